@@ -1,1 +1,39 @@
-//! .
+//! Addresses: how modules, resources, instances and providers are named, and which versions of a provider satisfy
+//! a constraint.
+//!
+//! Start reading at [`ResourceInstance`], then [`Target`], [`ProviderConfigRef`] and [`VersionConstraint`].
+//!
+//! **Invariant:** printing an address and parsing it again gives an equal address (`src/parse.rs` tests it).
+//! **Invariant:** an address holds names and keys only; an instance key was decided by an expression that was
+//! neither sensitive nor ephemeral.
+//! **Invariant:** `Ord` is the order in which OpenTofu lists things: state files, plans and messages depend on it.
+//! **Absent on purpose:** configuration, values, files, source positions (offsets into one address text only).
+
+mod constraint;
+mod key;
+mod module;
+mod parse;
+mod provider_config;
+mod provider_source;
+mod quote;
+mod resource;
+mod scan;
+mod version;
+
+pub use smol_str::SmolStr;
+
+pub use crate::constraint::{ConstraintError, ConstraintTerm, Operator, VersionConstraint};
+pub use crate::key::InstanceKey;
+pub use crate::module::{ModuleInstance, ModulePath, ModuleStep};
+pub use crate::parse::{
+    Target, parse_config_resource, parse_module_instance, parse_module_path, parse_resource,
+    parse_resource_instance, parse_target,
+};
+pub use crate::provider_config::{LocalProviderConfig, ProviderConfigRef};
+pub use crate::provider_source::{
+    BUILTIN_HOST, BUILTIN_NAMESPACE, DEFAULT_HOST, DEFAULT_NAMESPACE, ProviderSource,
+};
+pub use crate::quote::quote;
+pub use crate::resource::{AbsResource, ConfigResource, Resource, ResourceInstance, ResourceMode};
+pub use crate::scan::AddrError;
+pub use crate::version::{Version, VersionError};

@@ -1,0 +1,336 @@
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::version::{RawVersion, Version, split_while};
+
+/// A text that is not a version constraint; the message is a fragment, as OpenTofu words it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConstraintError(String);
+
+/// How a term compares a version with its boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operator {
+    /// `=`, or none.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `~>`: at least the boundary, and only its last written number may grow.
+    Pessimistic,
+}
+
+impl Operator {
+    fn parse(text: &str) -> Option<Operator> {
+        Some(match text {
+            "" | "=" => Operator::Equal,
+            "!=" => Operator::NotEqual,
+            ">" => Operator::Greater,
+            ">=" => Operator::GreaterOrEqual,
+            "<" => Operator::Less,
+            "<=" => Operator::LessOrEqual,
+            "~>" => Operator::Pessimistic,
+            _ => return None,
+        })
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Operator::Equal => "",
+            Operator::NotEqual => "!=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Pessimistic => "~>",
+        }
+    }
+}
+
+/// One comparison, such as `~> 1.2`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConstraintTerm {
+    /// The comparison.
+    pub operator: Operator,
+    /// What is compared with; numbers that were not written are zero.
+    pub boundary: Version,
+    /// How many numbers were written, 1 to 3: `~> 1.2` and `~> 1.2.0` differ.
+    pub written: u8,
+}
+
+/// A list of comparisons that must all hold. The empty list allows everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct VersionConstraint {
+    terms: Vec<ConstraintTerm>,
+}
+
+impl VersionConstraint {
+    /// Allows every release.
+    pub fn any() -> VersionConstraint {
+        VersionConstraint::default()
+    }
+
+    /// Reads the constraint of a provider, where blanks and operators are held to the letter.
+    ///
+    /// # Errors
+    /// On unknown operators (`=>` gets a hint), a `v` prefix, wildcards, a fourth number, a missing comma.
+    pub fn parse_provider(text: &str) -> Result<VersionConstraint, ConstraintError> {
+        let mut terms = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let (term, after) = strict_term(rest);
+            let consumed = &rest[..rest.len() - after.len()];
+            let term = term.map_err(|fault| {
+                ConstraintError(format!("invalid specification {consumed:?}: {fault}"))
+            })?;
+            terms.push(term);
+            rest = after.trim();
+            if rest.is_empty() {
+                break;
+            }
+            rest = match rest.strip_prefix(',') {
+                Some(after) => after.trim(),
+                None if rest.starts_with('v') => {
+                    return Err(ConstraintError(V_PREFIX.to_owned()));
+                }
+                None => return Err(ConstraintError(format!("missing comma after {consumed:?}"))),
+            };
+        }
+        Ok(VersionConstraint { terms })
+    }
+
+    /// Reads the constraint of a module or of `required_version`: blanks anywhere, `v` allowed.
+    ///
+    /// # Errors
+    /// Names the first term that is none.
+    pub fn parse(text: &str) -> Result<VersionConstraint, ConstraintError> {
+        let terms = text.split(',').map(lenient_term).collect::<Result<_, _>>()?;
+        Ok(VersionConstraint { terms })
+    }
+
+    /// The comparisons, in the order written.
+    pub fn terms(&self) -> &[ConstraintTerm] {
+        &self.terms
+    }
+
+    /// Both constraints at once.
+    pub fn and(&self, other: &VersionConstraint) -> VersionConstraint {
+        let mut terms = self.terms.clone();
+        for term in &other.terms {
+            if !terms.contains(term) {
+                terms.push(term.clone());
+            }
+        }
+        VersionConstraint { terms }
+    }
+
+    /// Says whether a provider of this version may be selected.
+    ///
+    /// A prerelease is only ever selected where some term names exactly it with `=`.
+    pub fn allows_provider(&self, version: &Version) -> bool {
+        let requested = self
+            .terms
+            .iter()
+            .any(|term| term.operator == Operator::Equal && term.boundary == *version);
+        (!version.is_prerelease() || requested)
+            && self.terms.iter().all(|term| term.meets_as_provider(version))
+    }
+
+    /// Says whether a module or program of this version is allowed.
+    ///
+    /// A prerelease meets an inequality only where the boundary is a prerelease of the same numbers.
+    pub fn allows(&self, version: &Version) -> bool {
+        self.terms.iter().all(|term| term.meets(version))
+    }
+
+    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates.
+    pub fn canonical(&self) -> String {
+        let mut terms: Vec<&ConstraintTerm> = self.terms.iter().collect();
+        terms.sort_by(|a, b| {
+            a.boundary
+                .cmp(&b.boundary)
+                .then_with(|| lock_rank(a.operator).cmp(&lock_rank(b.operator)))
+                .then_with(|| a.written.cmp(&b.written))
+        });
+        terms.dedup();
+        let texts: Vec<String> = terms.into_iter().map(ToString::to_string).collect();
+        texts.join(", ")
+    }
+}
+
+/// Where two terms share a boundary, lower bounds come first.
+fn lock_rank(operator: Operator) -> u8 {
+    match operator {
+        Operator::Greater => 1,
+        Operator::GreaterOrEqual => 2,
+        Operator::Pessimistic => 3,
+        Operator::Equal => 4,
+        Operator::NotEqual => 5,
+        Operator::Less => 6,
+        Operator::LessOrEqual => 7,
+    }
+}
+
+/// Prints the terms as written, in their usual spacing: `~> 1.2, != 1.3.1`.
+impl fmt::Display for VersionConstraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (idx, term) in self.terms.iter().enumerate() {
+            let separator = if idx == 0 { "" } else { ", " };
+            write!(f, "{separator}{term}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ConstraintTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.operator != Operator::Equal {
+            write!(f, "{} ", self.operator.text())?;
+        }
+        let it = &self.boundary;
+        match (self.written, it.prerelease.is_empty() && it.build.is_empty(), self.operator) {
+            // An equality is to one version, so all its numbers are shown.
+            (1, true, operator) if operator != Operator::Equal => write!(f, "{}", it.major),
+            (2, true, operator) if operator != Operator::Equal => {
+                write!(f, "{}.{}", it.major, it.minor)
+            }
+            _ => it.fmt(f),
+        }
+    }
+}
+
+impl ConstraintTerm {
+    fn meets_as_provider(&self, version: &Version) -> bool {
+        let order = version.precedence(&self.boundary);
+        match self.operator {
+            Operator::Equal => *version == self.boundary,
+            Operator::NotEqual => *version != self.boundary,
+            Operator::Pessimistic => {
+                order.is_ge() && version.precedence(&self.pessimistic_limit()).is_lt()
+            }
+            _ => self.meets_order(order),
+        }
+    }
+
+    fn meets(&self, version: &Version) -> bool {
+        let order = version.precedence(&self.boundary);
+        match self.operator {
+            Operator::Equal => order == Ordering::Equal,
+            Operator::NotEqual => order != Ordering::Equal,
+            Operator::Pessimistic => {
+                self.prerelease_fits(version)
+                    && (!self.boundary.is_prerelease() || version.is_prerelease())
+                    && order.is_ge()
+                    && self.fixed_numbers_match(version)
+            }
+            _ => self.prerelease_fits(version) && self.meets_order(order),
+        }
+    }
+
+    fn meets_order(&self, order: Ordering) -> bool {
+        match self.operator {
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Equal | Operator::NotEqual | Operator::Pessimistic => false,
+        }
+    }
+
+    fn prerelease_fits(&self, version: &Version) -> bool {
+        !version.is_prerelease()
+            || (self.boundary.is_prerelease() && version.core() == self.boundary.core())
+    }
+
+    fn pessimistic_limit(&self) -> Version {
+        let Version { major, minor, .. } = self.boundary;
+        match self.written {
+            3 => Version::new(major, minor.saturating_add(1), 0),
+            _ => Version::new(major.saturating_add(1), 0, 0),
+        }
+    }
+
+    /// All written numbers but the last are fixed; for `~> 1` that is none.
+    fn fixed_numbers_match(&self, version: &Version) -> bool {
+        let ours = [self.boundary.major, self.boundary.minor];
+        let theirs = [version.major, version.minor];
+        let fixed = usize::from(self.written.saturating_sub(1)).min(ours.len());
+        ours[..fixed] == theirs[..fixed]
+    }
+}
+
+const V_PREFIX: &str = "a \"v\" prefix should not be used when specifying versions";
+
+/// Takes one term from the start of the text; the rest is returned even when the term is at fault.
+fn strict_term(text: &str) -> (Result<ConstraintTerm, String>, &str) {
+    let (operator, rest) = split_while(text, |it| "<>=!~^".contains(it));
+    let (separator, rest) = split_while(rest, |it| it.is_whitespace() || it == 'v');
+    let (raw, rest) = RawVersion::scan(rest, false);
+    let result = strict_operator(operator)
+        .and_then(|op| {
+            strict_separator(operator, separator)?;
+            Ok(op)
+        })
+        .and_then(|op| term_of(op, &raw, "omit segments that should be unconstrained"));
+    (result, rest)
+}
+
+fn strict_operator(text: &str) -> Result<Operator, String> {
+    match Operator::parse(text) {
+        Some(operator) => Ok(operator),
+        None => Err(match text {
+            "=<" => format!("invalid constraint operator {text:?}; did you mean \"<=\"?"),
+            "=>" => format!("invalid constraint operator {text:?}; did you mean \">=\"?"),
+            _ => format!("invalid constraint operator {text:?}"),
+        }),
+    }
+}
+
+fn strict_separator(operator: &str, separator: &str) -> Result<(), String> {
+    match separator {
+        "" => Ok(()),
+        " " if !operator.is_empty() => Ok(()),
+        _ if separator.contains('v') => Err(V_PREFIX.to_owned()),
+        _ if operator.is_empty() => Err("extraneous spaces at start of specification".to_owned()),
+        _ => Err(format!("only one space is expected after the operator {operator:?}")),
+    }
+}
+
+fn term_of(
+    operator: Operator,
+    raw: &RawVersion<'_>,
+    wildcard_hint: &str,
+) -> Result<ConstraintTerm, String> {
+    for (idx, number) in raw.numbers.iter().take(3).enumerate() {
+        if number.contains('*') {
+            let portion = ["major", "minor", "patch"][idx];
+            return Err(format!("can't use wildcard for {portion} number; {wildcard_hint}"));
+        }
+    }
+    let boundary = raw.version()?;
+    let extra = !raw.prerelease.is_empty() || !raw.build.is_empty();
+    let written = if extra { 3 } else { raw.numbers.len() };
+    Ok(ConstraintTerm { operator, boundary, written: u8::try_from(written).unwrap_or(3) })
+}
+
+fn lenient_term(text: &str) -> Result<ConstraintTerm, ConstraintError> {
+    let malformed = || ConstraintError(format!("Malformed constraint: {text}"));
+    let (operator, rest) = split_while(text.trim(), |it| "<>=!~^".contains(it));
+    let operator = Operator::parse(operator).ok_or_else(malformed)?;
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('v').unwrap_or(rest);
+    let (raw, rest) = RawVersion::scan(rest, true);
+    if !rest.is_empty() {
+        return Err(malformed());
+    }
+    let mut term = term_of(operator, &raw, "").map_err(|_| malformed())?;
+    term.written = u8::try_from(raw.numbers.len()).unwrap_or(3);
+    Ok(term)
+}
