@@ -1,0 +1,242 @@
+//! State in a file: atomic replacement, one backup per run, and the lock that other tools take on the same file.
+//!
+//! Others replace the file in place under a POSIX lock on it. We replace it by rename, because a rename cannot tear;
+//! so a lock of ours moves along:
+//!
+//! ```text
+//!   lock:    open(terraform.tfstate) ─ fcntl ─ is the path still this file? ─ write .terraform.tfstate.lock.info
+//!   write:   create .terraform.tfstate.*.tmp ─ write ─ fsync ─ fcntl on it ─ rename over ─ fsync the directory
+//!            ─ spoil the file that was replaced, if nothing names it any more
+//!   unlock:  remove .terraform.tfstate.lock.info ─ close all files
+//! ```
+//!
+//! Spoiling: a program that waits for its lock on the replaced file would afterwards read an old state there and write
+//! a new one where nobody looks. With its bytes spoilt it fails instead.
+
+mod atomic;
+mod held;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::local::atomic::Replacement;
+use crate::local::held::{HeldFile, LocalLock};
+use crate::lock::LockInfo;
+use crate::store::{BoxFuture, Expected, Generation, HeldLock, Snapshot, StateStore, StoreError};
+
+/// Which files a local store uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalPaths {
+    /// Where state is read from as long as this store has not written (`-state`).
+    pub read: PathBuf,
+    /// Where state is written, and what is locked (`-state-out`, else the same as `read`).
+    pub write: PathBuf,
+    /// Where the state of before the first write is kept; `None` for `-backup=-`.
+    pub backup: Option<PathBuf>,
+}
+
+impl LocalPaths {
+    /// The usual set: state in `path`, backup in `path.backup`.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        let mut backup = path.clone().into_os_string();
+        backup.push(".backup");
+        Self { read: path.clone(), write: path, backup: Some(backup.into()) }
+    }
+}
+
+/// State in one file.
+pub struct LocalStore {
+    paths: LocalPaths,
+    progress: Mutex<Progress>,
+}
+
+/// What this store has done so far.
+#[derive(Default)]
+struct Progress {
+    /// The bytes last read, kept until they are in the backup.
+    before: Option<Vec<u8>>,
+    has_written: bool,
+}
+
+impl LocalStore {
+    /// A store over these files; nothing is opened yet.
+    pub fn new(paths: LocalPaths) -> Self {
+        Self { paths, progress: Mutex::default() }
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_now(&self) -> Result<Option<Snapshot>, StoreError> {
+        let mut progress = self.progress();
+        let path = if progress.has_written { &self.paths.write } else { &self.paths.read };
+        let Some((bytes, here)) = read_file(path)? else { return Ok(None) };
+        if !progress.has_written {
+            progress.before = Some(bytes.clone());
+        }
+        // With `-state-out` the generation that a write replaces is the one of the other file.
+        let generation =
+            if *path == self.paths.write { here } else { generation_at(&self.paths.write)? };
+        Ok(Some(Snapshot { bytes, generation }))
+    }
+
+    fn write_now(&self, bytes: &[u8], expected: Expected) -> Result<Generation, StoreError> {
+        let mut progress = self.progress();
+        let target = resolve_links(&self.paths.write);
+        self.check(&target, &expected)?;
+        if !progress.has_written {
+            self.keep_backup(&target, progress.before.take())?;
+        }
+        let held = held::find(&target);
+        let mut file = Replacement::create(&target)?;
+        file.write(bytes)?;
+        if let Some(held) = &held {
+            held::lock_replacement(&file, &target)?;
+            held.adopt(file.put_in_place()?);
+            held.spoil_replaced();
+        } else {
+            file.put_in_place()?;
+        }
+        progress.has_written = true;
+        generation_at(&target)
+    }
+
+    fn check(&self, target: &Path, expected: &Expected) -> Result<(), StoreError> {
+        let holds = match expected {
+            Expected::Anything => true,
+            Expected::Missing => is_absent(&generation_at(target)?),
+            Expected::At(generation) => generation_at(target)? == *generation,
+        };
+        if holds { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+
+    /// The backup holds what was read; where nothing was read, what is about to be replaced.
+    fn keep_backup(&self, target: &Path, before: Option<Vec<u8>>) -> Result<(), StoreError> {
+        let Some(backup) = &self.paths.backup else { return Ok(()) };
+        let before = match before {
+            Some(before) => before,
+            None => match read_file(target)? {
+                Some((bytes, _)) => bytes,
+                None => return Ok(()),
+            },
+        };
+        let mut file = Replacement::create(&resolve_links(backup))?;
+        file.write(&before)?;
+        file.put_in_place()?;
+        Ok(())
+    }
+
+    fn force_unlock_now(&self, id: &str) -> Result<(), StoreError> {
+        let target = resolve_links(&self.paths.write);
+        let info_path = held::info_path(&target);
+        let existing = match std::fs::read(&info_path) {
+            Ok(bytes) => LockInfo::from_json(&bytes).map(|it| it.id),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::NotLocked);
+            }
+            Err(error) => return Err(StoreError::io("read", &info_path)(error)),
+        };
+        if existing.as_deref() != Some(id) {
+            return Err(StoreError::LockId { given: id.to_owned(), existing });
+        }
+        // Whoever gets the lock while its info file lies there knows that the owner is gone.
+        match held::lock(&target, LockInfo { id: id.to_owned(), ..LockInfo::default() }) {
+            Ok(stale) => stale.release_now(),
+            Err(StoreError::Locked { .. }) => Err(StoreError::Alive),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl StateStore for LocalStore {
+    fn read(&self) -> BoxFuture<'_, Result<Option<Snapshot>, StoreError>> {
+        Box::pin(async { self.read_now() })
+    }
+
+    fn write<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<Generation, StoreError>> {
+        Box::pin(async { self.write_now(bytes, expected) })
+    }
+
+    fn lock(&self, info: LockInfo) -> BoxFuture<'_, Result<Box<dyn HeldLock>, StoreError>> {
+        Box::pin(async {
+            let info = LockInfo { path: self.paths.write.display().to_string(), ..info };
+            let lock: LocalLock = held::lock(&resolve_links(&self.paths.write), info)?;
+            Ok(Box::new(lock) as Box<dyn HeldLock>)
+        })
+    }
+
+    fn force_unlock<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { self.force_unlock_now(id) })
+    }
+}
+
+/// Reads the whole file, through the locked one if this process has it locked: closing any other handle of a file
+/// drops all POSIX locks that the process has on it.
+fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
+    let target = resolve_links(path);
+    let held: Option<Arc<HeldFile>> = held::find(&target);
+    let read = match &held {
+        Some(held) => held.with_current(read_opened),
+        None => File::open(&target).and_then(|file| read_opened(&file)),
+    };
+    match read {
+        // An empty file is what a lock on a state that does not exist yet leaves behind.
+        Ok((bytes, _)) if bytes.is_empty() => Ok(None),
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}
+
+fn read_opened(file: &File) -> io::Result<(Vec<u8>, Generation)> {
+    let metadata = file.metadata()?;
+    let mut bytes = vec![0; usize::try_from(metadata.len()).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok((bytes, generation(&metadata)))
+}
+
+/// Inode, size and time: every write of ours makes a new inode, and others change the time.
+fn generation(metadata: &std::fs::Metadata) -> Generation {
+    let (dev, inode, size) = (metadata.dev(), metadata.ino(), metadata.size());
+    if size == 0 {
+        return Generation::new(ABSENT);
+    }
+    let (seconds, nanos) = (metadata.mtime(), metadata.mtime_nsec());
+    Generation::new(format!("{dev:x}-{inode:x}-{size:x}-{seconds:x}.{nanos:x}"))
+}
+
+const ABSENT: &str = "absent";
+
+fn is_absent(generation: &Generation) -> bool {
+    generation.as_str() == ABSENT
+}
+
+fn generation_at(path: &Path) -> Result<Generation, StoreError> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(generation(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Generation::new(ABSENT)),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}
+
+/// A state path may be a symbolic link; what is replaced and locked is the file that it leads to.
+fn resolve_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        let Ok(next) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests;

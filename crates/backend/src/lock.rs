@@ -1,0 +1,176 @@
+//! What a lock says about its owner, and waiting for one.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{HeldLock, StateStore, StoreError};
+
+/// The owner of a lock. The JSON form, key order included, is the one that other tools write and read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct LockInfo {
+    /// A UUID that `force-unlock` asks for.
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// What is being done, e.g. `OperationTypeApply`.
+    pub operation: String,
+    /// Free text.
+    pub info: String,
+    /// `user@host`.
+    pub who: String,
+    /// The version of the program.
+    pub version: String,
+    /// RFC 3339, UTC.
+    pub created: String,
+    /// The storage's own name of the state; filled in by the storage.
+    pub path: String,
+}
+
+impl LockInfo {
+    /// A lock's text for a caller that knows the clock and the host.
+    pub fn new(id: String, operation: &str, who: String, version: &str, created: String) -> Self {
+        Self {
+            id,
+            operation: operation.to_owned(),
+            who,
+            version: version.to_owned(),
+            created,
+            ..Self::default()
+        }
+    }
+
+    /// The bytes of a lock file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a struct of strings is always valid JSON")
+    }
+
+    /// Reads a lock file; one that is damaged gives `None`, because a lock needs no readable owner.
+    pub fn from_json(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+impl Default for LockInfo {
+    fn default() -> Self {
+        let empty = String::new;
+        Self {
+            id: empty(),
+            operation: empty(),
+            info: empty(),
+            who: empty(),
+            version: empty(),
+            // Go's zero time, which is what other tools print for a lock without a time.
+            created: "0001-01-01T00:00:00Z".to_owned(),
+            path: empty(),
+        }
+    }
+}
+
+/// The block that follows "Error acquiring the state lock".
+impl fmt::Display for LockInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Lock Info:")?;
+        writeln!(f, "  ID:        {}", self.id)?;
+        writeln!(f, "  Path:      {}", self.path)?;
+        writeln!(f, "  Operation: {}", self.operation)?;
+        writeln!(f, "  Who:       {}", self.who)?;
+        writeln!(f, "  Version:   {}", self.version)?;
+        writeln!(f, "  Created:   {}", go_time(&self.created))?;
+        writeln!(f, "  Info:      {}", self.info)
+    }
+}
+
+/// `2026-01-02T03:04:05.6Z` as Go's `Time.String` prints it; anything else stays as it is.
+fn go_time(rfc3339: &str) -> String {
+    let utc = rfc3339.strip_suffix('Z').and_then(|it| it.split_once('T'));
+    utc.map_or_else(|| rfc3339.to_owned(), |(date, time)| format!("{date} {time} +0000 UTC"))
+}
+
+/// Takes the lock, trying again after 1, 2, 4 … 16 seconds until `timeout` has passed.
+///
+/// `sleep` waits; it is the caller's, so that an interrupt can end the wait (by dropping this future) and tests need
+/// no clock.
+///
+/// # Errors
+/// The last [`StoreError::Locked`], or the first error of another kind.
+pub async fn acquire<S, F>(
+    store: &dyn StateStore,
+    info: LockInfo,
+    timeout: Duration,
+    sleep: S,
+) -> Result<Box<dyn HeldLock>, StoreError>
+where
+    S: Fn(Duration) -> F,
+    F: Future<Output = ()>,
+{
+    let mut left = timeout;
+    let mut pause = Duration::from_secs(1);
+    loop {
+        match store.lock(info.clone()).await {
+            Err(StoreError::Locked { .. }) if !left.is_zero() => {}
+            answer => return answer,
+        }
+        let wait = pause.min(left);
+        sleep(wait).await;
+        left -= wait;
+        pause = (pause * 2).min(Duration::from_secs(16));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use expect_test::expect;
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::MemoryStore;
+
+    fn sample() -> LockInfo {
+        let created = "2026-11-21T14:37:02.572187062Z".to_owned();
+        LockInfo::new("some-id".into(), "OperationTypeApply", "a@b".into(), "1.12.6", created)
+    }
+
+    #[test]
+    fn a_lock_file_is_byte_equal_to_other_tools() {
+        let text = sample().to_json();
+        expect![[r#"{"ID":"some-id","Operation":"OperationTypeApply","Info":"","Who":"a@b","Version":"1.12.6","Created":"2026-11-21T14:37:02.572187062Z","Path":""}"#]]
+        .assert_eq(&text);
+        assert_eq!(LockInfo::from_json(text.as_bytes()), Some(sample()));
+        assert_eq!(LockInfo::from_json(b"{\"ID\": 7"), None);
+    }
+
+    #[test]
+    fn a_lock_is_shown_as_a_block() {
+        expect![[r#"
+            Lock Info:
+              ID:        some-id
+              Path:      
+              Operation: OperationTypeApply
+              Who:       a@b
+              Version:   1.12.6
+              Created:   2026-11-21 14:37:02.572187062 +0000 UTC
+              Info:      
+        "#]]
+        .assert_eq(&sample().to_string());
+    }
+
+    #[test]
+    fn waiting_doubles_its_pauses_and_ends_with_the_holder() {
+        let store = MemoryStore::default();
+        let _held = block_on(store.lock(sample())).expect("the lock is free");
+        let pauses = Mutex::new(Vec::new());
+        let answer = block_on(acquire(&store, sample(), Duration::from_secs(40), |pause| {
+            pauses.lock().expect("one thread").push(pause.as_secs());
+            std::future::ready(())
+        }));
+        let Err(StoreError::Locked { holder: Some(holder), .. }) = answer else {
+            panic!("the lock is held: {answer:?}")
+        };
+        assert_eq!(holder.id, "some-id");
+        assert_eq!(pauses.into_inner().expect("one thread"), [1, 2, 4, 8, 16, 9]);
+    }
+}
