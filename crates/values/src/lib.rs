@@ -1,1 +1,37 @@
-//! .
+//! Values of a configuration: what an expression, a state file or a provider can say.
+//!
+//! Start at [`Value`], then [`Type`], [`Marks`] and [`Refinements`]; [`Number`] stands by itself. Around them:
+//! [`convert`], [`ops`] and [`functions`] compute; [`msgpack`] and [`json`] read and write; [`rules`] says how marks pass
+//! through each operation. Recorded behaviour of the reference is in `tests/data` of the repository.
+//!
+//! **Invariant:** the content of an ephemeral value reaches no `Debug`, `Display` or `Serialize`.
+//! **Invariant:** text is in normalization form C.
+//! **Invariant:** a set holds no marked element; the marks are on the set.
+//! **Invariant:** no input, however hostile, makes this crate panic or allocate by a claimed length.
+//!
+//! It must never know: configurations, providers, files, clocks.
+
+mod equality;
+mod go_quote;
+mod marks;
+mod number;
+mod path;
+mod refinements;
+mod set_order;
+mod text;
+mod types;
+mod value;
+
+use std::sync::Arc;
+
+pub use crate::{
+    marks::{Deprecation, Mark, MarkKind, Marks},
+    number::Number,
+    path::{Path, Step},
+    refinements::{Bound, Refinements},
+    types::{ObjectType, Type},
+    value::{Kind, Value},
+};
+
+/// Text of values and attribute names. It lives on the heap only, so that secrets do not lie on stacks.
+pub type Str = Arc<str>;

@@ -1,0 +1,188 @@
+//! The three notions of equality: exact, certain, and cty's `Equals` with unknowns.
+
+use crate::{Kind, Type, Value};
+
+impl Value {
+    /// Whether both are the same in type, content, refinements and marks, at every depth.
+    #[must_use]
+    pub fn raw_equals(&self, other: &Value) -> bool {
+        if self.marks() != other.marks() {
+            return false;
+        }
+        if self.shares_node(other) {
+            return true;
+        }
+        match (self.kind(), other.kind()) {
+            (Kind::Null, Kind::Null) => self.ty() == other.ty(),
+            (Kind::Unknown(a), Kind::Unknown(b)) => a == b && self.ty() == other.ty(),
+            (Kind::Bool(a), Kind::Bool(b)) => a == b,
+            (Kind::Number(a), Kind::Number(b)) => a == b,
+            (Kind::String(a), Kind::String(b)) => a == b,
+            (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
+                a.len() == b.len()
+                    && self.ty() == other.ty()
+                    && a.iter().zip(b).all(|(a, b)| a.raw_equals(b))
+            }
+            (Kind::Tuple(a), Kind::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.raw_equals(b))
+            }
+            (Kind::Map(a), Kind::Map(b)) => self.ty() == other.ty() && same_entries(a, b),
+            (Kind::Object(a), Kind::Object(b)) => same_entries(a, b),
+            _ => false,
+        }
+    }
+
+    /// Compares as `==` of a configuration does: a bool, or an unknown bool where it depends on what is not known yet.
+    /// The result has the marks of both sides at every depth; compared with a plain null, only those at the top.
+    #[must_use]
+    pub fn equals(&self, other: &Value) -> Value {
+        let marks = if self.is_null() || other.is_null() {
+            self.marks().union(other.marks())
+        } else {
+            self.deep_marks().union(&other.deep_marks())
+        };
+        self.equals_unmarked(other).with_marks(&marks)
+    }
+
+    pub(crate) fn equals_unmarked(&self, other: &Value) -> Value {
+        match compare(self, other) {
+            Some(equal) => Value::bool(equal),
+            None => Value::unknown(Type::Bool).refined_not_null(),
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.raw_equals(other)
+    }
+}
+
+impl Eq for Value {}
+
+fn same_entries(
+    a: &std::collections::BTreeMap<crate::Str, Value>,
+    b: &std::collections::BTreeMap<crate::Str, Value>,
+) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|((ka, a), (kb, b))| ka == kb && a.raw_equals(b))
+}
+
+/// Whether the two are equal whatever the unknown parts turn out to be. Marks do not matter.
+pub(crate) fn certainly_equal(a: &Value, b: &Value) -> bool {
+    compare(a, b) == Some(true)
+}
+
+/// Equality as far as it can be told; marks do not matter.
+pub(crate) fn compare(a: &Value, b: &Value) -> Option<bool> {
+    match (a.kind(), b.kind()) {
+        (Kind::Null, Kind::Null) => return Some(true),
+        (Kind::Null, _) => return if b.is_definitely_not_null() { Some(false) } else { None },
+        (_, Kind::Null) => return if a.is_definitely_not_null() { Some(false) } else { None },
+        (Kind::Unknown(_), _) | (_, Kind::Unknown(_)) => return compare_unknown(a, b),
+        _ => {}
+    }
+    match (a.kind(), b.kind()) {
+        (Kind::Bool(a), Kind::Bool(b)) => Some(a == b),
+        (Kind::Number(a), Kind::Number(b)) => Some(a == b),
+        (Kind::String(a), Kind::String(b)) => Some(a == b),
+        (Kind::List(_), Kind::List(_))
+        | (Kind::Map(_), Kind::Map(_))
+        | (Kind::Set(_), Kind::Set(_))
+            if types_exclude(&a.ty(), &b.ty()) =>
+        {
+            Some(false)
+        }
+        (Kind::List(x), Kind::List(y)) | (Kind::Tuple(x), Kind::Tuple(y)) => {
+            compare_sequences(x, y)
+        }
+        (Kind::Map(x), Kind::Map(y)) | (Kind::Object(x), Kind::Object(y)) => {
+            if x.len() != y.len() || !x.keys().eq(y.keys()) {
+                return Some(false);
+            }
+            all_equal(x.values().zip(y.values()))
+        }
+        (Kind::Set(x), Kind::Set(y)) => compare_sets(a, x, b, y),
+        _ => Some(false),
+    }
+}
+
+/// Left to right: the first unknown or unequal pair decides.
+fn compare_sequences(a: &[Value], b: &[Value]) -> Option<bool> {
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    for (a, b) in a.iter().zip(b) {
+        match compare(a, b) {
+            Some(true) => {}
+            decided => return decided,
+        }
+    }
+    Some(true)
+}
+
+/// In any order: one unequal pair decides, before any unknown one.
+fn all_equal<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Option<bool> {
+    let mut result = Some(true);
+    for (a, b) in pairs {
+        match compare(a, b) {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => result = None,
+        }
+    }
+    result
+}
+
+fn compare_sets(a: &Value, x: &[Value], b: &Value, y: &[Value]) -> Option<bool> {
+    if !a.is_wholly_known() || !b.is_wholly_known() {
+        return None;
+    }
+    if x.len() != y.len() {
+        return Some(false);
+    }
+    // Equal sets have the same order, apart from elements whose hash texts tie.
+    if x.iter().zip(y).all(|(a, b)| certainly_equal(a, b)) {
+        return Some(true);
+    }
+    Some(x.iter().all(|a| y.iter().any(|b| certainly_equal(a, b))))
+}
+
+/// At least one side is unknown and neither is null.
+fn compare_unknown(a: &Value, b: &Value) -> Option<bool> {
+    if types_exclude(&a.ty(), &b.ty()) && a.is_definitely_not_null() && b.is_definitely_not_null() {
+        return Some(false);
+    }
+    let (ra, rb) = (a.range(), b.range());
+    let excluded = ra.is_not_null() && rb.is_not_null() && a.ty() == b.ty() && {
+        let both = ra.and(&rb);
+        both.is_contradictory() || !prefixes_agree(a, ra.prefix(), b, rb.prefix())
+    };
+    if excluded { Some(false) } else { None }
+}
+
+/// Whether one text may start with both; of a known text its whole is given.
+fn prefixes_agree(a: &Value, pa: &str, b: &Value, pb: &str) -> bool {
+    match (a.is_known(), b.is_known()) {
+        (true, false) => pa.starts_with(pb),
+        (false, true) => pb.starts_with(pa),
+        _ => pa.starts_with(pb) || pb.starts_with(pa),
+    }
+}
+
+/// Whether no value can have both types, wherever they leave something open.
+pub(crate) fn types_exclude(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Dynamic, _) | (_, Type::Dynamic) => false,
+        (Type::List(a), Type::List(b))
+        | (Type::Set(a), Type::Set(b))
+        | (Type::Map(a), Type::Map(b)) => types_exclude(a, b),
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| types_exclude(a, b))
+        }
+        (Type::Object(a), Type::Object(b)) => {
+            a.len() != b.len()
+                || a.iter().zip(b.iter()).any(|((na, a), (nb, b))| na != nb || types_exclude(a, b))
+        }
+        _ => a != b,
+    }
+}

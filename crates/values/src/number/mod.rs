@@ -1,0 +1,341 @@
+//! Numbers as cty has them: binary floats that carry their own precision.
+//!
+//! Small integers, which are nearly all numbers of a configuration, stay plain `i64`s; everything else is a shared
+//! [`Float`]. Start at [`Number`].
+
+mod arithmetic;
+mod float;
+mod parse;
+mod text;
+
+use std::{cmp::Ordering, fmt, sync::Arc};
+
+use float::{Float, Form};
+
+/// The precision of a number read from text.
+const TEXT_PRECISION: u32 = 512;
+/// The precision of a number made from a machine integer.
+const INTEGER_PRECISION: u32 = 64;
+
+/// A number with the precision it was made with.
+///
+/// `==` is cty's equality: integers by value, other numbers by their shortest text, so `0.1` from a provider's float
+/// equals `0.1` from a configuration. [`Number::compare`] orders exact values.
+#[derive(Clone)]
+pub struct Number(Repr);
+
+/// **Invariant:** an integer in i64's range that fits its precision is always `Small`, except minus zero.
+#[derive(Clone)]
+enum Repr {
+    Small { value: i64, precision: u32 },
+    Big(Arc<Float>),
+}
+
+impl Number {
+    /// Reads decimal text, as in a configuration, JSON or a string that is converted. `None` if it is no number.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Number> {
+        Number::parse_integer(text)
+            .or_else(|| parse::parse(text, TEXT_PRECISION).map(Number::from_float))
+    }
+
+    /// The fast path: up to 18 digits and nothing else.
+    fn parse_integer(text: &str) -> Option<Number> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || digits.len() > 18 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let value: i64 = text.parse().ok()?;
+        if value == 0 && text.starts_with('-') {
+            return None;
+        }
+        Some(Number(Repr::Small { value, precision: TEXT_PRECISION }))
+    }
+
+    /// Zero, as a count or an index has it.
+    #[must_use]
+    pub fn zero() -> Number {
+        Number::from(0_i64)
+    }
+
+    fn from_float(float: Float) -> Number {
+        let minus_zero = float.form == Form::Zero && float.negative;
+        match float.exact_i64() {
+            Some(value) if !minus_zero => Number(Repr::Small { value, precision: float.precision }),
+            _ => Number(Repr::Big(Arc::new(float))),
+        }
+    }
+
+    /// Calls `with` with the float of this number; a small one is widened for the call.
+    fn with_float<R>(&self, with: impl FnOnce(&Float) -> R) -> R {
+        match &self.0 {
+            Repr::Small { value, precision } => with(&Float::from_i64(*value, *precision)),
+            Repr::Big(float) => with(float),
+        }
+    }
+
+    fn combine(&self, other: &Number, with: impl FnOnce(&Float, &Float) -> Float) -> Number {
+        Number::from_float(self.with_float(|a| other.with_float(|b| with(a, b))))
+    }
+
+    /// Both as small integers whose precision holds every i64, and the larger precision.
+    fn small_pair(&self, other: &Number) -> Option<(i64, i64, u32)> {
+        match (&self.0, &other.0) {
+            (Repr::Small { value: a, precision: p }, Repr::Small { value: b, precision: q })
+                if *p >= INTEGER_PRECISION && *q >= INTEGER_PRECISION =>
+            {
+                Some((*a, *b, *p.max(q)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The precision in bits.
+    #[must_use]
+    pub fn precision(&self) -> u32 {
+        match &self.0 {
+            Repr::Small { precision, .. } => *precision,
+            Repr::Big(float) => float.precision,
+        }
+    }
+
+    /// Whether the number has no fraction. Infinities are not integers.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        match &self.0 {
+            Repr::Small { .. } => true,
+            Repr::Big(float) => float.is_integer(),
+        }
+    }
+
+    /// Whether the number is infinite.
+    #[must_use]
+    pub fn is_infinite(&self) -> bool {
+        matches!(&self.0, Repr::Big(float) if float.form == Form::Infinite)
+    }
+
+    /// -1, 0 or 1.
+    #[must_use]
+    pub fn signum(&self) -> i8 {
+        match &self.0 {
+            Repr::Small { value, .. } => i8::try_from(value.signum()).unwrap_or(0),
+            Repr::Big(float) => float.signum(),
+        }
+    }
+
+    /// The value as i64, if it is exactly one.
+    #[must_use]
+    pub fn to_i64(&self) -> Option<i64> {
+        match &self.0 {
+            Repr::Small { value, .. } => Some(*value),
+            Repr::Big(float) => float.exact_i64(),
+        }
+    }
+
+    /// The value as a count or an index, if it is exactly one.
+    #[must_use]
+    pub fn to_usize(&self) -> Option<usize> {
+        self.to_i64().and_then(|value| usize::try_from(value).ok())
+    }
+
+    /// The value as f64, if it is exactly one; infinities are.
+    #[must_use]
+    pub fn to_f64(&self) -> Option<f64> {
+        self.with_float(Float::exact_f64)
+    }
+
+    /// The f64 nearest to the value.
+    #[must_use]
+    pub fn nearest_f64(&self) -> f64 {
+        let rounded = self.with_float(|float| float.with_precision(53));
+        rounded.exact_f64().or_else(|| rounded.shortest_text().parse().ok()).unwrap_or(0.0)
+    }
+
+    /// Ten significant digits, as Go prints them with `%.10g`; the text by which sets order compound elements.
+    #[must_use]
+    pub fn ten_digit_text(&self) -> String {
+        self.with_float(Float::ten_digit_text)
+    }
+
+    /// Orders exact values, whatever their precision. This is not consistent with `==`, which compares texts.
+    #[must_use]
+    pub fn compare(&self, other: &Number) -> Ordering {
+        match (&self.0, &other.0) {
+            (Repr::Small { value: a, .. }, Repr::Small { value: b, .. }) => a.cmp(b),
+            _ => self.with_float(|a| other.with_float(|b| a.compare(b))),
+        }
+    }
+
+    /// The sum; `None` for Inf - Inf.
+    #[must_use]
+    pub fn add(&self, other: &Number) -> Option<Number> {
+        if self.is_infinite() && other.is_infinite() && self.signum() != other.signum() {
+            return None;
+        }
+        if let Some((a, b, precision)) = self.small_pair(other)
+            && let Some(value) = a.checked_add(b)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        Some(self.combine(other, Float::add))
+    }
+
+    /// The difference; `None` for Inf - Inf.
+    #[must_use]
+    pub fn subtract(&self, other: &Number) -> Option<Number> {
+        if self.is_infinite() && other.is_infinite() && self.signum() == other.signum() {
+            return None;
+        }
+        if let Some((a, b, precision)) = self.small_pair(other)
+            && let Some(value) = a.checked_sub(b)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        Some(self.combine(other, Float::subtract))
+    }
+
+    /// The product; `None` for 0 * Inf.
+    #[must_use]
+    pub fn multiply(&self, other: &Number) -> Option<Number> {
+        if (self.is_infinite() && other.signum() == 0)
+            || (other.is_infinite() && self.signum() == 0)
+        {
+            return None;
+        }
+        if let Some((a, b, precision)) = self.small_pair(other)
+            && let Some(value) = a.checked_mul(b)
+            && value != 0
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        Some(self.combine(other, Float::multiply))
+    }
+
+    /// The quotient, infinite where only the divisor is zero; `None` for 0 / 0 and Inf / Inf.
+    #[must_use]
+    pub fn divide(&self, other: &Number) -> Option<Number> {
+        if (self.signum() == 0 && other.signum() == 0)
+            || (self.is_infinite() && other.is_infinite())
+        {
+            return None;
+        }
+        if let Some((a, b, precision)) = self.small_pair(other)
+            && a != 0
+            && a.checked_rem(b) == Some(0)
+            && let Some(value) = a.checked_div(b)
+        {
+            return Some(Number(Repr::Small { value, precision }));
+        }
+        Some(self.combine(other, Float::divide))
+    }
+
+    /// The remainder with the sign of `self`; the remainder by zero is `self`. `None` if `self` is infinite.
+    #[must_use]
+    pub fn modulo(&self, other: &Number) -> Option<Number> {
+        if self.is_infinite() {
+            return None;
+        }
+        if other.is_infinite() {
+            return Some(self.clone());
+        }
+        if let Some((a, b, _)) = self.small_pair(other)
+            && let Some(value) = a.checked_rem(b)
+        {
+            return Some(Number(Repr::Small { value, precision: self.precision() }));
+        }
+        Some(self.combine(other, Float::modulo))
+    }
+
+    /// The number with its sign changed. Zero becomes minus zero.
+    #[must_use]
+    pub fn negated(&self) -> Number {
+        Number::from_float(self.with_float(Float::negated))
+    }
+
+    /// The number without its sign.
+    #[must_use]
+    pub fn magnitude(&self) -> Number {
+        Number::from_float(self.with_float(|float| Float { negative: false, ..float.clone() }))
+    }
+
+    /// The largest integer that is not above the number.
+    #[must_use]
+    pub fn floor(&self) -> Number {
+        Number::from_float(self.with_float(|float| float.to_whole(false)))
+    }
+
+    /// The smallest integer that is not below the number.
+    #[must_use]
+    pub fn ceil(&self) -> Number {
+        Number::from_float(self.with_float(|float| float.to_whole(true)))
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Number {
+        Number(Repr::Small { value, precision: INTEGER_PRECISION })
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Number {
+        match i64::try_from(value) {
+            Ok(value) => Number::from(value),
+            Err(_) => {
+                Number::from_float(Float::round(false, value.into(), 0, INTEGER_PRECISION, false))
+            }
+        }
+    }
+}
+
+impl From<usize> for Number {
+    fn from(value: usize) -> Number {
+        Number::from(value as u64)
+    }
+}
+
+impl From<f64> for Number {
+    /// NaN has no place among cty's numbers; it becomes zero. Decoders refuse it before they come here.
+    fn from(value: f64) -> Number {
+        Number::from_float(if value.is_nan() {
+            Float::zero(false, 53)
+        } else {
+            Float::from_f64(value)
+        })
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        if let (Repr::Small { value: a, .. }, Repr::Small { value: b, .. }) = (&self.0, &other.0) {
+            return a == b;
+        }
+        if self.signum() != other.signum() || self.is_integer() != other.is_integer() {
+            return false;
+        }
+        if self.is_integer() {
+            return self.compare(other) == Ordering::Equal;
+        }
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Number {}
+
+impl fmt::Display for Number {
+    /// The shortest decimal text that identifies the number at its own precision; never an exponent.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Small { value, precision } if *precision >= INTEGER_PRECISION => {
+                write!(f, "{value}")
+            }
+            _ => f.write_str(&self.with_float(Float::shortest_text)),
+        }
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

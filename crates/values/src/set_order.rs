@@ -1,0 +1,87 @@
+//! The order of a set's elements, which people see in state files and plans, and what counts as the same element.
+//!
+//! Primitives have an order of their own; everything else is ordered by a *hash text* that is the same as cty's, so that
+//! files written by either tool agree.
+
+use std::{cmp::Ordering, collections::BTreeMap, fmt::Write};
+
+use crate::{Kind, Value, equality, go_quote};
+
+/// Removes later duplicates and puts the rest in cty's order. The values carry no marks.
+pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
+    if values.len() < 2 {
+        return values;
+    }
+    let mut buckets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut kept: Vec<(String, Value)> = Vec::with_capacity(values.len());
+    for value in values {
+        let hash = hash_text(&value);
+        let bucket = buckets.entry(hash.clone()).or_default();
+        if bucket.iter().any(|&i| equality::certainly_equal(&kept[i].1, &value)) {
+            continue;
+        }
+        bucket.push(kept.len());
+        kept.push((hash, value));
+    }
+    kept.sort_by(|(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));
+    kept.into_iter().map(|(_, value)| value).collect()
+}
+
+fn order(a: &Value, hash_a: &str, b: &Value, hash_b: &str) -> Ordering {
+    let rank = |value: &Value| match value.kind() {
+        Kind::Null => 2,
+        Kind::Unknown(_) => 1,
+        _ => 0,
+    };
+    rank(a).cmp(&rank(b)).then_with(|| match (a.kind(), b.kind()) {
+        (Kind::String(a), Kind::String(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Kind::Number(a), Kind::Number(b)) => a.compare(b),
+        (Kind::Bool(a), Kind::Bool(b)) => a.cmp(&b),
+        _ => hash_a.cmp(hash_b),
+    })
+}
+
+/// The text by which compound elements are ordered.
+pub(crate) fn hash_text(value: &Value) -> String {
+    let mut out = String::new();
+    write_hash(value, &mut out);
+    out
+}
+
+fn write_hash(value: &Value, out: &mut String) {
+    match value.kind() {
+        Kind::Null => out.push('~'),
+        Kind::Unknown(_) => out.push('?'),
+        Kind::Bool(true) => out.push('T'),
+        Kind::Bool(false) => out.push('F'),
+        Kind::Number(number) => out.push_str(&number.ten_digit_text()),
+        Kind::String(text) => go_quote::write(text, out),
+        Kind::List(items) | Kind::Set(items) => write_items('[', items.iter(), ']', out),
+        Kind::Tuple(items) => write_items('<', items.iter(), '>', out),
+        Kind::Object(attributes) => write_items('<', attributes.values(), '>', out),
+        Kind::Map(entries) => {
+            out.push('{');
+            for (key, value) in entries {
+                go_quote::write(key, out);
+                let _ = out.write_char(':');
+                write_hash(value, out);
+                out.push(';');
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn write_items<'a>(
+    open: char,
+    items: impl Iterator<Item = &'a Value>,
+    close: char,
+    out: &mut String,
+) {
+    out.push(open);
+    for item in items {
+        write_hash(item, out);
+        out.push(';');
+    }
+    out.push(close);
+}

@@ -1,0 +1,267 @@
+//! Types of values, their two spellings for people, and conformance between them.
+
+use std::{collections::BTreeMap, collections::BTreeSet, fmt, sync::Arc};
+
+use crate::Str;
+
+/// A type of values. Cloning is cheap.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// Not known yet, or "any" in a constraint.
+    Dynamic,
+    /// True and false.
+    Bool,
+    /// Numbers, see [`crate::Number`].
+    Number,
+    /// Text in normalization form C.
+    String,
+    /// A sequence of values of one type.
+    List(Arc<Type>),
+    /// Distinct values of one type, in cty's order.
+    Set(Arc<Type>),
+    /// Values of one type under text keys.
+    Map(Arc<Type>),
+    /// A fixed sequence of values, each with its own type.
+    Tuple(Arc<[Type]>),
+    /// Named attributes, each with its own type.
+    Object(Arc<ObjectType>),
+}
+
+/// The attributes of an object type. Optional attributes occur only in constraints, never in a value's type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ObjectType {
+    attributes: BTreeMap<Str, Type>,
+    optional: BTreeSet<Str>,
+}
+
+impl ObjectType {
+    /// An object type whose attributes are all required. Names are normalized.
+    pub fn new<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Type)>) -> ObjectType {
+        let attributes =
+            attributes.into_iter().map(|(name, ty)| (crate::text::normalized(name.as_ref()), ty));
+        ObjectType { attributes: attributes.collect(), optional: BTreeSet::new() }
+    }
+
+    /// The same type with the named attributes marked optional; names that are no attribute are ignored.
+    #[must_use]
+    pub fn with_optional<N: AsRef<str>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> ObjectType {
+        let names = names.into_iter().map(|name| crate::text::normalized(name.as_ref()));
+        let attributes = &self.attributes;
+        self.optional.extend(names.filter(|name| attributes.contains_key(name)));
+        self
+    }
+
+    /// The type of an attribute.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Type> {
+        self.attributes.get(name)
+    }
+
+    /// All attributes in the order of their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Str, &Type)> {
+        self.attributes.iter()
+    }
+
+    /// Whether a value may leave the attribute out in a conversion.
+    #[must_use]
+    pub fn is_optional(&self, name: &str) -> bool {
+        self.optional.contains(name)
+    }
+
+    /// The names of the optional attributes, in order.
+    pub fn optional(&self) -> impl ExactSizeIterator<Item = &Str> {
+        self.optional.iter()
+    }
+
+    /// The number of attributes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// Whether there are no attributes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_empty()
+    }
+}
+
+impl Type {
+    /// `list(element)`.
+    #[must_use]
+    pub fn list(element: Type) -> Type {
+        Type::List(Arc::new(element))
+    }
+
+    /// `set(element)`.
+    #[must_use]
+    pub fn set(element: Type) -> Type {
+        Type::Set(Arc::new(element))
+    }
+
+    /// `map(element)`.
+    #[must_use]
+    pub fn map(element: Type) -> Type {
+        Type::Map(Arc::new(element))
+    }
+
+    /// `tuple([…])`.
+    pub fn tuple(elements: impl IntoIterator<Item = Type>) -> Type {
+        Type::Tuple(elements.into_iter().collect())
+    }
+
+    /// `object({…})` with all attributes required.
+    pub fn object<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Type)>) -> Type {
+        Type::Object(Arc::new(ObjectType::new(attributes)))
+    }
+
+    /// The element type of a list, set or map.
+    #[must_use]
+    pub fn element(&self) -> Option<&Type> {
+        match self {
+            Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    /// The attributes of an object type.
+    #[must_use]
+    pub fn as_object(&self) -> Option<&Arc<ObjectType>> {
+        match self {
+            Type::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The element types of a tuple type.
+    #[must_use]
+    pub fn as_tuple(&self) -> Option<&[Type]> {
+        match self {
+            Type::Tuple(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Bool, number or string.
+    #[must_use]
+    pub fn is_primitive(&self) -> bool {
+        matches!(self, Type::Bool | Type::Number | Type::String)
+    }
+
+    /// List, set or map.
+    #[must_use]
+    pub fn is_collection(&self) -> bool {
+        self.element().is_some()
+    }
+
+    /// Whether [`Type::Dynamic`] occurs anywhere inside.
+    #[must_use]
+    pub fn has_dynamic(&self) -> bool {
+        match self {
+            Type::Dynamic => true,
+            Type::Bool | Type::Number | Type::String => false,
+            Type::List(element) | Type::Set(element) | Type::Map(element) => element.has_dynamic(),
+            Type::Tuple(elements) => elements.iter().any(Type::has_dynamic),
+            Type::Object(object) => object.attributes.values().any(Type::has_dynamic),
+        }
+    }
+
+    /// Whether an optional attribute occurs anywhere inside.
+    #[must_use]
+    pub fn has_optional(&self) -> bool {
+        match self {
+            Type::Dynamic | Type::Bool | Type::Number | Type::String => false,
+            Type::List(element) | Type::Set(element) | Type::Map(element) => element.has_optional(),
+            Type::Tuple(elements) => elements.iter().any(Type::has_optional),
+            Type::Object(object) => {
+                !object.optional.is_empty() || object.attributes.values().any(Type::has_optional)
+            }
+        }
+    }
+
+    /// The type with every attribute required, as values have it.
+    #[must_use]
+    pub fn without_optional(&self) -> Type {
+        if !self.has_optional() {
+            return self.clone();
+        }
+        match self {
+            Type::List(element) => Type::list(element.without_optional()),
+            Type::Set(element) => Type::set(element.without_optional()),
+            Type::Map(element) => Type::map(element.without_optional()),
+            Type::Tuple(elements) => Type::tuple(elements.iter().map(Type::without_optional)),
+            Type::Object(object) => {
+                Type::object(object.iter().map(|(name, ty)| (name, ty.without_optional())))
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The name used in messages, such as `list of string`.
+    #[must_use]
+    pub fn friendly_name(&self) -> String {
+        self.described("dynamic")
+    }
+
+    /// Like [`Type::friendly_name`] for a constraint, where [`Type::Dynamic`] reads `any type`.
+    #[must_use]
+    pub fn friendly_constraint(&self) -> String {
+        self.described("any type")
+    }
+
+    fn described(&self, dynamic: &str) -> String {
+        match self {
+            Type::Dynamic => dynamic.to_owned(),
+            Type::Bool => "bool".to_owned(),
+            Type::Number => "number".to_owned(),
+            Type::String => "string".to_owned(),
+            Type::List(element) => format!("list of {}", element.described(dynamic)),
+            Type::Set(element) => format!("set of {}", element.described(dynamic)),
+            Type::Map(element) => format!("map of {}", element.described(dynamic)),
+            Type::Tuple(_) => "tuple".to_owned(),
+            Type::Object(_) => "object".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    /// The constraint syntax of a configuration: `list(string)`, `object({ name = string, size = optional(number) })`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Dynamic => f.write_str("any"),
+            Type::Bool => f.write_str("bool"),
+            Type::Number => f.write_str("number"),
+            Type::String => f.write_str("string"),
+            Type::List(element) => write!(f, "list({element})"),
+            Type::Set(element) => write!(f, "set({element})"),
+            Type::Map(element) => write!(f, "map({element})"),
+            Type::Tuple(elements) => {
+                f.write_str("tuple([")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str("])")
+            }
+            Type::Object(object) => fmt_object(object, f),
+        }
+    }
+}
+
+fn fmt_object(object: &ObjectType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if object.is_empty() {
+        return f.write_str("object({})");
+    }
+    f.write_str("object({ ")?;
+    for (i, (name, ty)) in object.iter().enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        if object.is_optional(name) {
+            write!(f, "{name} = optional({ty})")?;
+        } else {
+            write!(f, "{name} = {ty}")?;
+        }
+    }
+    f.write_str(" })")
+}

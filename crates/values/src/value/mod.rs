@@ -1,0 +1,371 @@
+//! [`Value`]: its shape, its constructors, and what can be asked of it in constant time.
+
+mod debug;
+mod marked;
+mod node;
+mod walk;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use node::{Entries, Items, Node, Unknown};
+
+use crate::{Marks, Number, Refinements, Str, Type, set_order, text};
+
+/// A value of a configuration, a state or a provider: known or unknown, perhaps null, perhaps marked. Cloning is O(1).
+///
+/// `==` is [`Value::raw_equals`].
+#[derive(Clone)]
+pub struct Value {
+    node: Node,
+    /// Marks of this value itself; its parts have their own.
+    marks: Marks,
+}
+
+/// What a value is, for `match`. Marks are not part of it.
+#[derive(Clone, Copy)]
+pub enum Kind<'a> {
+    /// Null of the value's type.
+    Null,
+    /// Not known yet.
+    Unknown(&'a Refinements),
+    /// True or false.
+    Bool(bool),
+    /// A number.
+    Number(&'a Number),
+    /// Text.
+    String(&'a Str),
+    /// Elements of a list.
+    List(&'a [Value]),
+    /// Elements of a set, in cty's order.
+    Set(&'a [Value]),
+    /// Elements of a map by key.
+    Map(&'a BTreeMap<Str, Value>),
+    /// Elements of a tuple.
+    Tuple(&'a [Value]),
+    /// Attributes of an object.
+    Object(&'a BTreeMap<Str, Value>),
+}
+
+impl Value {
+    fn plain(node: Node) -> Value {
+        Value { node, marks: Marks::NONE }
+    }
+
+    /// Null of a type.
+    #[must_use]
+    pub fn null(ty: Type) -> Value {
+        Value::plain(Node::Null(ty.without_optional()))
+    }
+
+    /// An unknown value of a type.
+    #[must_use]
+    pub fn unknown(ty: Type) -> Value {
+        let ty = ty.without_optional();
+        Value::plain(Node::Unknown(Arc::new(Unknown { ty, refinements: Refinements::NONE })))
+    }
+
+    /// An unknown value of which something is known. Where that leaves one value only (a number between equal bounds,
+    /// a collection of known length), it is that value. Entries that do not fit the type, and any that contradict each
+    /// other, are dropped; ask [`Refinements::fits`] and [`Refinements::is_contradictory`] where that must be an error.
+    #[must_use]
+    pub fn unknown_with(ty: Type, refinements: Refinements) -> Value {
+        let ty = ty.without_optional();
+        let mut refinements = refinements.fitting(&ty);
+        if refinements.is_contradictory() {
+            refinements =
+                if refinements.is_not_null() { Refinements::non_null() } else { Refinements::NONE };
+        }
+        node::collapsed(&ty, &refinements)
+            .unwrap_or_else(|| Value::plain(Node::Unknown(Arc::new(Unknown { ty, refinements }))))
+    }
+
+    /// An unknown value of unknown type.
+    #[must_use]
+    pub fn dynamic() -> Value {
+        Value::unknown(Type::Dynamic)
+    }
+
+    /// True or false.
+    #[must_use]
+    pub fn bool(value: bool) -> Value {
+        Value::plain(Node::Bool(value))
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(number: Number) -> Value {
+        Value::plain(Node::Number(number))
+    }
+
+    /// An integer, as a count or an index.
+    #[must_use]
+    pub fn int(value: i64) -> Value {
+        Value::number(Number::from(value))
+    }
+
+    /// Text; it is normalized to form C.
+    #[must_use]
+    pub fn string(value: impl Into<Str>) -> Value {
+        Value::plain(Node::String(text::normalized_shared(value.into())))
+    }
+
+    /// A list. All elements have the type `element`, or one type that conforms to it where it contains
+    /// [`Type::Dynamic`]; the list then takes theirs.
+    #[must_use]
+    pub fn list(element: Type, elements: Vec<Value>) -> Value {
+        let element = node::concrete_element(element, elements.iter());
+        Value::plain(Node::List(Arc::new(Items::new(Type::list(element), elements))))
+    }
+
+    /// A set: equal elements become one, marks of elements move to the set, elements are put in cty's order. On types
+    /// see [`Value::list`].
+    #[must_use]
+    pub fn set(element: Type, elements: Vec<Value>) -> Value {
+        let element = node::concrete_element(element, elements.iter());
+        let mut marks = Marks::NONE;
+        let mut distinct: Vec<Value> = Vec::with_capacity(elements.len());
+        for value in elements {
+            marks.add(&value.deep_marks());
+            distinct.push(value.without_all_marks());
+        }
+        let distinct = set_order::distinct_in_order(distinct);
+        Value { node: Node::Set(Arc::new(Items::new(Type::set(element), distinct))), marks }
+    }
+
+    /// A map. Keys are normalized. On types see [`Value::list`].
+    #[must_use]
+    pub fn map(element: Type, elements: BTreeMap<Str, Value>) -> Value {
+        let element = node::concrete_element(element, elements.values());
+        Value::plain(Node::Map(Arc::new(Entries::map(Type::map(element), elements))))
+    }
+
+    /// A tuple.
+    #[must_use]
+    pub fn tuple(elements: Vec<Value>) -> Value {
+        Value::plain(Node::Tuple(Arc::new(Items::untyped(elements))))
+    }
+
+    /// An object. Attribute names are normalized.
+    #[must_use]
+    pub fn object(attributes: BTreeMap<Str, Value>) -> Value {
+        Value::plain(Node::Object(Arc::new(Entries::object(attributes))))
+    }
+
+    /// An object, from pairs.
+    pub fn object_from<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Value)>) -> Value {
+        Value::object(
+            attributes.into_iter().map(|(name, value)| (Str::from(name.as_ref()), value)).collect(),
+        )
+    }
+
+    /// The object without attributes.
+    #[must_use]
+    pub fn empty_object() -> Value {
+        Value::object(BTreeMap::new())
+    }
+
+    /// The tuple without elements.
+    #[must_use]
+    pub fn empty_tuple() -> Value {
+        Value::tuple(Vec::new())
+    }
+
+    /// The type. Optional attributes do not occur in it.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.node.ty()
+    }
+
+    /// What the value is.
+    #[must_use]
+    pub fn kind(&self) -> Kind<'_> {
+        match &self.node {
+            Node::Null(_) => Kind::Null,
+            Node::Unknown(unknown) => Kind::Unknown(&unknown.refinements),
+            Node::Bool(value) => Kind::Bool(*value),
+            Node::Number(number) => Kind::Number(number),
+            Node::String(text) => Kind::String(text),
+            Node::List(items) => Kind::List(items.as_slice()),
+            Node::Set(items) => Kind::Set(items.as_slice()),
+            Node::Map(entries) => Kind::Map(entries.as_map()),
+            Node::Tuple(items) => Kind::Tuple(items.as_slice()),
+            Node::Object(entries) => Kind::Object(entries.as_map()),
+        }
+    }
+
+    /// Whether the value is null.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self.node, Node::Null(_))
+    }
+
+    /// Whether the value itself is known; its parts may be unknown.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !matches!(self.node, Node::Unknown(_))
+    }
+
+    /// Whether the value and all its parts are known. O(1).
+    #[must_use]
+    pub fn is_wholly_known(&self) -> bool {
+        self.node.is_wholly_known()
+    }
+
+    /// Whether the value cannot be null: it is known and not null, or unknown and refined to be non-null.
+    #[must_use]
+    pub fn is_definitely_not_null(&self) -> bool {
+        match self.kind() {
+            Kind::Null => false,
+            Kind::Unknown(refinements) => refinements.is_not_null(),
+            _ => true,
+        }
+    }
+
+    /// The bool, if it is a known one.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.node {
+            Node::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is a known string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.node {
+            Node::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is a known one.
+    #[must_use]
+    pub fn as_number(&self) -> Option<&Number> {
+        match &self.node {
+            Node::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The elements of a known list, set or tuple.
+    #[must_use]
+    pub fn as_slice(&self) -> Option<&[Value]> {
+        match self.kind() {
+            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries of a known map or object.
+    #[must_use]
+    pub fn as_map(&self) -> Option<&BTreeMap<Str, Value>> {
+        match self.kind() {
+            Kind::Map(entries) | Kind::Object(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// An attribute of a known object, without the marks of the object.
+    #[must_use]
+    pub fn get_attr(&self, name: &str) -> Option<Value> {
+        match self.kind() {
+            Kind::Object(attributes) => attributes.get(name).cloned(),
+            _ => None,
+        }
+    }
+
+    /// Keys and elements of anything known that has elements, in order: a set's elements are their own keys. Empty for
+    /// every other value.
+    pub fn elements(&self) -> impl Iterator<Item = (Value, &Value)> {
+        let keyed = self.as_map().into_iter().flatten();
+        let keyed = keyed.map(|(key, value)| (Value::plain(Node::String(key.clone())), value));
+        let is_set = matches!(self.node, Node::Set(_));
+        let indexed = self.as_slice().into_iter().flatten().enumerate().map(move |(i, value)| {
+            let key = if is_set { value.clone() } else { Value::number(Number::from(i)) };
+            (key, value)
+        });
+        keyed.chain(indexed)
+    }
+
+    /// The number of elements or attributes of a known container, as stored: in a set with unknown elements some may
+    /// turn out to be equal.
+    #[must_use]
+    pub fn stored_length(&self) -> Option<usize> {
+        self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(BTreeMap::len))
+    }
+
+    /// What is known of the value in the terms of an unknown one: of a known value, its exact range.
+    #[must_use]
+    pub fn range(&self) -> Refinements {
+        match self.kind() {
+            Kind::Null => Refinements::NONE,
+            Kind::Unknown(refinements) => refinements.clone(),
+            Kind::Number(number) => Refinements::non_null()
+                .with_lower(number.clone(), true)
+                .with_upper(number.clone(), true),
+            Kind::String(text) => Refinements::non_null().with_prefix(text),
+            Kind::List(_) | Kind::Map(_) | Kind::Set(_) => node::length_range(self),
+            _ => Refinements::non_null(),
+        }
+    }
+
+    /// The same value, with more known of it if it is unknown. Marks stay.
+    #[must_use]
+    pub fn refined(&self, more: &Refinements) -> Value {
+        match &self.node {
+            Node::Unknown(unknown) => {
+                let refined =
+                    Value::unknown_with(unknown.ty.clone(), unknown.refinements.and(more));
+                refined.with_marks(&self.marks)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The same value, known not to be null if it is unknown. Marks stay.
+    #[must_use]
+    pub fn refined_not_null(&self) -> Value {
+        if self.is_definitely_not_null() {
+            self.clone()
+        } else {
+            self.refined(&Refinements::non_null())
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::string(value)
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::string(value)
+    }
+}
+
+impl From<Str> for Value {
+    fn from(value: Str) -> Value {
+        Value::string(value)
+    }
+}
+
+impl From<Number> for Value {
+    fn from(value: Number) -> Value {
+        Value::number(value)
+    }
+}

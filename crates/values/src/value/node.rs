@@ -1,0 +1,194 @@
+//! The shared insides of values, each with what it caches about its parts.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use crate::{Marks, Number, Refinements, Str, Type, Value, text};
+
+/// What a value is made of.
+#[derive(Clone)]
+pub(super) enum Node {
+    Null(Type),
+    Unknown(Arc<Unknown>),
+    Bool(bool),
+    Number(Number),
+    String(Str),
+    List(Arc<Items>),
+    Set(Arc<Items>),
+    Map(Arc<Entries>),
+    Tuple(Arc<Items>),
+    Object(Arc<Entries>),
+}
+
+pub(super) struct Unknown {
+    pub(super) ty: Type,
+    pub(super) refinements: Refinements,
+}
+
+/// Elements of a list, a set or a tuple.
+pub(super) struct Items {
+    ty: OnceLock<Type>,
+    items: Vec<Value>,
+    summary: Summary,
+}
+
+/// Elements of a map or attributes of an object.
+pub(super) struct Entries {
+    ty: OnceLock<Type>,
+    entries: BTreeMap<Str, Value>,
+    summary: Summary,
+}
+
+/// What is asked of a container too often to look inside each time.
+pub(super) struct Summary {
+    pub(super) wholly_known: bool,
+    /// The marks of all parts, at every depth.
+    pub(super) marks_inside: Marks,
+}
+
+impl Summary {
+    fn of<'a>(parts: impl Iterator<Item = &'a Value>) -> Summary {
+        let mut summary = Summary { wholly_known: true, marks_inside: Marks::NONE };
+        for part in parts {
+            summary.wholly_known &= part.is_wholly_known();
+            summary.marks_inside.add(&part.marks);
+            if let Some(inner) = part.node.summary() {
+                summary.marks_inside.add(&inner.marks_inside);
+            }
+        }
+        summary
+    }
+}
+
+impl Items {
+    pub(super) fn new(ty: Type, items: Vec<Value>) -> Items {
+        Items { ty: ty.into(), summary: Summary::of(items.iter()), items }
+    }
+
+    /// A tuple's elements; the type is worked out when it is asked for.
+    pub(super) fn untyped(items: Vec<Value>) -> Items {
+        Items { ty: OnceLock::new(), summary: Summary::of(items.iter()), items }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Value] {
+        &self.items
+    }
+
+    pub(super) fn ty(&self) -> Type {
+        self.ty.get_or_init(|| Type::tuple(self.items.iter().map(Value::ty))).clone()
+    }
+}
+
+impl Entries {
+    pub(super) fn map(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
+        let entries = with_normal_keys(entries);
+        Entries { ty: ty.into(), summary: Summary::of(entries.values()), entries }
+    }
+
+    /// An object's attributes; the type is worked out when it is asked for.
+    pub(super) fn object(entries: BTreeMap<Str, Value>) -> Entries {
+        let entries = with_normal_keys(entries);
+        Entries { ty: OnceLock::new(), summary: Summary::of(entries.values()), entries }
+    }
+
+    pub(super) fn as_map(&self) -> &BTreeMap<Str, Value> {
+        &self.entries
+    }
+
+    pub(super) fn ty(&self) -> Type {
+        self.ty
+            .get_or_init(|| {
+                Type::object(self.entries.iter().map(|(name, value)| (name, value.ty())))
+            })
+            .clone()
+    }
+}
+
+fn with_normal_keys(entries: BTreeMap<Str, Value>) -> BTreeMap<Str, Value> {
+    if entries.keys().all(|key| key.is_ascii()) {
+        return entries;
+    }
+    entries.into_iter().map(|(key, value)| (text::normalized_shared(key), value)).collect()
+}
+
+impl Node {
+    pub(super) fn ty(&self) -> Type {
+        match self {
+            Node::Null(ty) => ty.clone(),
+            Node::Unknown(unknown) => unknown.ty.clone(),
+            Node::Bool(_) => Type::Bool,
+            Node::Number(_) => Type::Number,
+            Node::String(_) => Type::String,
+            Node::List(items) | Node::Set(items) | Node::Tuple(items) => items.ty(),
+            Node::Map(entries) | Node::Object(entries) => entries.ty(),
+        }
+    }
+
+    pub(super) fn summary(&self) -> Option<&Summary> {
+        match self {
+            Node::List(items) | Node::Set(items) | Node::Tuple(items) => Some(&items.summary),
+            Node::Map(entries) | Node::Object(entries) => Some(&entries.summary),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_wholly_known(&self) -> bool {
+        match self {
+            Node::Unknown(_) => false,
+            _ => self.summary().is_none_or(|summary| summary.wholly_known),
+        }
+    }
+}
+
+/// The value that refinements leave as the only one possible, if there is one.
+pub(super) fn collapsed(ty: &Type, refinements: &Refinements) -> Option<Value> {
+    /// Longer lists stay unknown, so that a hostile length costs nothing.
+    const LONGEST: u64 = 1024;
+    if !refinements.is_not_null() {
+        return None;
+    }
+    match ty {
+        Type::Number => refinements.only_number().cloned().map(Value::number),
+        Type::List(element) | Type::Set(element) | Type::Map(element) => {
+            let element = Type::clone(element);
+            match (refinements.only_length()?, ty) {
+                (0, Type::Map(_)) => Some(Value::map(element, BTreeMap::new())),
+                (0, Type::Set(_)) => Some(Value::set(element, Vec::new())),
+                (1, Type::Set(_)) => {
+                    Some(Value::set(element.clone(), vec![Value::unknown(element)]))
+                }
+                (length @ 0..=LONGEST, Type::List(_)) => {
+                    let length = usize::try_from(length).ok()?;
+                    Some(Value::list(element.clone(), vec![Value::unknown(element); length]))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The length of a known collection as a range: elements of a set that are not wholly known may turn out equal.
+pub(super) fn length_range(value: &Value) -> Refinements {
+    let length = value.stored_length().unwrap_or(0) as u64;
+    let uncertain = matches!(value.node, Node::Set(_)) && length > 1 && !value.is_wholly_known();
+    let least = if uncertain { 1 } else { length };
+    Refinements::non_null().with_min_length(least).with_max_length(length)
+}
+
+/// The element type of a collection, where the declared one leaves something open and all elements agree.
+pub(super) fn concrete_element<'a>(
+    declared: Type,
+    elements: impl Iterator<Item = &'a Value>,
+) -> Type {
+    if !declared.has_dynamic() {
+        return declared;
+    }
+    let mut types = elements.map(Value::ty).filter(|ty| *ty != Type::Dynamic);
+    match types.next() {
+        Some(first) if types.all(|ty| ty == first) => first,
+        _ => declared,
+    }
+}
