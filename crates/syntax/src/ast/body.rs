@@ -1,0 +1,104 @@
+//! Bodies: what a file, a block and a label hold.
+
+use smol_str::SmolStr;
+
+use super::{AstChildren, AstNode, Attribute, Block, Body, BodyItem, Label, SourceFile, support};
+use crate::syntax_kind::SyntaxKind::{IDENT, L_BRACE, OPEN_QUOTE, QUOTED_LIT, R_BRACE};
+use crate::{SyntaxToken, literal};
+
+/// What holds attributes and blocks: a file and the body of a block.
+pub trait HasItems: AstNode {
+    /// Attributes and blocks in source order.
+    fn body_items(&self) -> AstChildren<BodyItem> {
+        support::children(self.syntax())
+    }
+
+    /// The attributes alone.
+    fn attributes(&self) -> AstChildren<Attribute> {
+        support::children(self.syntax())
+    }
+
+    /// The blocks alone.
+    fn blocks(&self) -> AstChildren<Block> {
+        support::children(self.syntax())
+    }
+
+    /// The first attribute of that name; it is the one that counts.
+    fn attribute(&self, name: &str) -> Option<Attribute> {
+        self.attributes().find(|it| it.name_token().is_some_and(|token| token.text() == name))
+    }
+}
+
+impl HasItems for SourceFile {}
+impl HasItems for Body {}
+
+impl Attribute {
+    /// The token that names the attribute.
+    pub fn name_token(&self) -> Option<SyntaxToken> {
+        self.ident_token()
+    }
+
+    /// The name.
+    pub fn name(&self) -> Option<SmolStr> {
+        self.ident_token().map(|token| SmolStr::new(token.text()))
+    }
+}
+
+impl Block {
+    /// The token of the block's type: `resource` in `resource "a" "b" {}`.
+    pub fn type_token(&self) -> Option<SyntaxToken> {
+        self.ident_token()
+    }
+
+    /// The block's type.
+    pub fn block_type(&self) -> Option<SmolStr> {
+        self.ident_token().map(|token| SmolStr::new(token.text()))
+    }
+
+    /// The decoded labels, in order.
+    pub fn label_texts(&self) -> impl Iterator<Item = SmolStr> + use<> {
+        self.labels().map(|label| label.text())
+    }
+
+    /// The opening brace of the body.
+    pub fn open_brace(&self) -> Option<SyntaxToken> {
+        support::token(&self.syntax, L_BRACE)
+    }
+
+    /// The closing brace of the body.
+    pub fn close_brace(&self) -> Option<SyntaxToken> {
+        support::token(&self.syntax, R_BRACE)
+    }
+}
+
+/// How a label is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LabelKind {
+    /// `a`
+    Name,
+    /// `"a"`
+    Quoted,
+}
+
+impl Label {
+    /// How the label is written.
+    pub fn kind(&self) -> LabelKind {
+        match support::token(&self.syntax, OPEN_QUOTE) {
+            Some(_) => LabelKind::Quoted,
+            None => LabelKind::Name,
+        }
+    }
+
+    /// The text between the quotes with escapes decoded, or the name itself.
+    ///
+    /// A wrong escape stands for itself; the validation of the file has reported it.
+    pub fn text(&self) -> SmolStr {
+        if let Some(name) = support::token(&self.syntax, IDENT) {
+            return SmolStr::new(name.text());
+        }
+        let quoted = support::tokens(&self.syntax).filter(|token| token.kind() == QUOTED_LIT);
+        let mut out = String::new();
+        quoted.for_each(|token| out.push_str(&literal::unescape_quoted(token.text())));
+        out.into()
+    }
+}

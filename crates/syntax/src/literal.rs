@@ -1,0 +1,147 @@
+//! What literal text means: escapes of strings, the text of numbers.
+//!
+//! The rules are HCL's, including those that its specification does not mention.
+
+use std::borrow::Cow;
+
+/// The text of a quoted literal with its escapes decoded. A wrong escape stands for itself;
+/// [`wrong_escapes`] finds those.
+pub fn unescape_quoted(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\\', '$', '%']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '$', '%']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let taken = match sequence_escape(rest) {
+            Some(literal) => {
+                out.push_str(literal);
+                3
+            }
+            None => match backslash_escape(rest) {
+                Some((len, Ok(c))) => {
+                    out.push(c);
+                    len
+                }
+                _ => {
+                    out.push_str(&rest[..1]);
+                    1
+                }
+            },
+        };
+        rest = &rest[taken..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The text of a literal outside quotes (heredoc, template file), where only `$${` and `%%{` are escapes.
+pub fn unescape_template(text: &str) -> Cow<'_, str> {
+    if !text.contains("${") && !text.contains("%{") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['$', '%']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (literal, taken) =
+            sequence_escape(rest).map_or((&rest[..1], 1), |literal| (literal, 3));
+        out.push_str(literal);
+        rest = &rest[taken..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// `${` for `$${` and `%{` for `%%{`, if the text begins so. In `$$${` the first `$` is plain: the escape is the nearest one.
+fn sequence_escape(text: &str) -> Option<&'static str> {
+    if text.starts_with("$${") {
+        Some("${")
+    } else if text.starts_with("%%{") {
+        Some("%{")
+    } else {
+        None
+    }
+}
+
+/// Why an escape is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrongEscape {
+    /// No escape begins with this character.
+    Selector(char),
+    /// `\u` without four hexadecimal digits.
+    Short,
+    /// `\U` without eight.
+    Long,
+    /// A number that no character has.
+    NotACharacter { digits: [u8; 8], len: usize },
+}
+
+/// The escape that `text` begins with: its length, and its character or what is wrong.
+fn backslash_escape(text: &str) -> Option<(usize, Result<char, WrongEscape>)> {
+    let rest = text.strip_prefix('\\')?;
+    let selector = rest.chars().next()?;
+    let plain = |c| Some((2, Ok(c)));
+    match selector {
+        'n' => plain('\n'),
+        'r' => plain('\r'),
+        't' => plain('\t'),
+        '"' => plain('"'),
+        '\\' => plain('\\'),
+        'u' => Some(hex_escape(rest, 4)),
+        'U' => Some(hex_escape(rest, 8)),
+        other => Some((1 + other.len_utf8(), Err(WrongEscape::Selector(other)))),
+    }
+}
+
+/// `rest` begins with the selector `u` or `U`.
+fn hex_escape(rest: &str, want: usize) -> (usize, Result<char, WrongEscape>) {
+    let bytes = &rest.as_bytes()[1..];
+    let found = bytes.iter().take(want).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    if found < want {
+        let wrong = if want == 4 { WrongEscape::Short } else { WrongEscape::Long };
+        return (2 + found, Err(wrong));
+    }
+    let code = u32::from_str_radix(&rest[1..=want], 16).unwrap_or(u32::MAX);
+    let result = char::from_u32(code).ok_or_else(|| {
+        let mut digits = [0; 8];
+        digits[..want].copy_from_slice(&bytes[..want]);
+        WrongEscape::NotACharacter { digits, len: want }
+    });
+    (2 + want, result)
+}
+
+/// The wrong escapes of a quoted literal: offset, length and reason of each.
+pub(crate) fn wrong_escapes(text: &str) -> Vec<(usize, usize, WrongEscape)> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        at += found;
+        // A backslash at the end: the literal was cut there by a newline, which has its own error.
+        let Some((len, result)) = backslash_escape(&text[at..]) else { break };
+        if let Err(wrong) = result {
+            out.push((at, len, wrong));
+        }
+        at += len;
+    }
+    out
+}
+
+/// Whether the text of a number token is a number. The lexer takes any run of digits, dots and exponents, as HCL's does.
+pub fn is_number(text: &str) -> bool {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mantissa_ok = all_digits(whole) && all_digits(fraction) && whole.len() + fraction.len() > 0;
+    let exponent_ok = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        !digits.is_empty() && all_digits(digits)
+    });
+    mantissa_ok && exponent_ok
+}
