@@ -1,0 +1,191 @@
+//! The one line with which a plugin says where it listens: `CORE|APP|NET|ADDR|PROTO|CERT`.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
+
+use crate::protocol::{CORE_VERSION, ProtocolVersion};
+
+/// Shorter certificate fields are not certificates: old plugins put other things there.
+const MIN_CERTIFICATE_CHARS: usize = 51;
+
+/// Where a plugin listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    Unix(PathBuf),
+    Tcp(SocketAddr),
+}
+
+impl Address {
+    /// Reads the network and address fields that go-plugin writes in handshakes and in `TF_REATTACH_PROVIDERS`.
+    pub(crate) fn parse(network: &str, address: &str) -> Result<Self, HandshakeError> {
+        match network {
+            "unix" if !address.is_empty() => Ok(Self::Unix(PathBuf::from(address))),
+            "tcp" => address
+                .parse()
+                .map(Self::Tcp)
+                .map_err(|_| HandshakeError::Address(address.to_owned())),
+            "unix" => Err(HandshakeError::Address(String::new())),
+            _ => Err(HandshakeError::Network(network.to_owned())),
+        }
+    }
+
+    pub(crate) fn socket(&self) -> Option<&Path> {
+        match self {
+            Self::Unix(path) => Some(path),
+            Self::Tcp(_) => None,
+        }
+    }
+}
+
+/// A handshake line that was understood.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Handshake {
+    pub(crate) protocol: ProtocolVersion,
+    pub(crate) address: Address,
+    /// DER of the certificate that the plugin will present; absent without TLS.
+    pub(crate) certificate: Option<Vec<u8>>,
+}
+
+/// What is wrong with a handshake line. The line's parts are redacted before they get here.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HandshakeError {
+    #[error("Unrecognized remote plugin message: {0}")]
+    Unrecognized(String),
+    #[error("incompatible core API version with plugin. Plugin version: {0}, Core version: 1")]
+    CoreVersion(String),
+    #[error("incompatible API version with plugin. Plugin version: {0}, Client versions: [5 6]")]
+    ApiVersion(String),
+    #[error("unknown address type: {0:?}")]
+    Network(String),
+    #[error("the plugin's address {0:?} cannot be understood")]
+    Address(String),
+    #[error("unsupported plugin protocol {0:?}, expected \"grpc\"")]
+    Protocol(String),
+    #[error("the plugin's certificate is not base64 of DER")]
+    Certificate,
+    #[error("the plugin listens on TCP without a certificate")]
+    PlainTcp,
+}
+
+/// Reads a handshake line.
+pub(crate) fn parse(line: &str) -> Result<Handshake, HandshakeError> {
+    let line = line.trim();
+    let fields: Vec<&str> = line.split('|').collect();
+    let [core, app, network, address, rest @ ..] = fields.as_slice() else {
+        return Err(HandshakeError::Unrecognized(line.to_owned()));
+    };
+    if *core != CORE_VERSION {
+        // A line of a program that is no plugin at all may hold a `|` too; then this is the wrong complaint.
+        let number = core.parse::<u32>().is_ok();
+        let text = if number { (*core).to_owned() } else { line.to_owned() };
+        return Err(if number {
+            HandshakeError::CoreVersion(text)
+        } else {
+            HandshakeError::Unrecognized(text)
+        });
+    }
+    let protocol =
+        ProtocolVersion::parse(app).ok_or_else(|| HandshakeError::ApiVersion((*app).to_owned()))?;
+    let address = Address::parse(network, address)?;
+    match rest.first().copied().unwrap_or("netrpc") {
+        "grpc" => {}
+        other => return Err(HandshakeError::Protocol(other.to_owned())),
+    }
+    let certificate = certificate(rest.get(1).copied().unwrap_or_default())?;
+    if certificate.is_none() && matches!(address, Address::Tcp(_)) {
+        return Err(HandshakeError::PlainTcp);
+    }
+    Ok(Handshake { protocol, address, certificate })
+}
+
+fn certificate(field: &str) -> Result<Option<Vec<u8>>, HandshakeError> {
+    if field.len() < MIN_CERTIFICATE_CHARS {
+        return Ok(None);
+    }
+    let der = STANDARD_NO_PAD
+        .decode(field.trim_end_matches('='))
+        .map_err(|_| HandshakeError::Certificate)?;
+    Ok(Some(der))
+}
+
+/// Writes the line that [`parse`] reads, without its newline.
+pub(crate) fn print(
+    protocol: ProtocolVersion,
+    socket: &Path,
+    certificate: Option<&[u8]>,
+) -> String {
+    let certificate = certificate.map(|der| STANDARD_NO_PAD.encode(der)).unwrap_or_default();
+    format!("{CORE_VERSION}|{protocol}|unix|{}|grpc|{certificate}", socket.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        let text = match parse(line) {
+            Ok(it) => format!(
+                "{:?} {:?} {:?}",
+                it.protocol,
+                it.address,
+                it.certificate.map(|der| der.len())
+            ),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(text, expected, "{line}");
+    }
+
+    #[test]
+    fn a_line_says_where_the_plugin_listens() {
+        check("1|5|unix|/tmp/p|grpc|", "V5 Unix(\"/tmp/p\") None");
+        check("1|6|unix|/tmp/p|grpc\r\n", "V6 Unix(\"/tmp/p\") None");
+        check("1|6|unix|/tmp/p|grpc|junk|true|more", "V6 Unix(\"/tmp/p\") None");
+        let certificate = "A".repeat(800);
+        check(
+            &format!("1|6|tcp|127.0.0.1:10001|grpc|{certificate}"),
+            "V6 Tcp(127.0.0.1:10001) Some(600)",
+        );
+    }
+
+    #[test]
+    fn every_fault_has_its_own_error() {
+        check("hello", "Unrecognized remote plugin message: hello");
+        check("1|6|unix", "Unrecognized remote plugin message: 1|6|unix");
+        check("a|b|c|d", "Unrecognized remote plugin message: a|b|c|d");
+        check(
+            "2|6|unix|/p|grpc|",
+            "incompatible core API version with plugin. Plugin version: 2, Core version: 1",
+        );
+        check(
+            "1|4|unix|/p|grpc|",
+            "incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]",
+        );
+        check("1|6|pipe|/p|grpc|", "unknown address type: \"pipe\"");
+        check("1|6|unix||grpc|", "the plugin's address \"\" cannot be understood");
+        check("1|6|tcp|localhost|grpc|", "the plugin's address \"localhost\" cannot be understood");
+        check("1|6|unix|/p", "unsupported plugin protocol \"netrpc\", expected \"grpc\"");
+        check("1|6|unix|/p|netrpc|", "unsupported plugin protocol \"netrpc\", expected \"grpc\"");
+        check(
+            &format!("1|6|unix|/p|grpc|{}", "?".repeat(60)),
+            "the plugin's certificate is not base64 of DER",
+        );
+        check("1|6|tcp|127.0.0.1:1|grpc|", "the plugin listens on TCP without a certificate");
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let der = vec![7; 300];
+        let line = print(ProtocolVersion::V6, Path::new("/tmp/p"), Some(&der));
+        let expected = Handshake {
+            protocol: ProtocolVersion::V6,
+            address: Address::Unix("/tmp/p".into()),
+            certificate: Some(der),
+        };
+        assert_eq!(parse(&line), Ok(expected));
+    }
+}

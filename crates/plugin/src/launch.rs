@@ -1,0 +1,307 @@
+//! Starts a provider's executable and leads it through go-plugin's handshake.
+
+use std::{
+    io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    io::AsyncRead,
+    process::{Child, ChildStdout},
+    time::{Instant, timeout_at},
+};
+
+use crate::{
+    channel,
+    handshake::{self, Handshake, HandshakeError},
+    logs::{self, Lines, Listener, Tail},
+    process::{Guard, PluginProcess, Readers},
+    protocol,
+    sink::{PluginSink, Redact},
+    stdio,
+    tls::Identity,
+};
+
+/// How long a plugin that closed its stdout may take to end, so that the error can name its exit status.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+
+/// How a plugin is started.
+pub struct LaunchOptions {
+    /// The plugin's name in events and errors, such as the provider's source address.
+    pub name: String,
+    /// Whether the connection is encrypted.
+    pub tls: TlsMode,
+    /// How long everything may take from the start of the process to the open connection; go-plugin's value is 60 s.
+    pub start_timeout: Duration,
+    pub stdin: PluginStdin,
+    /// Receives the plugin's log and output.
+    pub sink: Arc<dyn PluginSink>,
+    /// Is passed by every text of the plugin, in events, errors and diagnostics.
+    pub redact: Arc<dyn Redact>,
+}
+
+impl LaunchOptions {
+    /// The options of an ordinary run: TLS on, 60 seconds, stdin inherited as go-plugin does.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        sink: Arc<dyn PluginSink>,
+        redact: Arc<dyn Redact>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            tls: TlsMode::Auto,
+            start_timeout: Duration::from_secs(60),
+            stdin: PluginStdin::Inherit,
+            sink,
+            redact,
+        }
+    }
+}
+
+/// Whether a plugin's connection is encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TlsMode {
+    /// Both sides prove who they are with certificates made for this connection.
+    Auto,
+    /// Plain text, what `TF_DISABLE_PLUGIN_TLS` asks for.
+    Off,
+}
+
+/// What a plugin has as its stdin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PluginStdin {
+    /// Ours: a program that the provider runs to log in may ask the user.
+    Inherit,
+    /// Nothing: for a process whose stdin is a protocol, such as a language server.
+    Null,
+}
+
+/// Why a plugin could not be started. Texts of the plugin in it are redacted.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    #[error("failed to start {}: {source}", program.display())]
+    Spawn { program: PathBuf, source: io::Error },
+    #[error("timeout while waiting for plugin to start")]
+    Timeout { after: Duration, stderr: Vec<String> },
+    #[error("plugin exited before we could connect{}", exited(*status, stderr))]
+    Exited { status: Option<ExitStatus>, stderr: Vec<String> },
+    #[error("{source}{hints}")]
+    Handshake { source: HandshakeError, hints: String },
+    #[error("failed to read from the plugin: {0}")]
+    Read(io::Error),
+    #[error("failed to make a certificate for the connection to the plugin: {0}")]
+    Certificate(String),
+    #[error("failed to connect to the plugin: {0}")]
+    Connect(String),
+}
+
+fn exited(status: Option<ExitStatus>, stderr: &[String]) -> String {
+    let mut text = status.map(|it| format!(" ({it})")).unwrap_or_default();
+    if !stderr.is_empty() {
+        text.push_str(":\n");
+        text.push_str(&stderr.join("\n"));
+    }
+    text
+}
+
+/// Starts `command`, a provider's executable, and connects to it.
+///
+/// The command's environment is extended by go-plugin's variables; variables of that family that are not set here are
+/// removed, because we may run inside a plugin ourselves. To cancel, drop the future: the process is killed at once.
+///
+/// # Errors
+/// A [`LaunchError`] that says how far it came. The process is dead and reaped then.
+pub async fn launch(
+    command: Command,
+    options: LaunchOptions,
+) -> Result<PluginProcess, LaunchError> {
+    let deadline = Instant::now() + options.start_timeout;
+    let program = PathBuf::from(command.get_program());
+    let identity = match options.tls {
+        TlsMode::Auto => Some(
+            Identity::generate().map_err(|error| LaunchError::Certificate(error.to_string()))?,
+        ),
+        TlsMode::Off => None,
+    };
+    let listener =
+        Listener { name: options.name.into(), sink: options.sink, redact: options.redact };
+    let mut started = Started::spawn(command, identity.as_ref(), options.stdin, listener)
+        .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
+    match timeout_at(deadline, started.handshake(&program)).await {
+        Ok(Ok(handshake)) => {
+            started.connect(handshake, identity, deadline, options.start_timeout).await
+        }
+        Ok(Err(error)) => Err(started.fail(error).await),
+        Err(_) => Err(started
+            .fail(LaunchError::Timeout { after: options.start_timeout, stderr: vec![] })
+            .await),
+    }
+}
+
+/// Sets go-plugin's variables.
+fn set_environment(command: &mut Command, identity: Option<&Identity>) {
+    command
+        .env(protocol::MAGIC_COOKIE_KEY, protocol::MAGIC_COOKIE_VALUE)
+        .env(protocol::VERSIONS_KEY, "5,6")
+        .env(protocol::MIN_PORT_KEY, "10000")
+        .env(protocol::MAX_PORT_KEY, "25000")
+        .env_remove(protocol::SOCKET_DIR_KEY)
+        .env_remove(protocol::SOCKET_GROUP_KEY)
+        .env_remove(protocol::MULTIPLEX_KEY);
+    match identity {
+        Some(identity) => command.env(protocol::CLIENT_CERT_KEY, identity.pem()),
+        None => command.env_remove(protocol::CLIENT_CERT_KEY),
+    };
+}
+
+/// A process whose handshake is not done.
+struct Started {
+    guard: Guard,
+    lines: Option<Lines<ChildStdout>>,
+    stderr: tokio::task::JoinHandle<()>,
+    tail: Tail,
+    listener: Listener,
+}
+
+impl Started {
+    fn spawn(
+        mut command: Command,
+        identity: Option<&Identity>,
+        stdin: PluginStdin,
+        listener: Listener,
+    ) -> io::Result<Self> {
+        set_environment(&mut command, identity);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
+            PluginStdin::Inherit => Stdio::inherit(),
+            PluginStdin::Null => Stdio::null(),
+        });
+        let mut child: Child = tokio::process::Command::from(command).kill_on_drop(true).spawn()?;
+        let missing = || io::Error::other("the process has no pipes");
+        let (stdout, stderr) =
+            (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
+        let tail = Tail::default();
+        let stderr = tokio::spawn(logs::read_stderr(stderr, listener.clone(), tail.clone()));
+        Ok(Self {
+            guard: Guard::new(child),
+            lines: Some(Lines::new(stdout)),
+            stderr,
+            tail,
+            listener,
+        })
+    }
+
+    async fn handshake(&mut self, program: &Path) -> Result<Handshake, LaunchError> {
+        let Some(lines) = &mut self.lines else { return Err(exited_early()) };
+        let line = lines.next().await.map_err(LaunchError::Read)?.ok_or_else(exited_early)?;
+        handshake::parse(&line.text).map_err(|error| {
+            let source = match error {
+                // The line is the only part of an error that is free text.
+                HandshakeError::Unrecognized(_) => {
+                    HandshakeError::Unrecognized(self.listener.clean(&line))
+                }
+                other => other,
+            };
+            LaunchError::Handshake { hints: hints(&source, program), source }
+        })
+    }
+
+    async fn connect(
+        mut self,
+        handshake: Handshake,
+        identity: Option<Identity>,
+        deadline: Instant,
+        start_timeout: Duration,
+    ) -> Result<PluginProcess, LaunchError> {
+        let socket = handshake.address.socket().map(Path::to_path_buf);
+        let tls = match (identity, handshake.certificate) {
+            (Some(identity), Some(der)) => match identity.client_config(der) {
+                Ok(config) => Some(config),
+                Err(error) => return Err(self.fail(LaunchError::Connect(error.to_string())).await),
+            },
+            // A plugin that knows nothing of AutoMTLS; its Unix socket is protected by its mode.
+            _ => None,
+        };
+        let channel = match timeout_at(deadline, channel::connect(handshake.address, tls)).await {
+            Ok(Ok(channel)) => channel,
+            Ok(Err(error)) => return Err(self.fail(LaunchError::Connect(chain(&error))).await),
+            Err(_) => {
+                return Err(self
+                    .fail(LaunchError::Timeout { after: start_timeout, stderr: vec![] })
+                    .await);
+            }
+        };
+        let stdio = tokio::spawn(stdio::read(channel.clone(), self.listener.clone()));
+        let readers = Readers {
+            stdout: tokio::spawn(drain(self.lines.take())),
+            stderr: self.stderr,
+            stdio: Some(stdio),
+        };
+        Ok(PluginProcess {
+            guard: self.guard,
+            readers: tokio::sync::Mutex::new(Some(readers)),
+            channel,
+            protocol: handshake.protocol,
+            socket,
+            listener: self.listener,
+        })
+    }
+
+    /// Ends the process and completes `error` with what is known then.
+    async fn fail(mut self, error: LaunchError) -> LaunchError {
+        let grace =
+            if matches!(error, LaunchError::Exited { .. }) { EXIT_GRACE } else { Duration::ZERO };
+        let status = self.guard.end(Instant::now() + grace).await.ok();
+        let _cut_off = tokio::time::timeout(EXIT_GRACE, &mut self.stderr).await;
+        self.stderr.abort();
+        match error {
+            LaunchError::Exited { .. } => LaunchError::Exited { status, stderr: self.tail.take() },
+            LaunchError::Timeout { after, .. } => {
+                LaunchError::Timeout { after, stderr: self.tail.take() }
+            }
+            other => other,
+        }
+    }
+}
+
+fn exited_early() -> LaunchError {
+    LaunchError::Exited { status: None, stderr: Vec::new() }
+}
+
+/// Reads and drops what comes after the handshake: a full pipe would block the plugin.
+async fn drain(lines: Option<Lines<impl AsyncRead + Unpin>>) {
+    let Some(mut lines) = lines else { return };
+    while let Ok(Some(_)) = lines.next().await {}
+}
+
+/// An error with its causes; tonic's own text is only "transport error".
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// What may be the matter with a program whose first line is no handshake.
+fn hints(error: &HandshakeError, program: &Path) -> String {
+    if !matches!(error, HandshakeError::Unrecognized(_)) {
+        return String::new();
+    }
+    let mode =
+        std::fs::metadata(program).map(|it| format!("{:o}", it.permissions().mode() & 0o7777));
+    format!(
+        "\nThis usually means\n  the plugin was not compiled for this architecture,\n  the plugin is missing dynamic-link libraries \
+         necessary to run,\n  the plugin is not executable by this process due to file permissions, or\n  the plugin failed to \
+         negotiate the initial go-plugin protocol handshake\n\nPath: {}\nMode: {}",
+        program.display(),
+        mode.as_deref().unwrap_or("unknown"),
+    )
+}

@@ -1,0 +1,298 @@
+//! Reads a plugin's stderr: hclog's JSON lines, tagged lines, panics.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::{Map, Value as Json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+use crate::sink::{LogLevel, LogRecord, PluginEvent, PluginSink, Redact};
+
+/// A line is read up to here; what follows is counted and dropped.
+const LONGEST_READ: usize = 1 << 20;
+/// A line is passed on up to here. It is cut after redaction, so that no cut hides a secret from the redactor.
+const LONGEST_SHOWN: usize = 64 << 10;
+const PANIC_LINES: usize = 100;
+const TAIL_LINES: usize = 20;
+
+/// Everything that hears one plugin: its name, the sink, and the redactor between the two.
+#[derive(Clone)]
+pub(crate) struct Listener {
+    pub(crate) name: Arc<str>,
+    pub(crate) sink: Arc<dyn PluginSink>,
+    pub(crate) redact: Arc<dyn Redact>,
+}
+
+impl Listener {
+    pub(crate) fn event(&self, event: PluginEvent) {
+        self.sink.event(&self.name, event);
+    }
+
+    /// `line` as others may see it.
+    pub(crate) fn clean(&self, line: &Line) -> String {
+        let mut text = self.redact.redact(&line.text);
+        let mut dropped = line.dropped;
+        if text.len() > LONGEST_SHOWN {
+            let cut =
+                (0..=LONGEST_SHOWN).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
+            dropped += text.len() - cut;
+            text.truncate(cut);
+        }
+        if dropped > 0 {
+            text.push_str(&format!("... ({dropped} bytes left out)"));
+        }
+        text
+    }
+}
+
+/// A line of text without its end, and how many bytes of it were too many to read.
+pub(crate) struct Line {
+    pub(crate) text: String,
+    dropped: usize,
+}
+
+impl Line {
+    pub(crate) fn new(bytes: &[u8], dropped: usize) -> Self {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        Self { text: String::from_utf8_lossy(bytes).into_owned(), dropped }
+    }
+}
+
+/// Splits a stream into lines within a bounded memory.
+pub(crate) struct Lines<R> {
+    reader: BufReader<R>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader: BufReader::with_capacity(LONGEST_SHOWN, reader) }
+    }
+
+    /// The next line; the last one may lack its newline. `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
+        let mut bytes = Vec::new();
+        let mut total = 0;
+        loop {
+            let chunk = self.reader.fill_buf().await?;
+            if chunk.is_empty() {
+                let line = (total > 0).then(|| Line::new(&bytes, total - bytes.len()));
+                return Ok(line);
+            }
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            total += part.len();
+            bytes.extend_from_slice(&part[..part.len().min(LONGEST_READ - bytes.len())]);
+            let used = part.len() + usize::from(end.is_some());
+            self.reader.consume(used);
+            if end.is_some() {
+                return Ok(Some(Line::new(&bytes, total - bytes.len())));
+            }
+        }
+    }
+}
+
+/// The last lines that a plugin wrote on stderr, for the error of a start that failed.
+#[derive(Clone, Default)]
+pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
+
+impl Tail {
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == TAIL_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
+    }
+}
+
+/// Reads `stderr` until its end.
+pub(crate) async fn read_stderr(stderr: impl AsyncRead + Unpin, listener: Listener, tail: Tail) {
+    let mut lines = Lines::new(stderr);
+    let mut parser = Parser { listener, panicking: false, panic_lines: 0 };
+    while let Ok(Some(line)) = lines.next().await {
+        tail.push(parser.line(&line));
+    }
+}
+
+struct Parser {
+    listener: Listener,
+    panicking: bool,
+    panic_lines: usize,
+}
+
+impl Parser {
+    /// Reports a line and gives its text as shown.
+    fn line(&mut self, line: &Line) -> String {
+        // Decoded strings are redacted, not the JSON around them: a secret's escapes are gone there.
+        if let Some(record) = hclog(&line.text, &*self.listener.redact) {
+            let message = record.message.clone();
+            self.listener.event(PluginEvent::Log(record));
+            return message;
+        }
+        let text = self.listener.clean(line);
+        let level = self.level(&text);
+        if self.panicking && self.panic_lines < PANIC_LINES {
+            self.panic_lines += 1;
+            self.listener.event(PluginEvent::Panicked { line: text.clone() });
+        }
+        self.listener.event(PluginEvent::Log(LogRecord {
+            level,
+            message: text.clone(),
+            module: None,
+            caller: None,
+            timestamp: None,
+            fields: Vec::new(),
+        }));
+        text
+    }
+
+    /// The level of a line that is no JSON.
+    fn level(&mut self, text: &str) -> LogLevel {
+        const TAGS: [(&str, LogLevel); 5] = [
+            ("[TRACE]", LogLevel::Trace),
+            ("[DEBUG]", LogLevel::Debug),
+            ("[INFO]", LogLevel::Info),
+            ("[WARN]", LogLevel::Warn),
+            ("[ERROR]", LogLevel::Error),
+        ];
+        self.panicking |= text.starts_with("panic: ") || text.starts_with("fatal error: ");
+        let tagged = TAGS.iter().find(|(tag, _)| text.starts_with(tag)).map(|(_, level)| *level);
+        tagged.unwrap_or(if self.panicking { LogLevel::Error } else { LogLevel::Debug })
+    }
+}
+
+/// The record in a line of hclog's JSON; `None` if the line is something else.
+fn hclog(line: &str, redact: &dyn Redact) -> Option<LogRecord> {
+    if !line.starts_with('{') {
+        return None;
+    }
+    let mut object: Map<String, Json> = serde_json::from_str(line).ok()?;
+    let level = level(object.get("@level")?.as_str()?)?;
+    let message = redact.redact(object.get("@message")?.as_str()?);
+    object.shift_remove("@level");
+    object.shift_remove("@message");
+    let mut take = |key| match object.shift_remove(key) {
+        Some(Json::String(text)) => Some(redact.redact(&text)),
+        _ => None,
+    };
+    let (module, caller, timestamp) = (take("@module"), take("@caller"), take("@timestamp"));
+    let fields = object
+        .into_iter()
+        .map(|(key, value)| (redact.redact(&key), field(value, redact)))
+        .collect();
+    Some(LogRecord { level, message, module, caller, timestamp, fields })
+}
+
+fn field(value: Json, redact: &dyn Redact) -> String {
+    match value {
+        Json::String(text) => redact.redact(&text),
+        other => redact.redact(&other.to_string()),
+    }
+}
+
+fn level(text: &str) -> Option<LogLevel> {
+    Some(match text {
+        "trace" => LogLevel::Trace,
+        "debug" => LogLevel::Debug,
+        "info" => LogLevel::Info,
+        "warn" => LogLevel::Warn,
+        "error" => LogLevel::Error,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    /// What a sink hears of `stderr`, where the word `hunter2` is a secret.
+    #[track_caller]
+    fn check(stderr: &str, expected: Expect) {
+        let heard = Arc::new(Mutex::new(String::new()));
+        let listener = Listener {
+            name: "p".into(),
+            sink: Arc::new({
+                let heard = Arc::clone(&heard);
+                move |_: &str, event: PluginEvent| {
+                    let text = match event {
+                        PluginEvent::Log(it) => {
+                            format!(
+                                "{:?} {:?} {:?} {:?}\n",
+                                it.level, it.message, it.module, it.fields
+                            )
+                        }
+                        other => format!("{other:?}\n"),
+                    };
+                    heard.lock().expect("not poisoned").push_str(&text);
+                }
+            }),
+            redact: Arc::new(|text: &str| text.replace("hunter2", "***")),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(read_stderr(stderr.as_bytes(), listener, Tail::default()));
+        expected.assert_eq(&heard.lock().expect("not poisoned"));
+    }
+
+    #[test]
+    fn hclog_lines_are_records_and_their_strings_are_redacted() {
+        check(
+            concat!(
+                r#"{"@level":"warn","@message":"got \u0068unter2","@module":"m","@timestamp":"t","n":{"x":["hunter2"]},"s":"v"}"#,
+                "\n",
+                r#"{"@level":"loud","@message":"kept as text"}"#,
+                "\n",
+            ),
+            expect![[r#"
+                Warn "got ***" Some("m") [("n", "{\"x\":[\"***\"]}"), ("s", "v")]
+                Debug "{\"@level\":\"loud\",\"@message\":\"kept as text\"}" None []
+            "#]],
+        );
+    }
+
+    #[test]
+    fn tags_give_levels_and_a_panic_makes_errors_of_what_follows() {
+        check(
+            "[INFO] up\nplain\r\npanic: boom hunter2\n\tmain.go:1\n[WARN] tagged\nlast",
+            expect![[r#"
+                Info "[INFO] up" None []
+                Debug "plain" None []
+                Panicked { line: "panic: boom ***" }
+                Error "panic: boom ***" None []
+                Panicked { line: "\tmain.go:1" }
+                Error "\tmain.go:1" None []
+                Panicked { line: "[WARN] tagged" }
+                Warn "[WARN] tagged" None []
+                Panicked { line: "last" }
+                Error "last" None []
+            "#]],
+        );
+    }
+
+    #[test]
+    fn long_lines_are_cut_after_redaction() {
+        let listener = Listener {
+            name: "p".into(),
+            sink: Arc::new(|_: &str, _: PluginEvent| {}),
+            redact: Arc::new(|text: &str| text.replace("hunter2", "***")),
+        };
+        let line = format!("{}hunter2{}", "x".repeat(LONGEST_SHOWN - 5), "y".repeat(100));
+        let shown = listener.clean(&Line::new(line.as_bytes(), 7));
+        assert!(
+            shown.ends_with("x***yy... (105 bytes left out)"),
+            "{}",
+            &shown[LONGEST_SHOWN - 10..]
+        );
+    }
+}

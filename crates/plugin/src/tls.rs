@@ -1,0 +1,247 @@
+//! go-plugin's AutoMTLS: each side makes a certificate, tells the other in advance, and accepts that one only.
+//!
+//! rustls' own verifier refuses Go's certificates (a self-signed CA used as leaf) and ring has no P-521, which is the
+//! curve of their keys. So the presented certificate is compared byte by byte, and signatures are checked by ring's
+//! algorithms plus one of `p521`.
+
+use std::sync::{Arc, LazyLock};
+
+use p521::ecdsa::signature::Verifier;
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose,
+};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, DistinguishedName as Subject, Error, ServerConfig,
+    SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{
+        CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+    },
+    pki_types::{
+        AlgorithmIdentifier, CertificateDer, InvalidSignature, PrivateKeyDer, PrivatePkcs8KeyDer,
+        ServerName, SignatureVerificationAlgorithm, UnixTime, pem::PemObject,
+    },
+    server::danger::{ClientCertVerified, ClientCertVerifier},
+};
+
+/// The name in every certificate of AutoMTLS.
+pub(crate) const SERVER_NAME: &str = "localhost";
+/// grpc-go ends connections that did not negotiate it.
+const ALPN: &[u8] = b"h2";
+
+/// A key that cannot be made or a certificate that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct TlsError(String);
+
+/// A certificate of our own with its key, good for one connection.
+pub(crate) struct Identity {
+    certificate: CertificateDer<'static>,
+    pem: String,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Identity {
+    /// Makes a P-256 key and a self-signed certificate that is no CA: the Go side accepts it as client and as server,
+    /// and so do plugins that verify with webpki.
+    pub(crate) fn generate() -> Result<Self, TlsError> {
+        let failed =
+            |error: rcgen::Error| TlsError(format!("failed to make a certificate: {error}"));
+        let mut params = CertificateParams::new([SERVER_NAME.to_owned()]).map_err(failed)?;
+        let mut name = DistinguishedName::new();
+        name.push(DnType::CommonName, SERVER_NAME);
+        name.push(DnType::OrganizationName, "Mayfly");
+        params.distinguished_name = name;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyAgreement];
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
+        let key = KeyPair::generate().map_err(failed)?;
+        let certificate = params.self_signed(&key).map_err(failed)?;
+        Ok(Self {
+            pem: certificate.pem(),
+            certificate: certificate.der().clone(),
+            key: PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
+        })
+    }
+
+    pub(crate) fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    pub(crate) fn der(&self) -> &[u8] {
+        &self.certificate
+    }
+
+    /// The configuration of a core that expects exactly the certificate `server`.
+    pub(crate) fn client_config(self, server: Vec<u8>) -> Result<ClientConfig, TlsError> {
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&CRYPTO))
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Pinned { certificate: server }))
+            .with_client_auth_cert(vec![self.certificate], self.key)
+            .map_err(unusable)?;
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        Ok(config)
+    }
+
+    /// The configuration of a plugin that expects exactly the certificate in `client_pem`.
+    pub(crate) fn server_config(self, client_pem: &str) -> Result<ServerConfig, TlsError> {
+        let client = CertificateDer::from_pem_slice(client_pem.as_bytes())
+            .map_err(|error| TlsError(format!("the core's certificate cannot be read: {error}")))?;
+        let mut config = ServerConfig::builder_with_provider(Arc::clone(&CRYPTO))
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .with_client_cert_verifier(Arc::new(Pinned { certificate: client.to_vec() }))
+            .with_single_cert(vec![self.certificate], self.key)
+            .map_err(unusable)?;
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        Ok(config)
+    }
+}
+
+fn unusable(error: Error) -> TlsError {
+    TlsError(format!("failed to set up TLS: {error}"))
+}
+
+/// Accepts one certificate, whatever it says about names, dates or purposes.
+#[derive(Debug)]
+struct Pinned {
+    certificate: Vec<u8>,
+}
+
+impl Pinned {
+    fn compare(&self, presented: &CertificateDer<'_>) -> Result<(), Error> {
+        if presented.as_ref() == self.certificate {
+            Ok(())
+        } else {
+            Err(Error::General(
+                "the peer presents another certificate than the one it announced".to_owned(),
+            ))
+        }
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.compare(end_entity).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &CRYPTO.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &CRYPTO.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        CRYPTO.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[Subject] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.compare(end_entity).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        ServerCertVerifier::verify_tls12_signature(self, message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        ServerCertVerifier::verify_tls13_signature(self, message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ServerCertVerifier::supported_verify_schemes(self)
+    }
+}
+
+type Algorithms = &'static [&'static dyn SignatureVerificationAlgorithm];
+
+static P521: &[&dyn SignatureVerificationAlgorithm] = &[&EcdsaP521Sha512];
+static RING: LazyLock<WebPkiSupportedAlgorithms> =
+    LazyLock::new(|| rustls::crypto::ring::default_provider().signature_verification_algorithms);
+static ALL: LazyLock<Vec<&'static dyn SignatureVerificationAlgorithm>> =
+    LazyLock::new(|| RING.all.iter().chain(P521).copied().collect());
+static MAPPING: LazyLock<Vec<(SignatureScheme, Algorithms)>> = LazyLock::new(|| {
+    RING.mapping.iter().copied().chain([(SignatureScheme::ECDSA_NISTP521_SHA512, P521)]).collect()
+});
+/// ring with P-521 signatures.
+static CRYPTO: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| {
+    let mut provider = rustls::crypto::ring::default_provider();
+    provider.signature_verification_algorithms =
+        WebPkiSupportedAlgorithms { all: &ALL, mapping: &MAPPING };
+    Arc::new(provider)
+});
+
+/// ECDSA over P-521 with SHA-512.
+#[derive(Debug)]
+struct EcdsaP521Sha512;
+
+impl SignatureVerificationAlgorithm for EcdsaP521Sha512 {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let key =
+            p521::ecdsa::VerifyingKey::from_sec1_bytes(public_key).map_err(|_| InvalidSignature)?;
+        let signature =
+            p521::ecdsa::Signature::from_der(signature).map_err(|_| InvalidSignature)?;
+        key.verify(message, &signature).map_err(|_| InvalidSignature)
+    }
+
+    /// id-ecPublicKey (1.2.840.10045.2.1) with secp521r1 (1.3.132.0.35).
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        AlgorithmIdentifier::from_slice(&[
+            0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x05, 0x2b, 0x81, 0x04,
+            0x00, 0x23,
+        ])
+    }
+
+    /// ecdsa-with-SHA512 (1.2.840.10045.4.3.4).
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        AlgorithmIdentifier::from_slice(&[
+            0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x04,
+        ])
+    }
+}
