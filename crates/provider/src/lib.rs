@@ -1,1 +1,38 @@
-//! .
+//! What a provider is to the rest of the program: its schemas, the questions it answers, and the rules that its
+//! answers must keep.
+//!
+//! Start reading at [`Schema`] and [`Block`], then [`Provider`], then [`objchange`].
+//!
+//! **Invariant:** requests and responses have no `Debug`: a configuration may hold the value of a write-only
+//! attribute, and the result of opening an ephemeral resource is a secret as a whole.
+//! **Invariant:** a schema that was read from the cache is equal to the one that was written, or reading it is an error;
+//! above all, no attribute loses `write_only` or `sensitive`.
+//! **Invariant:** the functions of [`objchange`] and the walks over schemas keep every mark of the values they move.
+//! **Absent on purpose:** protocol buffers, processes, configuration, addresses of resources in a configuration.
+
+//OBJ
+mod provider;
+mod schema;
+//COD
+mod schemas;
+mod walk;
+
+pub use crate::provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CLOSE_EPHEMERAL_TIMEOUT,
+    CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, FunctionFault,
+    ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
+    MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
+    RawState, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
+    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Severity, StateResponse,
+    UpgradeResourceStateRequest, ValidateRequest,
+};
+pub use crate::schema::{
+    Attribute, AttributeType, Block, DescriptionKind, FunctionParameter, FunctionSignature,
+    NestedBlock, NestedObject, Nesting, ObjectNesting, Schema, SchemaProblem,
+};
+pub use crate::schemas::{Capabilities, ProviderSchemas, SchemaTypes};
+pub use crate::walk::{
+    mark_by_schema, mark_deprecated_by_schema, null_write_only, remove_ephemeral_from_write_only,
+    sensitive_paths, write_only_paths, write_only_values_present,
+};

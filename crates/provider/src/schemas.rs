@@ -1,0 +1,123 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use values::Str;
+
+use crate::schema::{FunctionSignature, Schema};
+
+/// All schemas of one provider.
+///
+/// Schemas of resource types may lie undecoded in a cache; asking for one by name decodes that one only.
+pub struct ProviderSchemas {
+    /// The provider's own configuration.
+    pub provider: Arc<Schema>,
+    /// The `provider_meta` block, where the provider has one.
+    pub provider_meta: Option<Arc<Schema>>,
+    /// Functions by name.
+    pub functions: BTreeMap<Str, FunctionSignature>,
+    /// What the provider can do beyond the least.
+    pub capabilities: Capabilities,
+    types: Types,
+}
+
+/// What a provider can do beyond the least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It wants to be asked for the plan of a deletion.
+    pub plan_destroy: bool,
+    /// It answers other calls before it was asked for its schemas.
+    pub get_provider_schema_optional: bool,
+    /// It can take over objects of other types.
+    pub move_resource_state: bool,
+}
+
+/// Schemas of all resource types, decoded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SchemaTypes {
+    /// Managed resource types.
+    pub managed: BTreeMap<Str, Arc<Schema>>,
+    /// Data sources.
+    pub data: BTreeMap<Str, Arc<Schema>>,
+    /// Ephemeral resource types.
+    pub ephemeral: BTreeMap<Str, Arc<Schema>>,
+    /// Identities of those managed resource types that have one.
+    pub identities: BTreeMap<Str, Arc<Schema>>,
+}
+
+enum Types {
+    Decoded(SchemaTypes),
+}
+
+impl ProviderSchemas {
+    /// Schemas that are all decoded, as a provider sends them.
+    pub fn new(
+        provider: Schema,
+        types: SchemaTypes,
+        functions: BTreeMap<Str, FunctionSignature>,
+        capabilities: Capabilities,
+    ) -> ProviderSchemas {
+        ProviderSchemas {
+            provider: Arc::new(provider),
+            provider_meta: None,
+            functions,
+            capabilities,
+            types: Types::Decoded(types),
+        }
+    }
+
+    /// The schema of a managed resource type.
+    pub fn managed(&self, type_name: &str) -> Option<Arc<Schema>> {
+        match &self.types {
+            Types::Decoded(types) => types.managed.get(type_name).cloned(),
+        }
+    }
+
+    /// The schema of a data source.
+    pub fn data(&self, type_name: &str) -> Option<Arc<Schema>> {
+        match &self.types {
+            Types::Decoded(types) => types.data.get(type_name).cloned(),
+        }
+    }
+
+    /// The schema of an ephemeral resource type.
+    pub fn ephemeral(&self, type_name: &str) -> Option<Arc<Schema>> {
+        match &self.types {
+            Types::Decoded(types) => types.ephemeral.get(type_name).cloned(),
+        }
+    }
+
+    /// The schema of a managed resource type's identity.
+    pub fn identity(&self, type_name: &str) -> Option<Arc<Schema>> {
+        match &self.types {
+            Types::Decoded(types) => types.identities.get(type_name).cloned(),
+        }
+    }
+
+    /// Names of managed resource types, in order.
+    pub fn managed_types(&self) -> impl Iterator<Item = &str> {
+        match &self.types {
+            Types::Decoded(types) => types.managed.keys().map(|name| &**name),
+        }
+    }
+
+    /// Names of data sources, in order.
+    pub fn data_types(&self) -> impl Iterator<Item = &str> {
+        match &self.types {
+            Types::Decoded(types) => types.data.keys().map(|name| &**name),
+        }
+    }
+
+    /// Names of ephemeral resource types, in order.
+    pub fn ephemeral_types(&self) -> impl Iterator<Item = &str> {
+        match &self.types {
+            Types::Decoded(types) => types.ephemeral.keys().map(|name| &**name),
+        }
+    }
+}
+
+impl fmt::Debug for ProviderSchemas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProviderSchemas").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
