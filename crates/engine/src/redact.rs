@@ -1,0 +1,302 @@
+//! Takes secrets out of what providers and commands say.
+//!
+//! A secret is looked for in every spelling in which programs quote things: as it is, JSON-escaped once and twice,
+//! percent-encoded, in base64 at its three alignments, and in hexadecimal.
+//!
+//! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use base64::Engine;
+use values::{Kind, MarkKind, Value};
+
+/// The shortest secret that is replaced, in bytes.
+pub const MIN_SECRET: usize = 6;
+
+/// What stands in the place of a secret.
+const REPLACEMENT: &str = "(redacted)";
+
+/// Knows the secrets of a run. Clones share what they know.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    shared: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    ephemeral: Patterns,
+    sensitive: Patterns,
+}
+
+/// The spellings of a set of secrets.
+#[derive(Default)]
+struct Patterns {
+    secrets: BTreeSet<Box<str>>,
+    /// Longest first, so that a secret inside another does not tear it.
+    spellings: Vec<Box<str>>,
+    /// Whether one was too short to look for.
+    some_too_short: bool,
+}
+
+impl Redactor {
+    /// Knows nothing.
+    pub fn new() -> Redactor {
+        Redactor::default()
+    }
+
+    /// Learns every text and number inside of `value` that is ephemeral or sensitive.
+    pub fn learn(&self, value: &Value) {
+        if !value.has_deep_secret() {
+            return;
+        }
+        let mut known = self.shared.write().unwrap_or_else(PoisonError::into_inner);
+        collect(value, false, false, &mut known);
+    }
+
+    /// Learns every text and number inside of `value` as ephemeral, whatever its marks.
+    pub fn learn_whole(&self, value: &Value) {
+        let mut known = self.shared.write().unwrap_or_else(PoisonError::into_inner);
+        collect(value, true, false, &mut known);
+    }
+
+    /// Forgets everything, at the end of a run.
+    pub fn forget(&self) {
+        *self.shared.write().unwrap_or_else(PoisonError::into_inner) = Known::default();
+    }
+
+    /// `text` without any ephemeral value.
+    pub fn redact(&self, text: &str) -> String {
+        self.shared.read().unwrap_or_else(PoisonError::into_inner).ephemeral.replace(text)
+    }
+
+    /// `text` without any ephemeral or sensitive value. `None` where a known secret is too short to be found, so that
+    /// nothing can be said for sure.
+    pub fn redact_strictly(&self, text: &str) -> Option<String> {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        if known.ephemeral.some_too_short || known.sensitive.some_too_short {
+            return None;
+        }
+        Some(known.sensitive.replace(&known.ephemeral.replace(text)))
+    }
+
+    /// Whether an ephemeral value is in the bytes, in any of its spellings.
+    pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        known.ephemeral.spellings.iter().any(|it| contains(bytes, it.as_bytes()))
+    }
+}
+
+fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
+    let ephemeral = ephemeral || value.marks().has(MarkKind::Ephemeral);
+    let sensitive = sensitive || value.marks().has(MarkKind::Sensitive);
+    if !ephemeral && !sensitive && !value.has_deep_secret() {
+        return;
+    }
+    let text = match value.kind() {
+        Kind::String(text) => Some(text.to_string()),
+        Kind::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    if let Some(text) = text {
+        if ephemeral {
+            known.ephemeral.add(&text);
+        } else if sensitive {
+            known.sensitive.add(&text);
+        }
+    }
+    for (key, part) in value.elements() {
+        if ephemeral && let Some(key) = key.as_str() {
+            // Keys of a map that is ephemeral as a whole are as secret as its values; those of an object are names.
+            if matches!(value.kind(), Kind::Map(_)) {
+                known.ephemeral.add(key);
+            }
+        }
+        collect(part, ephemeral, sensitive, known);
+    }
+}
+
+impl Patterns {
+    fn add(&mut self, secret: &str) {
+        if secret.is_empty() {
+            return;
+        }
+        if secret.len() < MIN_SECRET {
+            // A short number, `true` or a single word of structure says nothing by itself, but its absence cannot be
+            // promised either.
+            self.some_too_short = true;
+            return;
+        }
+        if !self.secrets.insert(secret.into()) {
+            return;
+        }
+        self.spellings.extend(spellings(secret).into_iter().map(String::into_boxed_str));
+        self.spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.spellings.dedup();
+    }
+
+    fn replace(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for spelling in &self.spellings {
+            if text.contains(&**spelling) {
+                text = text.replace(&**spelling, REPLACEMENT);
+            }
+        }
+        text
+    }
+}
+
+/// Every form in which a secret may be quoted.
+fn spellings(secret: &str) -> Vec<String> {
+    let mut found = vec![secret.to_owned()];
+    // What arrives line by line never holds a text of several lines as a whole.
+    found.extend(secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned));
+    for once in [json_escaped(secret, false), json_escaped(secret, true)] {
+        found.push(json_escaped(&once, false));
+        found.push(json_escaped(&once, true));
+        found.push(once);
+    }
+    for space in ["%20", "+"] {
+        let upper = percent_encoded(secret, space);
+        found.push(upper.to_lowercase());
+        found.push(upper);
+    }
+    found.extend(base64_forms(secret.as_bytes()));
+    let hex = secret.bytes().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    found.push(hex.to_uppercase());
+    found.push(hex);
+    found.retain(|it| it.len() >= MIN_SECRET);
+    found
+}
+
+/// The inside of a JSON string; `html` escapes `<`, `>` and `&` too, as Go does.
+fn json_escaped(text: &str, html: bool) -> String {
+    let mut escaped = String::with_capacity(text.len() + 2);
+    for character in text.chars() {
+        match character {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            '<' | '>' | '&' if html => {
+                let _ = write!(escaped, "\\u{:04x}", character as u32);
+            }
+            '\u{2028}' | '\u{2029}' if html => {
+                let _ = write!(escaped, "\\u{:04x}", character as u32);
+            }
+            control if (control as u32) < 0x20 => {
+                let _ = write!(escaped, "\\u{:04x}", control as u32);
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+fn percent_encoded(text: &str, space: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte as char),
+            b' ' => encoded.push_str(space),
+            _ => {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}
+
+/// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
+fn base64_forms(secret: &[u8]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for alignment in 0..3 {
+        let mut bytes = vec![0; alignment];
+        bytes.extend_from_slice(secret);
+        for engine in [&base64::engine::general_purpose::STANDARD_NO_PAD, &base64::engine::general_purpose::URL_SAFE_NO_PAD] {
+            let text = engine.encode(&bytes);
+            let first = [0, 2, 3][alignment];
+            let last = text.len() - usize::from(bytes.len() % 3 != 0);
+            if let Some(form) = text.get(first..last)
+                && form.len() >= MIN_SECRET
+            {
+                forms.push(form.to_owned());
+            }
+        }
+    }
+    forms
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    use values::Mark;
+
+    use super::*;
+
+    fn knowing(secret: &str) -> Redactor {
+        let redactor = Redactor::new();
+        redactor.learn(&Value::string(secret).with_mark(Mark::Ephemeral));
+        redactor
+    }
+
+    #[track_caller]
+    fn check(secret: &str, text: &str, expected: &str) {
+        assert_eq!(knowing(secret).redact(text), expected);
+    }
+
+    #[test]
+    fn every_spelling_is_replaced() {
+        let secret = "p\"ss<w&rd\\é 1";
+        check(secret, &format!("a {secret} b"), "a (redacted) b");
+        check(secret, r#"{"k":"p\"ss<w&rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
+        check(secret, r#"{"k":"p\"ss\u003cw\u0026rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
+        check(secret, r#""{\"k\":\"p\\\"ss<w&rd\\\\é 1\"}""#, r#""{\"k\":\"(redacted)\"}""#);
+        check(secret, "?q=p%22ss%3Cw%26rd%5C%C3%A9+1&x", "?q=(redacted)&x");
+        check(secret, "/p%22ss%3cw%26rd%5c%c3%a9%201/", "/(redacted)/");
+        check("hunter2", "68756e74657232", "(redacted)");
+        check("hunter2", "68756E74657232", "(redacted)");
+    }
+
+    #[test]
+    fn base64_is_found_at_every_alignment() {
+        for prefix in ["", "a", "ab", "abc"] {
+            for suffix in ["", "x", "xy"] {
+                let text = BASE64_STANDARD.encode(format!("{prefix}correct horse{suffix}"));
+                let shown = knowing("correct horse").redact(&text);
+                assert!(shown.contains(REPLACEMENT), "{prefix}|{suffix}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_a_longer_secret_are_replaced_one_by_one() {
+        check("first line\nsecond line", "said: second line", "said: (redacted)");
+    }
+
+    #[test]
+    fn short_secrets_are_not_looked_for_but_remembered() {
+        let redactor = knowing("abc");
+        assert_eq!(redactor.redact("abcdef"), "abcdef");
+        assert_eq!(redactor.redact_strictly("abcdef"), None);
+    }
+
+    #[test]
+    fn sensitive_values_are_replaced_only_strictly() {
+        let redactor = Redactor::new();
+        redactor.learn(&Value::string("eu-west-1").with_mark(Mark::Sensitive));
+        assert_eq!(redactor.redact("in eu-west-1"), "in eu-west-1");
+        assert_eq!(redactor.redact_strictly("in eu-west-1").as_deref(), Some("in (redacted)"));
+    }
+}

@@ -1,0 +1,202 @@
+//! What the engine is asked, what it is given to act with, and what it answers.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering},
+};
+
+use addr::{ProviderSource, ResourceInstance};
+use db::{Diagnostic, System};
+use hir::Program;
+use provider::{BoxFuture, Provider};
+use state::{Plan, PlanMode, State};
+use tokio::sync::Notify;
+use values::Str;
+
+use crate::{event::EventSink, redact::Redactor, variables::VariableValues};
+
+/// The surroundings of every operation.
+#[derive(Clone)]
+pub struct Environment {
+    /// Starts providers.
+    pub providers: Arc<dyn ProviderFactory>,
+    /// Files, environment and clock for functions and `path.*`.
+    pub system: Arc<dyn System>,
+    /// Runs commands of provisioners.
+    pub commands: Arc<dyn CommandRunner>,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// Learns every ephemeral value of the run. The caller passes the same one to what relays providers' logs.
+    pub redactor: Redactor,
+    /// Asks the operation to stop.
+    pub cancel: CancelToken,
+}
+
+/// Options of [`plan`](crate::plan).
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// What is planned. [`PlanMode::RefreshOnly`] is not supported so far and gives a diagnostic.
+    pub mode: PlanMode,
+    /// Whether managed objects are read first (`-refresh`).
+    pub refresh: bool,
+    /// Limits concurrent provider-bound work (`-parallelism`).
+    pub parallelism: usize,
+    /// Whether the *command* is an apply: the value of `tofu.applying` (DESIGN 2.2).
+    pub applying: bool,
+    /// The selected workspace, for `terraform.workspace`.
+    pub workspace: Str,
+    /// `-replace`: instances to be replaced though nothing forces it.
+    pub replace: Vec<ResourceInstance>,
+    /// `plantimestamp()` and the plan's own timestamp, RFC 3339 in UTC.
+    pub timestamp: Str,
+}
+
+/// Options of [`apply`](crate::apply).
+#[derive(Clone, Debug)]
+pub struct ApplyOptions {
+    /// Limits concurrent provider-bound work (`-parallelism`).
+    pub parallelism: usize,
+    /// The selected workspace, for `terraform.workspace`.
+    pub workspace: Str,
+}
+
+/// What a plan came to.
+pub struct PlanOutcome {
+    /// The plan. Also there after errors ([`Plan::errored`] then), so that what was planned can be shown.
+    pub plan: Plan,
+    /// The state after refresh: what an apply of the plan starts from, and the `tfstate` of a plan file.
+    pub refreshed: State,
+    /// All problems, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What an apply came to.
+pub struct ApplyOutcome {
+    /// The state as the operation left it, also after errors. Root outputs are in it.
+    pub state: State,
+    /// All problems, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PlanOutcome {
+    /// Whether there was an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+impl ApplyOutcome {
+    /// Whether there was an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Starts providers. The engine decides when, and for which configuration; how a process is found and launched is not
+/// its business.
+pub trait ProviderFactory: Send + Sync {
+    /// Starts a provider that has no configuration yet.
+    ///
+    /// # Errors
+    /// A diagnostic that tells why it cannot be started.
+    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
+}
+
+/// Takes the state after every operation that changed it.
+pub trait StateSink: Send + Sync {
+    /// Keeps the state; `changed` is the instance that is different from the call before, and nothing else is.
+    ///
+    /// # Errors
+    /// A diagnostic; the run then starts nothing new, and the final state is in the outcome.
+    fn persist(&self, state: &State, changed: &ResourceInstance) -> Result<(), Box<Diagnostic>>;
+}
+
+/// Runs commands for `local-exec`.
+pub trait CommandRunner: Send + Sync {
+    /// Runs a command to its end. `output` gets each line that it prints as it comes, without its end. When `cancel`
+    /// is asked to abort, the command and its children are killed.
+    ///
+    /// # Errors
+    /// Why it could not be started, in words that quote nothing of the command.
+    fn run<'a>(
+        &'a self,
+        command: Command,
+        output: &'a (dyn Fn(&str) + Send + Sync),
+        cancel: &'a CancelToken,
+    ) -> BoxFuture<'a, Result<CommandStatus, String>>;
+}
+
+/// A command of a provisioner. It may hold secrets: no `Debug`.
+pub struct Command {
+    /// The program and its arguments.
+    pub arguments: Vec<String>,
+    /// The directory that it runs in; the root module's where absent.
+    pub directory: Option<String>,
+    /// Variables added to the environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandStatus {
+    /// Whether that is a success.
+    pub success: bool,
+    /// In words: `exit status 3`, `signal: killed`.
+    pub text: String,
+}
+
+/// Asks an operation to stop: once to finish what runs, twice to abort. Clones are one token.
+#[derive(Clone, Default)]
+pub struct CancelToken {
+    shared: Arc<CancelShared>,
+}
+
+#[derive(Default)]
+struct CancelShared {
+    requests: AtomicU8,
+    notify: Notify,
+}
+
+/// How far a [`CancelToken`] was driven.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CancelLevel {
+    /// Go on.
+    Running,
+    /// Finish what runs, start nothing new.
+    Stopping,
+    /// End at once.
+    Aborting,
+}
+
+impl CancelToken {
+    /// A token that was not used yet.
+    pub fn new() -> CancelToken {
+        CancelToken::default()
+    }
+
+    /// Asks once more.
+    pub fn cancel(&self) {
+        let _ = self.shared.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1)));
+        self.shared.notify.notify_waiters();
+    }
+
+    /// How far it was driven.
+    pub fn level(&self) -> CancelLevel {
+        match self.shared.requests.load(Ordering::SeqCst) {
+            0 => CancelLevel::Running,
+            1 => CancelLevel::Stopping,
+            _ => CancelLevel::Aborting,
+        }
+    }
+
+    /// Waits until the token was driven to at least `level`.
+    pub async fn reached(&self, level: CancelLevel) {
+        loop {
+            let notified = self.shared.notify.notified();
+            if self.level() >= level {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
