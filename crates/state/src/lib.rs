@@ -1,1 +1,36 @@
-//! .
+//! What is known of the real world, and what a plan wants to do to it: the models, and their file formats.
+//!
+//! Start reading at [`State`], [`Object`] and [`StateFile`]; then [`Plan`] and [`PlanFile`].
+//!
+//! ```text
+//!   bytes ──StateFile::read──► StateFile { serial, lineage, State } ──StateFile::write──► bytes (format 4, JSON)
+//!   bytes ──PlanFile::read───► PlanFile { Plan, two StateFiles, locks, sources, tmp } ──PlanFile::write──► bytes (zip)
+//! ```
+//!
+//! **Invariant:** an object's attributes stay the JSON text that they were read as; reading and writing a state decodes
+//! no attribute, so both are linear and an unchanged object costs one copy.
+//! **Invariant:** nothing with an ephemeral mark can be encoded, and no object of an ephemeral resource is written:
+//! both are errors.
+//! **Invariant:** no input makes a reader panic or allocate without bound; a damaged file is one error and no data.
+//! **Absent on purpose:** where bytes live, locks, encryption, schemas, configuration.
+
+mod checks;
+mod error;
+mod marks;
+mod object;
+mod plan;
+mod resources;
+mod v4;
+
+pub use checks::{CheckKind, CheckObject, CheckResult, CheckResults, CheckStatus};
+pub use error::{EncodeError, StateError};
+pub use object::{Attributes, DecodeError, Identity, Object, Status};
+pub use plan::{
+    Action, BackendRecord, Change, ConfigSnapshot, EphemeralPlan, Importing, ModuleSource,
+    OutputChange, Plan, PlanFile, PlanFileError, PlanMode, Reason, RelevantAttribute,
+    ResourceChange, StateIdentity, TempEntry, TempKind,
+};
+pub use resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
+
+/// The version of OpenTofu whose formats these are; it is what a state says it was written by.
+pub const WRITTEN_VERSION: &str = "1.12.6";

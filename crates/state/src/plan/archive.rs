@@ -1,0 +1,147 @@
+//! The zip around a plan. Reading accepts exactly what writing makes, and nothing beside it.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read, Write};
+
+use zip::read::ZipFile;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::error::EncodeError;
+use crate::plan::file::PlanFileError;
+
+/// More entries than any configuration has files.
+const MAX_ENTRIES: usize = 200_000;
+/// What any plan file may unpack to, however well it is packed.
+const MAX_UNPACKED: u64 = 256 << 20;
+/// What a big plan file may unpack to, as a multiple of its size.
+const MAX_RATIO: u64 = 200;
+
+const FILE_TYPE: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+const LINK: u32 = 0o120_000;
+const PRIVATE: u32 = 0o600;
+const EXECUTABLE: u32 = 0o700;
+
+/// One entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Executable,
+    /// The content is the target.
+    Symlink,
+}
+
+/// Entries by name; names are relative, with slashes.
+pub(crate) type Entries = BTreeMap<String, (Kind, Vec<u8>)>;
+
+/// Packs entries. The same entries give the same bytes: no time and no owner is recorded.
+pub(crate) fn pack<'a>(
+    entries: impl IntoIterator<Item = (String, Kind, &'a [u8])>,
+) -> Result<Vec<u8>, EncodeError> {
+    let fault = |it: &dyn std::fmt::Display| EncodeError::Archive(it.to_string());
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, kind, content) in entries {
+        if !is_safe(&name) {
+            return Err(fault(&format_args!("{name:?} is not a name for an entry")));
+        }
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            // A plan is written once and read once: speed counts, not size.
+            .compression_level(Some(1));
+        if kind == Kind::Symlink {
+            let target = String::from_utf8_lossy(content);
+            zip.add_symlink(name, target, options).map_err(|it| fault(&it))?;
+            continue;
+        }
+        let mode = if kind == Kind::Executable { EXECUTABLE } else { PRIVATE };
+        zip.start_file(name, options.unix_permissions(mode)).map_err(|it| fault(&it))?;
+        zip.write_all(content).map_err(|it| fault(&it))?;
+    }
+    Ok(zip.finish().map_err(|it| fault(&it))?.into_inner())
+}
+
+/// Unpacks all entries, or says what is wrong with the first that is wrong.
+pub(crate) fn unpack(bytes: &[u8]) -> Result<Entries, PlanFileError> {
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return Err(PlanFileError::NotAPlan);
+    }
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
+    check_whole(&mut zip)?;
+    let mut left = MAX_UNPACKED.max(MAX_RATIO.saturating_mul(bytes.len() as u64));
+    let mut entries = Entries::new();
+    for index in 0..zip.len() {
+        let entry = zip.by_index(index).map_err(|it| damaged("", it.to_string()))?;
+        let name = String::from_utf8(entry.name_raw().to_vec())
+            .map_err(|_| damaged("", "an entry's name is not UTF-8"))?;
+        let kind = check_entry(&name, &entry)?;
+        let content = read_entry(&name, entry, &mut left)?;
+        entries.insert(name, (kind, content));
+    }
+    Ok(entries)
+}
+
+fn check_whole(zip: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), PlanFileError> {
+    if zip.len() > MAX_ENTRIES {
+        return Err(damaged("", format!("it has {} entries", zip.len())));
+    }
+    if zip.offset() != 0
+        || !zip.comment().is_empty()
+        || zip.raw_zip64_extensible_data_sector().is_some()
+    {
+        return Err(damaged("", "it has data around its entries"));
+    }
+    zip.validate_header_consistency().map_err(|it| damaged("", it.to_string()))
+}
+
+fn check_entry(name: &str, entry: &ZipFile<'_, Cursor<&[u8]>>) -> Result<Kind, PlanFileError> {
+    if !is_safe(name) {
+        return Err(damaged(name, "the name leads elsewhere"));
+    }
+    if entry.encrypted()
+        || !entry.comment().is_empty()
+        || entry.extra_data().is_some_and(|it| !it.is_empty())
+    {
+        return Err(damaged(name, "the entry has metadata that plans do not have"));
+    }
+    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+        return Err(damaged(name, "the entry is compressed in a way that plans are not"));
+    }
+    let mode = entry.unix_mode().unwrap_or(0);
+    match (mode & FILE_TYPE, mode & !FILE_TYPE) {
+        (REGULAR, PRIVATE) => Ok(Kind::File),
+        (REGULAR, EXECUTABLE) => Ok(Kind::Executable),
+        (LINK, _) => Ok(Kind::Symlink),
+        _ => Err(damaged(name, format!("the entry's mode is {mode:o}"))),
+    }
+}
+
+/// Reads to the end, where the checksum is compared, but never more than the header promises or the whole file may.
+fn read_entry(
+    name: &str,
+    entry: ZipFile<'_, Cursor<&[u8]>>,
+    left: &mut u64,
+) -> Result<Vec<u8>, PlanFileError> {
+    let size = entry.size();
+    if size > *left {
+        return Err(damaged(name, "the plan would unpack to more than its size allows"));
+    }
+    *left -= size;
+    let mut content = Vec::new();
+    entry.take(size + 1).read_to_end(&mut content).map_err(|it| damaged(name, it.to_string()))?;
+    if content.len() as u64 != size {
+        return Err(damaged(name, "the entry's size is wrong"));
+    }
+    Ok(content)
+}
+
+/// Whether a name is relative, stays inside, and means the same on every system.
+fn is_safe(name: &str) -> bool {
+    let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
+    let has_odd = |it: char| it.is_control() || it == '\\' || it == ':';
+    name.split('/').all(is_plain) && !name.contains(has_odd) && name.len() < 4096
+}
+
+pub(crate) fn damaged(entry: &str, cause: impl Into<String>) -> PlanFileError {
+    PlanFileError::Damaged { entry: entry.to_owned(), cause: cause.into() }
+}

@@ -1,0 +1,286 @@
+//! The tree of a state: resources, their instances, the outputs of the root module.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use addr::{
+    AbsResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance, Version,
+};
+use values::{Str, Value};
+
+use crate::checks::CheckResults;
+use crate::object::Object;
+
+/// A state with the record of its history: what a state file is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateFile {
+    /// The program that wrote it; writing puts [`WRITTEN_VERSION`](crate::WRITTEN_VERSION) there.
+    pub written_by: Option<Version>,
+    /// Counts the changes.
+    pub serial: u64,
+    /// A UUID that all versions of one state share.
+    pub lineage: String,
+    pub state: State,
+}
+
+/// Everything that is known of the objects that a configuration manages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Outputs of the root module.
+    pub outputs: BTreeMap<Str, OutputValue>,
+    /// **Invariant:** no resource without instances, no instance without objects ([`State::prune`]).
+    resources: BTreeMap<AbsResource, ResourceState>,
+    pub checks: CheckResults,
+}
+
+/// An output of the root module, as the last apply left it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputValue {
+    /// Marked sensitive where `sensitive` is set, so that it can be used and shown like any other value.
+    pub value: Value,
+    pub sensitive: bool,
+    /// The message, where the output is deprecated.
+    pub deprecated: Option<String>,
+}
+
+/// A resource in one module instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceState {
+    /// The provider configuration that made its objects, without instance key; objects may have their own.
+    pub provider: ProviderConfigRef,
+    pub instances: BTreeMap<InstanceKey, Instance>,
+}
+
+/// An instance: the object that its address means, and objects that wait to be destroyed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instance {
+    pub current: Option<Arc<Object>>,
+    pub deposed: BTreeMap<DeposedKey, Arc<Object>>,
+}
+
+/// Eight hexadecimal digits that tell the deposed objects of one instance apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeposedKey([u8; 8]);
+
+impl StateFile {
+    /// A state that has no history yet.
+    pub fn new(lineage: String) -> Self {
+        Self { written_by: None, serial: 0, lineage, state: State::default() }
+    }
+}
+
+impl State {
+    /// Whether there is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.outputs.is_empty() && self.checks.is_empty()
+    }
+
+    /// All resources, in the order of addresses.
+    pub fn resources(&self) -> impl ExactSizeIterator<Item = (&AbsResource, &ResourceState)> {
+        self.resources.iter()
+    }
+
+    /// All instances, in the order of addresses.
+    pub fn instances(&self) -> impl Iterator<Item = (ResourceInstance, &ResourceState, &Instance)> {
+        self.resources.iter().flat_map(|(addr, resource)| {
+            let instances = resource.instances.iter();
+            instances.map(move |(key, instance)| (addr.instance(key.clone()), resource, instance))
+        })
+    }
+
+    /// One resource.
+    pub fn resource(&self, addr: &AbsResource) -> Option<&ResourceState> {
+        self.resources.get(addr)
+    }
+
+    /// One instance.
+    pub fn instance(&self, addr: &ResourceInstance) -> Option<&Instance> {
+        self.resources.get(&addr.containing_resource())?.instances.get(&addr.key)
+    }
+
+    /// The object that an address means.
+    pub fn current(&self, addr: &ResourceInstance) -> Option<&Arc<Object>> {
+        self.instance(addr)?.current.as_ref()
+    }
+
+    /// The provider configuration that an object was made with.
+    pub fn provider_of(&self, addr: &ResourceInstance) -> Option<&ProviderConfigRef> {
+        let resource = self.resources.get(&addr.containing_resource())?;
+        let object = resource.instances.get(&addr.key).and_then(|it| it.current.as_ref());
+        Some(object.and_then(|it| it.provider.as_ref()).unwrap_or(&resource.provider))
+    }
+
+    /// The resources of one module instance, without those of the modules inside it.
+    pub fn resources_in<'a>(
+        &'a self,
+        module: &'a ModuleInstance,
+    ) -> impl Iterator<Item = (&'a AbsResource, &'a ResourceState)> {
+        self.resources.iter().filter(move |(addr, _)| addr.module == *module)
+    }
+
+    /// Puts the object that an address means in place; `provider` becomes the one of the whole resource, or, where it
+    /// has an instance key, of this object.
+    pub fn set_current(
+        &mut self,
+        addr: &ResourceInstance,
+        provider: &ProviderConfigRef,
+        object: Arc<Object>,
+    ) {
+        self.ensure(addr, provider).current = Some(with_provider(object, provider));
+    }
+
+    /// Puts a deposed object in place.
+    pub fn set_deposed(
+        &mut self,
+        addr: &ResourceInstance,
+        key: DeposedKey,
+        provider: &ProviderConfigRef,
+        object: Arc<Object>,
+    ) {
+        self.ensure(addr, provider).deposed.insert(key, with_provider(object, provider));
+    }
+
+    /// Takes the object out that an address means.
+    pub fn remove_current(&mut self, addr: &ResourceInstance) -> Option<Arc<Object>> {
+        self.take(addr, |instance| instance.current.take())
+    }
+
+    /// Takes a deposed object out.
+    pub fn remove_deposed(
+        &mut self,
+        addr: &ResourceInstance,
+        key: DeposedKey,
+    ) -> Option<Arc<Object>> {
+        self.take(addr, |instance| instance.deposed.remove(&key))
+    }
+
+    /// Makes the current object a deposed one, before its replacement is created.
+    pub fn depose(&mut self, addr: &ResourceInstance, key: DeposedKey) -> bool {
+        let Some(instance) = self.instance_mut(addr) else { return false };
+        let Some(object) = instance.current.take() else { return false };
+        instance.deposed.insert(key, object);
+        true
+    }
+
+    /// Makes a deposed object current again, where its replacement never came to be.
+    pub fn restore_deposed(&mut self, addr: &ResourceInstance, key: DeposedKey) -> bool {
+        let Some(instance) = self.instance_mut(addr) else { return false };
+        if instance.current.is_some() {
+            return false;
+        }
+        instance.current = instance.deposed.remove(&key);
+        instance.current.is_some()
+    }
+
+    /// Gives an instance another address, with all its objects. Nothing happens where there is no such instance or
+    /// where the new address is taken; both say `false`.
+    pub fn move_instance(&mut self, from: &ResourceInstance, to: &ResourceInstance) -> bool {
+        if from == to || self.instance(to).is_some() || self.instance(from).is_none() {
+            return false;
+        }
+        let resource = from.containing_resource();
+        let Some(old) = self.resources.get_mut(&resource) else { return false };
+        let provider = old.provider.clone();
+        let Some(instance) = old.instances.remove(&from.key) else { return false };
+        self.prune(&resource);
+        *self.ensure(to, &provider) = instance;
+        true
+    }
+
+    /// Puts a whole resource in place (a reader's way in); one without objects is left out.
+    pub(crate) fn insert(&mut self, addr: AbsResource, resource: ResourceState) {
+        self.resources.insert(addr.clone(), resource);
+        self.prune(&addr);
+    }
+
+    /// Sets the provider configuration of a whole resource (`state replace-provider`).
+    pub fn set_provider(&mut self, addr: &AbsResource, provider: ProviderConfigRef) {
+        if let Some(resource) = self.resources.get_mut(addr) {
+            resource.provider = provider;
+        }
+    }
+
+    fn ensure(&mut self, addr: &ResourceInstance, provider: &ProviderConfigRef) -> &mut Instance {
+        let resource = self.resources.entry(addr.containing_resource()).or_insert_with(|| {
+            ResourceState { provider: provider.without_key(), instances: BTreeMap::new() }
+        });
+        if resource.provider != *provider {
+            resource.provider = provider.without_key();
+        }
+        resource.instances.entry(addr.key.clone()).or_default()
+    }
+
+    fn instance_mut(&mut self, addr: &ResourceInstance) -> Option<&mut Instance> {
+        self.resources.get_mut(&addr.containing_resource())?.instances.get_mut(&addr.key)
+    }
+
+    fn take<T>(
+        &mut self,
+        addr: &ResourceInstance,
+        f: impl FnOnce(&mut Instance) -> Option<T>,
+    ) -> Option<T> {
+        let taken = f(self.instance_mut(addr)?);
+        let instance = self.instance(addr);
+        if instance.is_some_and(Instance::is_empty) {
+            let resource = addr.containing_resource();
+            if let Some(it) = self.resources.get_mut(&resource) {
+                it.instances.remove(&addr.key);
+            }
+            self.prune(&resource);
+        }
+        taken
+    }
+
+    fn prune(&mut self, addr: &AbsResource) {
+        if self.resources.get(addr).is_some_and(|it| it.instances.is_empty()) {
+            self.resources.remove(addr);
+        }
+    }
+}
+
+fn with_provider(mut object: Arc<Object>, provider: &ProviderConfigRef) -> Arc<Object> {
+    let own = (!provider.key.is_none()).then_some(provider);
+    if object.provider.as_ref() != own {
+        Arc::make_mut(&mut object).provider = own.cloned();
+    }
+    object
+}
+
+impl Instance {
+    /// Whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.current.is_none() && self.deposed.is_empty()
+    }
+}
+
+impl DeposedKey {
+    /// A key from random bits.
+    pub fn from_random(bits: u32) -> Self {
+        let text = format!("{bits:08x}");
+        Self::parse(&text).expect("eight hexadecimal digits are a deposed key")
+    }
+
+    /// Reads a key: eight characters of ASCII without controls.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 8] = text.as_bytes().try_into().ok()?;
+        bytes.iter().all(u8::is_ascii_graphic).then_some(Self(bytes))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("a deposed key is ASCII")
+    }
+}
+
+impl fmt::Display for DeposedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for DeposedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,34 @@
+//! State files, format 4.
+//!
+//! ```text
+//!   text ──read──► borrowed mirror of the file (attributes stay slices of the text) ──► State (attributes compact)
+//!   State ──write──► one pass over sorted references; attributes are laid out anew, byte by byte
+//! ```
+
+mod layout;
+mod paths;
+mod read;
+mod write;
+
+use crate::error::{EncodeError, StateError};
+use crate::resources::StateFile;
+
+pub(crate) use layout::compact;
+
+impl StateFile {
+    /// Reads a state file as OpenTofu and Terraform write it.
+    ///
+    /// # Errors
+    /// [`StateError`], for the first thing that is wrong; nothing is read half.
+    pub fn read(bytes: &[u8]) -> Result<Self, StateError> {
+        read::read(bytes)
+    }
+
+    /// Writes the state file, laid out as the reference lays out local ones: two spaces, sorted, a final newline.
+    ///
+    /// # Errors
+    /// [`EncodeError`] for what may not be or cannot be in a file.
+    pub fn write(&self) -> Result<Vec<u8>, EncodeError> {
+        write::write(self)
+    }
+}

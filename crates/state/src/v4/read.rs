@@ -1,0 +1,387 @@
+//! Reading format 4.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use addr::{
+    AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, Resource,
+    ResourceMode, Version, parse_module_instance, parse_resource,
+};
+use base64::Engine as _;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use values::{Mark, Str, Type, Value, json};
+
+use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
+use crate::error::StateError;
+use crate::object::{Attributes, Identity, Object, Status};
+use crate::resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
+use crate::v4::{compact, paths};
+
+/// The file as it is; fields that no reader knows are left out, as the reference does.
+#[derive(Deserialize)]
+struct FileV4<'a> {
+    version: u64,
+    #[serde(borrow, default)]
+    terraform_version: Option<Cow<'a, str>>,
+    #[serde(default)]
+    serial: u64,
+    #[serde(default)]
+    lineage: String,
+    #[serde(borrow, default)]
+    outputs: Option<BTreeMap<Cow<'a, str>, OutputV4<'a>>>,
+    #[serde(borrow, default)]
+    resources: Option<Vec<ResourceV4<'a>>>,
+    #[serde(borrow, default)]
+    check_results: Option<Vec<CheckV4<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct OutputV4<'a> {
+    #[serde(borrow)]
+    value: &'a RawValue,
+    #[serde(borrow, rename = "type")]
+    ty: &'a RawValue,
+    #[serde(default)]
+    sensitive: bool,
+    #[serde(default)]
+    deprecated: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ResourceV4<'a> {
+    #[serde(borrow, default)]
+    module: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    mode: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    type_name: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    provider: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    instances: Option<Vec<InstanceV4<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct InstanceV4<'a> {
+    #[serde(borrow, default)]
+    index_key: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    deposed: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    provider: Option<Cow<'a, str>>,
+    #[serde(default)]
+    schema_version: u64,
+    #[serde(borrow, default)]
+    attributes: Option<&'a RawValue>,
+    #[serde(default)]
+    attributes_flat: Option<BTreeMap<String, String>>,
+    #[serde(borrow, default)]
+    sensitive_attributes: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    private: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    dependencies: Option<Vec<Cow<'a, str>>>,
+    #[serde(default)]
+    create_before_destroy: bool,
+    #[serde(default)]
+    skip_destroy: bool,
+    #[serde(borrow, default)]
+    identity: Option<&'a RawValue>,
+    #[serde(default)]
+    identity_schema_version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CheckV4<'a> {
+    #[serde(borrow)]
+    object_kind: Cow<'a, str>,
+    config_addr: String,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(borrow, default)]
+    objects: Option<Vec<CheckObjectV4<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct CheckObjectV4<'a> {
+    object_addr: String,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(default)]
+    failure_messages: Option<Vec<String>>,
+}
+
+/// What tells the formats apart, for a file that is not a good format 4.
+#[derive(Deserialize)]
+struct Sniffed<'a> {
+    #[serde(default)]
+    version: Option<serde_json::Number>,
+    #[serde(borrow, default)]
+    encrypted_data: Option<&'a RawValue>,
+}
+
+pub(crate) fn read(bytes: &[u8]) -> Result<StateFile, StateError> {
+    let text = std::str::from_utf8(bytes).map_err(|it| StateError::Syntax {
+        cause: format!("invalid UTF-8 at byte {}", it.valid_up_to()),
+    })?;
+    match serde_json::from_str::<FileV4<'_>>(text) {
+        Ok(file) if file.version == 4 => Reader::default().file(file),
+        Ok(_) => Err(other_format(text, None)),
+        Err(error) => Err(other_format(text, Some(error))),
+    }
+}
+
+/// Says why a text is not a state of format 4.
+fn other_format(text: &str, error: Option<serde_json::Error>) -> StateError {
+    let sniffed = match serde_json::from_str::<Sniffed<'_>>(text) {
+        Ok(sniffed) => sniffed,
+        Err(syntax) => return StateError::Syntax { cause: syntax.to_string() },
+    };
+    let version = sniffed.version.map(|it| (it.as_u64(), it));
+    match (version, error) {
+        _ if sniffed.encrypted_data.is_some() => StateError::Encrypted,
+        (None, _) => StateError::NoVersion,
+        (Some((Some(version @ 0..=3), _)), _) => StateError::OldVersion { version },
+        (Some((Some(4), _)), Some(error)) => StateError::Syntax { cause: error.to_string() },
+        (Some((Some(version), _)), _) => StateError::NewVersion { version },
+        (Some((None, number)), _) => StateError::Syntax {
+            cause: format!("the format version {number} is not a whole number"),
+        },
+    }
+}
+
+/// Keeps what occurs again and again, so that it is parsed and held once.
+#[derive(Default)]
+struct Reader<'a> {
+    modules: FxHashMap<Cow<'a, str>, ModuleInstance>,
+    providers: FxHashMap<Cow<'a, str>, ProviderConfigRef>,
+    dependencies: FxHashMap<Cow<'a, str>, ConfigResource>,
+}
+
+impl<'a> Reader<'a> {
+    fn file(mut self, file: FileV4<'a>) -> Result<StateFile, StateError> {
+        let mut state = State::default();
+        state.outputs = read_outputs(file.outputs)?;
+        for resource in file.resources.unwrap_or_default() {
+            self.resource(&mut state, resource)?;
+        }
+        state.checks = file.check_results.into_iter().flatten().filter_map(read_check).collect();
+        Ok(StateFile {
+            written_by: read_version(file.terraform_version)?,
+            serial: file.serial,
+            lineage: file.lineage,
+            state,
+        })
+    }
+
+    fn resource(&mut self, state: &mut State, raw: ResourceV4<'a>) -> Result<(), StateError> {
+        let mode = match &*raw.mode {
+            "managed" => ResourceMode::Managed,
+            "data" => ResourceMode::Data,
+            _ => {
+                let resource = format!("{:?} {:?}", raw.type_name, raw.name);
+                return Err(StateError::Mode { mode: raw.mode.into_owned(), resource });
+            }
+        };
+        let module = match raw.module {
+            Some(text) if !text.is_empty() => self.module(text)?,
+            _ => ModuleInstance::root(),
+        };
+        let addr = Resource::new(mode, &*raw.type_name, &*raw.name).in_module(module);
+        // The same resource may be listed twice; its instances then belong together.
+        let mut instances =
+            state.resource(&addr).map(|it| it.instances.clone()).unwrap_or_default();
+        let mut provider = match raw.provider {
+            Some(text) => Some(self.provider(text)?),
+            None => state.resource(&addr).map(|it| it.provider.clone()),
+        };
+        for instance in raw.instances.unwrap_or_default() {
+            let (key, deposed, object) = self.instance(&addr, instance)?;
+            if provider.is_none() {
+                provider = object.provider.as_ref().map(ProviderConfigRef::without_key);
+            }
+            place(instances.entry(key.clone()).or_default(), deposed, object).map_err(|what| {
+                StateError::Duplicate { instance: format!("{}{what}", addr.instance(key)) }
+            })?;
+        }
+        if let Some(provider) = provider {
+            state.insert(addr, ResourceState { provider, instances });
+            return Ok(());
+        }
+        if instances.is_empty() {
+            return Ok(());
+        }
+        Err(StateError::Address { text: String::new(), cause: format!("{addr} has no provider") })
+    }
+
+    fn instance(
+        &mut self,
+        resource: &AbsResource,
+        raw: InstanceV4<'a>,
+    ) -> Result<(InstanceKey, Option<DeposedKey>, Object), StateError> {
+        let fault = |instance: String, cause: String| StateError::Instance { instance, cause };
+        let key = read_key(raw.index_key).map_err(|it| fault(resource.to_string(), it))?;
+        let here = || resource.instance(key.clone()).to_string();
+        let deposed = match raw.deposed.as_deref() {
+            None | Some("") => None,
+            Some(text) => Some(DeposedKey::parse(text).ok_or_else(|| {
+                let cause = format!(
+                    "has an object with deposed key {text:?}, which is not correctly formatted"
+                );
+                fault(here(), cause)
+            })?),
+        };
+        let status = match raw.status.as_deref() {
+            None | Some("") => Status::Ready,
+            Some("tainted") => Status::Tainted,
+            Some(other) => return Err(fault(here(), format!("has invalid status {other:?}"))),
+        };
+        let sensitive_paths =
+            raw.sensitive_attributes.map_or(Ok(Vec::new()), |it| paths::read(it.get()));
+        let object = Object {
+            schema_version: raw.schema_version,
+            attributes: read_attributes(raw.attributes, raw.attributes_flat)
+                .map_err(|it| fault(here(), it))?,
+            sensitive_paths: sensitive_paths.map_err(|it| fault(here(), it))?,
+            private: read_private(raw.private).map_err(|it| fault(here(), it))?,
+            dependencies: self.dependencies(raw.dependencies.unwrap_or_default())?,
+            create_before_destroy: raw.create_before_destroy,
+            skip_destroy: raw.skip_destroy,
+            status,
+            provider: raw.provider.map(|it| self.provider(it)).transpose()?,
+            identity: raw.identity.map(|it| Identity {
+                schema_version: raw.identity_schema_version.unwrap_or(0),
+                json: compact(it.get()).into(),
+            }),
+        };
+        Ok((key, deposed, object))
+    }
+
+    fn module(&mut self, text: Cow<'a, str>) -> Result<ModuleInstance, StateError> {
+        remember(&mut self.modules, text, parse_module_instance)
+    }
+
+    fn provider(&mut self, text: Cow<'a, str>) -> Result<ProviderConfigRef, StateError> {
+        remember(&mut self.providers, text, ProviderConfigRef::parse)
+    }
+
+    fn dependencies(
+        &mut self,
+        texts: Vec<Cow<'a, str>>,
+    ) -> Result<Arc<[ConfigResource]>, StateError> {
+        let known = &mut self.dependencies;
+        // Terraform before 0.13 wrote instance keys there; they are dropped, as in the reference.
+        let parse = |text: &str| parse_resource(text).map(|it| it.config());
+        texts.into_iter().map(|text| remember(known, text, parse)).collect()
+    }
+}
+
+fn remember<'a, T: Clone>(
+    known: &mut FxHashMap<Cow<'a, str>, T>,
+    text: Cow<'a, str>,
+    parse: impl FnOnce(&str) -> Result<T, addr::AddrError>,
+) -> Result<T, StateError> {
+    if let Some(value) = known.get(&text) {
+        return Ok(value.clone());
+    }
+    let value = parse(&text)
+        .map_err(|it| StateError::Address { text: text.to_string(), cause: it.detail })?;
+    known.insert(text, value.clone());
+    Ok(value)
+}
+
+fn place(
+    instance: &mut Instance,
+    deposed: Option<DeposedKey>,
+    object: Object,
+) -> Result<(), String> {
+    let object = Arc::new(object);
+    let replaced = match deposed {
+        None => instance.current.replace(object),
+        Some(key) => instance.deposed.insert(key, object),
+    };
+    match (replaced, deposed) {
+        (None, _) => Ok(()),
+        (Some(_), None) => Err(String::new()),
+        (Some(_), Some(key)) => Err(format!(" deposed object {:?}", key.as_str())),
+    }
+}
+
+fn read_version(text: Option<Cow<'_, str>>) -> Result<Option<Version>, StateError> {
+    let Some(text) = text.filter(|it| !it.is_empty()) else { return Ok(None) };
+    let version = Version::parse_lenient(&text);
+    version.map(Some).map_err(|_| StateError::WrittenBy { text: text.into_owned() })
+}
+
+fn read_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
+    let Some(raw) = raw.map(RawValue::get).filter(|it| *it != "null") else {
+        return Ok(InstanceKey::None);
+    };
+    if raw.starts_with('"') {
+        let text: String = serde_json::from_str(raw).map_err(|it| it.to_string())?;
+        return Ok(InstanceKey::String(text.into()));
+    }
+    raw.parse()
+        .map(InstanceKey::Int)
+        .map_err(|_| format!("has an instance with the invalid instance key {raw}"))
+}
+
+fn read_attributes(
+    raw: Option<&RawValue>,
+    flat: Option<BTreeMap<String, String>>,
+) -> Result<Attributes, String> {
+    match (raw.map(RawValue::get).filter(|it| *it != "null"), flat) {
+        (Some(text), _) if text.starts_with('{') => Ok(Attributes::Json(compact(text).into())),
+        (Some(_), _) => Err("has attributes that are not an object".to_owned()),
+        (None, Some(flat)) => {
+            let entries = flat.into_iter().map(|(key, value)| (Str::from(key), Str::from(value)));
+            Ok(Attributes::Flat(Arc::new(entries.collect())))
+        }
+        // The reference takes such an object for an empty one, too.
+        (None, None) => Ok(Attributes::Json("{}".into())),
+    }
+}
+
+fn read_private(raw: Option<Cow<'_, str>>) -> Result<Arc<[u8]>, String> {
+    let Some(text) = raw else { return Ok(Arc::default()) };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(&*text);
+    bytes.map(Arc::from).map_err(|it| format!("has private data that is not base64: {it}"))
+}
+
+fn read_outputs(
+    raw: Option<BTreeMap<Cow<'_, str>, OutputV4<'_>>>,
+) -> Result<BTreeMap<Str, OutputValue>, StateError> {
+    let read = |(name, raw): (Cow<'_, str>, OutputV4<'_>)| {
+        let fault =
+            |is_type, cause: String| StateError::Output { name: name.to_string(), is_type, cause };
+        let ty: Type = json::type_from_json(raw.ty.get().as_bytes())
+            .map_err(|it| fault(true, it.to_string()))?;
+        let value: Value = json::decode(raw.value.get().as_bytes(), &ty)
+            .map_err(|it| fault(false, it.to_string()))?;
+        let value = if raw.sensitive { value.with_mark(Mark::Sensitive) } else { value };
+        let output = OutputValue { value, sensitive: raw.sensitive, deprecated: raw.deprecated };
+        Ok((Str::from(&*name), output))
+    };
+    raw.into_iter().flatten().map(read).collect()
+}
+
+fn read_check(raw: CheckV4<'_>) -> Option<CheckResult> {
+    let objects = raw.objects.into_iter().flatten().map(|it| CheckObject {
+        addr: it.object_addr,
+        status: CheckStatus::parse(&it.status),
+        failure_messages: it.failure_messages.unwrap_or_default(),
+    });
+    Some(CheckResult {
+        kind: CheckKind::parse(&raw.object_kind)?,
+        config_addr: raw.config_addr,
+        status: CheckStatus::parse(&raw.status),
+        objects: objects.collect(),
+    })
+}

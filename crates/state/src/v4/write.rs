@@ -1,0 +1,241 @@
+//! Writing format 4.
+
+use addr::{AbsResource, InstanceKey, ResourceMode};
+use base64::Engine as _;
+use values::{MarkKind, json};
+
+use crate::checks::CheckResult;
+use crate::error::EncodeError;
+use crate::marks;
+use crate::object::{Attributes, Object, Status};
+use crate::resources::{DeposedKey, OutputValue, ResourceState, State, StateFile};
+use crate::v4::layout::JsonText;
+use crate::v4::paths;
+
+pub(crate) fn write(file: &StateFile) -> Result<Vec<u8>, EncodeError> {
+    let mut out = JsonText::with_capacity(1024 + 1024 * file.state.resources().len());
+    out.open(b'{');
+    out.key("version");
+    out.token(4);
+    out.member("terraform_version", crate::WRITTEN_VERSION);
+    out.key("serial");
+    out.token(file.serial);
+    out.member("lineage", &file.lineage);
+    write_outputs(&mut out, &file.state)?;
+    write_resources(&mut out, &file.state)?;
+    write_checks(&mut out, &file.state.checks);
+    out.close(b'}');
+    Ok(out.finish())
+}
+
+fn write_outputs(out: &mut JsonText, state: &State) -> Result<(), EncodeError> {
+    out.key("outputs");
+    out.open(b'{');
+    for (name, output) in &state.outputs {
+        out.key(name);
+        write_output(out, &format!("output.{name}"), output)?;
+    }
+    out.close(b'}');
+    Ok(())
+}
+
+fn write_output(out: &mut JsonText, what: &str, output: &OutputValue) -> Result<(), EncodeError> {
+    let (value, _) = marks::split(&output.value, what)?;
+    let ty = value.ty();
+    let text = json::encode(&value, &ty).map_err(|it| EncodeError::value(what, it))?;
+    out.open(b'{');
+    out.key("value");
+    out.json(&text);
+    out.key("type");
+    out.json(&json::type_to_json(&ty));
+    out.flag("sensitive", output.sensitive || output.value.has_deep(MarkKind::Sensitive));
+    out.optional("deprecated", output.deprecated.as_deref().unwrap_or_default());
+    out.close(b'}');
+    Ok(())
+}
+
+/// Modules are sorted by their text, so that `module.m[10]` precedes `module.m[2]`, as in the reference.
+fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError> {
+    let mut sorted: Vec<(String, &AbsResource, &ResourceState)> =
+        Vec::with_capacity(state.resources().len());
+    for (addr, resource) in state.resources() {
+        let module = match sorted.last() {
+            Some((text, last, _)) if last.module == addr.module => text.clone(),
+            _ => addr.module.to_string(),
+        };
+        sorted.push((module, addr, resource));
+    }
+    sorted.sort_by(|(a_module, a, _), (b_module, b, _)| {
+        a_module.cmp(b_module).then_with(|| a.resource.cmp(&b.resource))
+    });
+    out.key("resources");
+    out.open(b'[');
+    for (module, addr, resource) in sorted {
+        write_resource(out, &module, addr, resource)?;
+    }
+    out.close(b']');
+    Ok(())
+}
+
+fn write_resource(
+    out: &mut JsonText,
+    module: &str,
+    addr: &AbsResource,
+    resource: &ResourceState,
+) -> Result<(), EncodeError> {
+    let mode = match addr.resource.mode {
+        ResourceMode::Managed => "managed",
+        ResourceMode::Data => "data",
+        ResourceMode::Ephemeral => return Err(EncodeError::EphemeralResource(addr.to_string())),
+    };
+    out.item();
+    out.open(b'{');
+    out.optional("module", module);
+    out.member("mode", mode);
+    out.member("type", &addr.resource.type_name);
+    out.member("name", &addr.resource.name);
+    let mut objects =
+        resource.instances.values().flat_map(|it| it.current.iter().chain(it.deposed.values()));
+    if objects.any(|it| it.provider.is_none()) {
+        out.member("provider", &resource.provider.to_string());
+    }
+    out.key("instances");
+    out.open(b'[');
+    for (key, instance) in &resource.instances {
+        if let Some(object) = &instance.current {
+            write_instance(out, addr, key, None, object)?;
+        }
+        for (deposed, object) in &instance.deposed {
+            write_instance(out, addr, key, Some(*deposed), object)?;
+        }
+    }
+    out.close(b']');
+    out.close(b'}');
+    Ok(())
+}
+
+fn write_instance(
+    out: &mut JsonText,
+    addr: &AbsResource,
+    key: &InstanceKey,
+    deposed: Option<DeposedKey>,
+    object: &Object,
+) -> Result<(), EncodeError> {
+    out.item();
+    out.open(b'{');
+    match key {
+        InstanceKey::None => {}
+        InstanceKey::Int(index) => {
+            out.key("index_key");
+            out.token(index);
+        }
+        InstanceKey::String(text) => out.member("index_key", text),
+    }
+    if object.status == Status::Tainted {
+        out.member("status", "tainted");
+    }
+    if let Some(deposed) = deposed {
+        out.member("deposed", deposed.as_str());
+    }
+    if let Some(provider) = &object.provider {
+        out.member("provider", &provider.to_string());
+    }
+    out.key("schema_version");
+    out.token(object.schema_version);
+    write_attributes(out, &object.attributes);
+    out.key("sensitive_attributes");
+    if object.sensitive_paths.is_empty() {
+        out.json("[]");
+    } else {
+        let what = addr.instance(key.clone()).to_string();
+        paths::write(out, &what, &object.sensitive_paths)?;
+    }
+    write_rest(out, object);
+    out.close(b'}');
+    Ok(())
+}
+
+fn write_attributes(out: &mut JsonText, attributes: &Attributes) {
+    match attributes {
+        Attributes::Json(text) => {
+            out.key("attributes");
+            out.json(text);
+        }
+        Attributes::Flat(map) => {
+            out.key("attributes_flat");
+            out.open(b'{');
+            for (key, value) in map.iter() {
+                out.member(key, value);
+            }
+            out.close(b'}');
+        }
+    }
+}
+
+fn write_rest(out: &mut JsonText, object: &Object) {
+    if !object.private.is_empty() {
+        out.member("private", &base64::engine::general_purpose::STANDARD.encode(&object.private));
+    }
+    if !object.dependencies.is_empty() {
+        out.key("dependencies");
+        out.open(b'[');
+        for dependency in object.dependencies.iter() {
+            out.item();
+            out.string(&dependency.to_string());
+        }
+        out.close(b']');
+    }
+    out.flag("create_before_destroy", object.create_before_destroy);
+    out.flag("skip_destroy", object.skip_destroy);
+    if let Some(identity) = &object.identity {
+        out.key("identity");
+        out.json(&identity.json);
+        out.key("identity_schema_version");
+        out.token(identity.schema_version);
+    }
+}
+
+fn write_checks(out: &mut JsonText, checks: &[CheckResult]) {
+    out.key("check_results");
+    if checks.is_empty() {
+        out.token("null");
+        return;
+    }
+    out.open(b'[');
+    for check in checks {
+        out.item();
+        write_check(out, check);
+    }
+    out.close(b']');
+}
+
+fn write_check(out: &mut JsonText, check: &CheckResult) {
+    out.open(b'{');
+    out.member("object_kind", check.kind.as_str());
+    out.member("config_addr", &check.config_addr);
+    out.member("status", check.status.as_str());
+    out.key("objects");
+    if check.objects.is_empty() {
+        out.token("null");
+    } else {
+        out.open(b'[');
+        for object in &check.objects {
+            out.item();
+            out.open(b'{');
+            out.member("object_addr", &object.addr);
+            out.member("status", object.status.as_str());
+            if !object.failure_messages.is_empty() {
+                out.key("failure_messages");
+                out.open(b'[');
+                for message in &object.failure_messages {
+                    out.item();
+                    out.string(message);
+                }
+                out.close(b']');
+            }
+            out.close(b'}');
+        }
+        out.close(b']');
+    }
+    out.close(b'}');
+}
