@@ -11,9 +11,14 @@
 //!
 //! It must never know: configurations, providers, files, clocks.
 
+mod codec;
+pub mod conform;
+pub mod convert;
 mod equality;
 mod go_quote;
+pub mod json;
 mod marks;
+pub mod msgpack;
 mod number;
 mod path;
 mod refinements;
@@ -25,6 +30,7 @@ mod value;
 use std::sync::Arc;
 
 pub use crate::{
+    codec::CodecError,
     marks::{Deprecation, Mark, MarkKind, Marks},
     number::Number,
     path::{Path, Step},
@@ -35,3 +41,6 @@ pub use crate::{
 
 /// Text of values and attribute names. It lives on the heap only, so that secrets do not lie on stacks.
 pub type Str = Arc<str>;
+
+#[cfg(test)]
+mod vectors_test;

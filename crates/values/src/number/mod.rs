@@ -339,3 +339,6 @@ impl fmt::Debug for Number {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! What both codecs share: their error, and the limits that hostile input meets.
+
+use crate::{Path, Value};
+
+/// How deep values may nest in encoded form.
+pub(crate) const MAX_DEPTH: usize = 256;
+
+/// Why bytes are no value, or a value has no bytes. It never quotes the value.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", describe(.path, .message))]
+pub struct CodecError {
+    /// The part of the value at fault.
+    pub path: Path,
+    /// The reason, such as `string is required`.
+    pub message: String,
+}
+
+fn describe(path: &Path, message: &str) -> String {
+    if path.is_root() { message.to_owned() } else { format!("{path}: {message}") }
+}
+
+impl CodecError {
+    pub(crate) fn new(path: &Path, message: impl Into<String>) -> CodecError {
+        CodecError { path: path.clone(), message: message.into() }
+    }
+
+    pub(crate) fn at_root(message: impl Into<String>) -> CodecError {
+        CodecError { path: Path::root(), message: message.into() }
+    }
+}
+
+/// Refuses marked values: a mark cannot be written, and dropping it would be a leak.
+pub(crate) fn check_unmarked(value: &Value) -> Result<(), CodecError> {
+    if value.is_marked_deep() {
+        return Err(CodecError::at_root("value has marks, so it cannot be serialized"));
+    }
+    Ok(())
+}
+
+/// The element type that all decoded elements have, where the wanted one is open.
+pub(crate) fn one_type(
+    wanted: &crate::Type,
+    items: &[Value],
+    path: &Path,
+) -> Result<crate::Type, CodecError> {
+    if !wanted.has_dynamic() {
+        return Ok(wanted.without_optional());
+    }
+    let mut types = items.iter().map(Value::ty).filter(|ty| *ty != crate::Type::Dynamic);
+    let Some(first) = types.next() else {
+        return Ok(wanted.without_optional());
+    };
+    if types.any(|ty| ty != first) {
+        return Err(CodecError::new(path, "all elements must have the same type"));
+    }
+    Ok(first)
+}

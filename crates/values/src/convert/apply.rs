@@ -1,0 +1,191 @@
+//! Converting a value after the types have been found convertible.
+
+use std::collections::BTreeMap;
+
+use super::{ConvertError, check, convert_at, unify};
+use crate::{Kind, Number, ObjectType, Path, Refinements, Step, Str, Type, Value};
+
+pub(super) fn apply(
+    value: &Value,
+    from: &Type,
+    to: &Type,
+    path: &mut Path,
+) -> Result<Value, ConvertError> {
+    let (bare, marks) = value.unmark();
+    let converted = match bare.kind() {
+        Kind::Null => Value::null(check::result_type(from, to)),
+        Kind::Unknown(known) => unknown(known, from, to),
+        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => match to {
+            Type::Tuple(types) => tuple(items, types, path)?,
+            _ => sequence(items, from, to, path)?,
+        },
+        Kind::Map(entries) | Kind::Object(entries) => match to {
+            Type::Object(object) => to_object(&bare, entries, object, path)?,
+            _ => map(entries, from, to, path)?,
+        },
+        _ => primitive(&bare, to, path)?,
+    };
+    Ok(converted.with_marks(&marks))
+}
+
+fn primitive(value: &Value, to: &Type, path: &Path) -> Result<Value, ConvertError> {
+    match (value.kind(), to) {
+        (Kind::Number(number), Type::String) => Ok(Value::string(number.to_string())),
+        (Kind::Bool(value), Type::String) => {
+            Ok(Value::string(if value { "true" } else { "false" }))
+        }
+        (Kind::String(text), Type::Number) => Number::parse(text)
+            .map(Value::number)
+            .ok_or_else(|| ConvertError::new(path, "a number is required")),
+        (Kind::String(text), Type::Bool) => {
+            text_to_bool(text).map_err(|message| ConvertError::new(path, message))
+        }
+        _ => Ok(value.clone()),
+    }
+}
+
+fn text_to_bool(text: &str) -> Result<Value, &'static str> {
+    match text {
+        "true" | "1" => Ok(Value::bool(true)),
+        "false" | "0" => Ok(Value::bool(false)),
+        _ if text.eq_ignore_ascii_case("true") => {
+            Err("a bool is required; to convert from string, use lowercase \"true\"")
+        }
+        _ if text.eq_ignore_ascii_case("false") => {
+            Err("a bool is required; to convert from string, use lowercase \"false\"")
+        }
+        _ => Err("a bool is required"),
+    }
+}
+
+/// What stays known of an unknown value: that it is not null, and its length.
+fn unknown(known: &Refinements, from: &Type, to: &Type) -> Value {
+    let ty = check::result_type(from, to);
+    let mut kept = if known.is_not_null() { Refinements::non_null() } else { Refinements::NONE };
+    let (least, most) = match from {
+        Type::Tuple(elements) => (elements.len() as u64, Some(elements.len() as u64)),
+        Type::Object(object) => (object.len() as u64, Some(object.len() as u64)),
+        _ => (known.min_length(), known.max_length()),
+    };
+    // Elements may become equal when they become elements of a set.
+    let least = if matches!(to, Type::Set(_)) { least.min(1) } else { least };
+    kept = kept.with_min_length(least);
+    if let Some(most) = most {
+        kept = kept.with_max_length(most);
+    }
+    Value::unknown_with(ty, kept)
+}
+
+fn sequence(
+    items: &[Value],
+    from: &Type,
+    to: &Type,
+    path: &mut Path,
+) -> Result<Value, ConvertError> {
+    let wanted = wanted_element(from, to);
+    let mut converted = Vec::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        path.push(Value::index_step(i));
+        converted.push(convert_at(item, &wanted, path)?);
+        path.pop();
+    }
+    let element = common_type(&mut converted, &wanted, path)?;
+    Ok(match to {
+        Type::Set(_) => Value::set(element, converted),
+        _ => Value::list(element, converted),
+    })
+}
+
+fn map(
+    entries: &BTreeMap<Str, Value>,
+    from: &Type,
+    to: &Type,
+    path: &mut Path,
+) -> Result<Value, ConvertError> {
+    let wanted = wanted_element(from, to);
+    let mut converted = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        path.push(Step::Index(Value::string(key.clone())));
+        converted.push(convert_at(value, &wanted, path)?);
+        path.pop();
+    }
+    let element = common_type(&mut converted, &wanted, path)?;
+    Ok(Value::map(element, entries.keys().cloned().zip(converted).collect()))
+}
+
+/// The element type to convert to: where the wanted one is open, what the source's element types have in common.
+fn wanted_element(from: &Type, to: &Type) -> Type {
+    let wanted = to.element().cloned().unwrap_or(Type::Dynamic);
+    if wanted != Type::Dynamic {
+        return wanted;
+    }
+    match from {
+        Type::Tuple(elements) => unify(elements).unwrap_or(Type::Dynamic),
+        Type::Object(object) => {
+            let types: Vec<Type> = object.iter().map(|(_, ty)| ty.clone()).collect();
+            unify(&types).unwrap_or(Type::Dynamic)
+        }
+        _ => from.element().cloned().unwrap_or(Type::Dynamic),
+    }
+}
+
+/// Makes all elements one type, which matters where the wanted type leaves something open.
+fn common_type(values: &mut [Value], wanted: &Type, path: &mut Path) -> Result<Type, ConvertError> {
+    if !wanted.has_dynamic() {
+        return Ok(wanted.without_optional());
+    }
+    let types: Vec<Type> = values.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic).collect();
+    if types.is_empty() {
+        return Ok(wanted.without_optional());
+    }
+    let Some(unified) = unify(&types) else {
+        return Err(ConvertError::new(path, "collection elements cannot be unified"));
+    };
+    for value in values {
+        *value = convert_at(value, &unified, path)?;
+    }
+    Ok(unified)
+}
+
+fn tuple(items: &[Value], types: &[Type], path: &mut Path) -> Result<Value, ConvertError> {
+    let mut converted = Vec::with_capacity(items.len());
+    for (i, (item, ty)) in items.iter().zip(types).enumerate() {
+        path.push(Value::index_step(i));
+        converted.push(convert_at(item, ty, path)?);
+        path.pop();
+    }
+    Ok(Value::tuple(converted))
+}
+
+fn to_object(
+    value: &Value,
+    entries: &BTreeMap<Str, Value>,
+    object: &ObjectType,
+    path: &mut Path,
+) -> Result<Value, ConvertError> {
+    let is_map = matches!(value.kind(), Kind::Map(_));
+    let mut converted = BTreeMap::new();
+    for (name, ty) in object.iter() {
+        let attribute = match entries.get(name) {
+            Some(attribute) => {
+                path.push(if is_map {
+                    Step::Index(Value::string(name.clone()))
+                } else {
+                    Step::Attr(name.clone())
+                });
+                let attribute = convert_at(attribute, ty, path)?;
+                path.pop();
+                attribute
+            }
+            None if object.is_optional(name) => Value::null(ty.clone()),
+            None => {
+                return Err(ConvertError::new(
+                    path,
+                    format!("map has no element for required attribute {name:?}"),
+                ));
+            }
+        };
+        converted.insert(name.clone(), attribute);
+    }
+    Ok(Value::object(converted))
+}

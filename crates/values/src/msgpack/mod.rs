@@ -1,0 +1,21 @@
+//! MessagePack, the form in which values travel to and from providers.
+//!
+//! The bytes are those that cty emits; decoding accepts every legal MessagePack form of them.
+
+mod decode;
+mod encode;
+mod reader;
+mod refinements;
+
+pub use decode::decode;
+pub use encode::encode;
+
+/// The extension type of an unknown value with refinements.
+const REFINED: i8 = 0x0c;
+/// Keys of the refinements' map.
+const NULLNESS: i64 = 1;
+const PREFIX: i64 = 2;
+const LOWER: i64 = 3;
+const UPPER: i64 = 4;
+const MIN_LENGTH: i64 = 5;
+const MAX_LENGTH: i64 = 6;
