@@ -1,6 +1,9 @@
 //! The three notions of equality: exact, certain, and cty's `Equals` with unknowns.
 
-use crate::{Kind, Type, Value};
+use crate::{
+    Kind, Type, Value,
+    rules::{self, RuleId},
+};
 
 impl Value {
     /// Whether both are the same in type, content, refinements and marks, at every depth.
@@ -36,11 +39,9 @@ impl Value {
     /// The result has the marks of both sides at every depth; compared with a plain null, only those at the top.
     #[must_use]
     pub fn equals(&self, other: &Value) -> Value {
-        let marks = if self.is_null() || other.is_null() {
-            self.marks().union(other.marks())
-        } else {
-            self.deep_marks().union(&other.deep_marks())
-        };
+        let against_null = self.is_null() || other.is_null();
+        let rule = if against_null { RuleId::EqualityNull } else { RuleId::Equality };
+        let marks = rules::result_marks(rule, [self, other]);
         self.equals_unmarked(other).with_marks(&marks)
     }
 

@@ -9,7 +9,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use node::{Entries, Items, Node, Unknown};
 
-use crate::{Marks, Number, Refinements, Str, Type, set_order, text};
+use crate::{
+    Marks, Number, Refinements, Str, Type,
+    rules::{self, RuleId},
+    set_order, text,
+};
 
 /// A value of a configuration, a state or a provider: known or unknown, perhaps null, perhaps marked. Cloning is O(1).
 ///
@@ -122,13 +126,9 @@ impl Value {
     #[must_use]
     pub fn set(element: Type, elements: Vec<Value>) -> Value {
         let element = node::concrete_element(element, elements.iter());
-        let mut marks = Marks::NONE;
-        let mut distinct: Vec<Value> = Vec::with_capacity(elements.len());
-        for value in elements {
-            marks.add(&value.deep_marks());
-            distinct.push(value.without_all_marks());
-        }
-        let distinct = set_order::distinct_in_order(distinct);
+        let marks = rules::result_marks(RuleId::SetConstruction, &elements);
+        let bare = elements.iter().map(Value::without_all_marks).collect();
+        let distinct = set_order::distinct_in_order(bare);
         Value { node: Node::Set(Arc::new(Items::new(Type::set(element), distinct))), marks }
     }
 
