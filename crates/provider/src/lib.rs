@@ -10,10 +10,9 @@
 //! **Invariant:** the functions of [`objchange`] and the walks over schemas keep every mark of the values they move.
 //! **Absent on purpose:** protocol buffers, processes, configuration, addresses of resources in a configuration.
 
-//OBJ
+pub mod objchange;
 mod provider;
 mod schema;
-//COD
 mod schemas;
 mod walk;
 

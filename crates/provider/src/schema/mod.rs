@@ -244,11 +244,7 @@ impl Attribute {
     }
 
     fn descend<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<&Attribute> {
-        let mut attribute = self;
-        while let Some(name) = names.next() {
-            attribute = attribute.nested()?.attributes().get(name)?;
-        }
-        Some(attribute)
+        names.try_fold(self, |attribute, name| attribute.nested()?.attributes().get(name))
     }
 }
 

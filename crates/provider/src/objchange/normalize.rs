@@ -1,0 +1,73 @@
+use values::{Kind, Type, Value};
+
+use crate::schema::{Block, NestedBlock, Nesting};
+
+/// Brings an object from a provider of the old SDK into the form that the rest of the program expects: no null or
+/// unknown collections of blocks. Attributes are as they were.
+#[must_use]
+pub fn normalize_legacy(value: &Value, block: &Block) -> Value {
+    if value.is_null() {
+        return Value::null(block.implied_type().clone()).with_marks(value.marks());
+    }
+    let Kind::Object(parts) = value.kind() else { return value.clone() };
+    if block.blocks().is_empty() {
+        return value.clone();
+    }
+    let mut parts = parts.clone();
+    for (name, nested) in block.blocks() {
+        if let Some(part) = parts.get_mut(name) {
+            *part = normalize_blocks(part, nested);
+        }
+    }
+    Value::object(parts).with_marks(value.marks())
+}
+
+fn normalize_blocks(value: &Value, nested: &NestedBlock) -> Value {
+    if nested.block.implied_type().has_dynamic() {
+        return value.clone();
+    }
+    match nested.nesting {
+        Nesting::Single | Nesting::Group if !value.is_known() => stub(&nested.block),
+        Nesting::Group if value.is_null() => nested.block.empty_value(),
+        Nesting::Single if value.is_null() => value.clone(),
+        Nesting::Single | Nesting::Group => normalize_legacy(value, &nested.block),
+        Nesting::List | Nesting::Set if !value.is_known() => {
+            collection(nested, vec![stub(&nested.block)])
+        }
+        Nesting::List | Nesting::Set => {
+            let elements = value.as_slice().unwrap_or_default();
+            let normalized =
+                elements.iter().map(|element| normalize_legacy(element, &nested.block)).collect();
+            collection(nested, normalized).with_marks(value.marks())
+        }
+        Nesting::Map => value.clone(),
+    }
+}
+
+fn collection(nested: &NestedBlock, elements: Vec<Value>) -> Value {
+    let element = nested.block.implied_type().clone();
+    match nested.nesting {
+        Nesting::Set => Value::set(element, elements),
+        _ => Value::list(element, elements),
+    }
+}
+
+/// A block of which nothing is known but that it is there.
+fn stub(block: &Block) -> Value {
+    let attributes = block
+        .attributes()
+        .iter()
+        .map(|(name, attribute)| (name.clone(), Value::unknown(attribute.implied_type())));
+    let blocks = block.blocks().iter().map(|(name, nested)| {
+        let inner = match nested.nesting {
+            Nesting::Single | Nesting::Group => stub(&nested.block),
+            Nesting::List | Nesting::Set if nested.implied_type() == Type::Dynamic => {
+                Value::tuple(vec![stub(&nested.block)])
+            }
+            Nesting::List | Nesting::Set => collection(nested, vec![stub(&nested.block)]),
+            Nesting::Map => nested.empty_value(),
+        };
+        (name.clone(), inner)
+    });
+    Value::object(attributes.chain(blocks).collect())
+}

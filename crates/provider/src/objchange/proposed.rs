@@ -1,0 +1,211 @@
+use std::collections::BTreeMap;
+
+use values::{Kind, Str, Type, Value};
+
+use super::attr_of;
+use super::element_index::PriorElements;
+use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
+
+/// Merges what there is with what is wanted, as a proposal to the provider.
+///
+/// Computed attributes that the configuration leaves out keep their prior value; everything else is as configured.
+/// Elements of lists correspond by index, of maps by key, of sets by what the configuration says of them. Without a
+/// prior object computed attributes are null. Write-only values come along from the configuration.
+#[must_use]
+pub fn proposed_new(block: &Block, prior: &Value, config: &Value) -> Value {
+    if config.is_null() && prior.is_null() {
+        return prior.clone();
+    }
+    if prior.is_null() {
+        return merge_block(block, &block.empty_value(), config);
+    }
+    merge_block(block, prior, config)
+}
+
+/// What is known of an object that will only be read at apply: as configured, and unknown where it is computed.
+///
+/// Inside maps and sets computed attributes stay null, as in OpenTofu 1.12.
+#[must_use]
+pub fn planned_unknown_object(block: &Block, config: &Value) -> Value {
+    merge_block(block, &Value::unknown(block.implied_type().clone()), config)
+}
+
+fn merge_block(block: &Block, prior: &Value, config: &Value) -> Value {
+    let Kind::Object(_) = config.kind() else { return prior.clone() };
+    let mut merged = merge_attributes(block.attributes(), prior, config);
+    for (name, nested) in block.blocks() {
+        let ours = attr_of(prior, name, || nested.implied_type());
+        let theirs = attr_of(config, name, || nested.implied_type());
+        merged.insert(name.clone(), merge_nested_block(nested, &ours, &theirs));
+    }
+    Value::object(merged).with_marks(config.marks())
+}
+
+fn merge_attributes(
+    attributes: &BTreeMap<Str, Attribute>,
+    prior: &Value,
+    config: &Value,
+) -> BTreeMap<Str, Value> {
+    attributes
+        .iter()
+        .map(|(name, attribute)| {
+            let ours = attr_of(prior, name, || attribute.implied_type());
+            let theirs = attr_of(config, name, || attribute.implied_type());
+            (name.clone(), merge_attribute(attribute, ours, theirs))
+        })
+        .collect()
+}
+
+fn merge_attribute(attribute: &Attribute, prior: Value, config: Value) -> Value {
+    if attribute.computed && config.is_null() {
+        if attribute.optional && holds_configured_value(attribute, &prior) {
+            return config;
+        }
+        return prior;
+    }
+    match attribute.nested() {
+        Some(object) => merge_nested_object(object, &prior, &config),
+        None => config,
+    }
+}
+
+/// Says whether the prior value of a nested attribute holds something that only a configuration can have put there:
+/// then its absence from the configuration is a removal, not a wish to keep it.
+fn holds_configured_value(attribute: &Attribute, prior: &Value) -> bool {
+    let Some(object) = attribute.nested() else { return false };
+    match object.nesting() {
+        ObjectNesting::Single => object_holds_configured_value(object, prior),
+        _ => prior.parts().any(|(_, element)| object_holds_configured_value(object, element)),
+    }
+}
+
+fn object_holds_configured_value(object: &NestedObject, prior: &Value) -> bool {
+    let Kind::Object(parts) = prior.kind() else { return false };
+    object.attributes().iter().any(|(name, attribute)| {
+        let Some(part) = parts.get(name).filter(|part| !part.is_null()) else { return false };
+        !attribute.computed || holds_configured_value(attribute, part)
+    })
+}
+
+fn merge_nested_object(object: &NestedObject, prior: &Value, config: &Value) -> Value {
+    if !config.is_known() || config.is_null() {
+        return config.clone();
+    }
+    let merge = |prior: Option<&Value>, config: &Value| merge_object_element(object, prior, config);
+    match object.nesting() {
+        ObjectNesting::Single => merge_object_element(object, Some(prior), config),
+        ObjectNesting::List => merge_list(prior, config, merge),
+        ObjectNesting::Map => merge_map(prior, config, merge),
+        ObjectNesting::Set => {
+            merge_set(config, PriorElements::of_objects(object, prior), |prior, config| {
+                merge_object_element(object, prior, config)
+            })
+        }
+    }
+}
+
+fn merge_object_element(object: &NestedObject, prior: Option<&Value>, config: &Value) -> Value {
+    if config.is_null() {
+        return config.clone();
+    }
+    let nothing = Value::null(config.ty());
+    let merged = merge_attributes(object.attributes(), prior.unwrap_or(&nothing), config);
+    Value::object(merged).with_marks(config.marks())
+}
+
+fn merge_nested_block(nested: &NestedBlock, prior: &Value, config: &Value) -> Value {
+    if !config.is_known() {
+        return config.clone();
+    }
+    let block = &nested.block;
+    let merge = |prior: Option<&Value>, config: &Value| merge_block_element(block, prior, config);
+    match nested.nesting {
+        Nesting::Single if config.is_null() => config.clone(),
+        Nesting::Single | Nesting::Group => proposed_new(block, prior, config),
+        Nesting::List => merge_list(prior, config, merge),
+        Nesting::Map => merge_map(prior, config, merge),
+        Nesting::Set => {
+            merge_set(config, PriorElements::of_blocks(block, prior), |prior, config| {
+                merge_block_element(block, prior, config)
+            })
+        }
+    }
+}
+
+fn merge_block_element(block: &Block, prior: Option<&Value>, config: &Value) -> Value {
+    match prior {
+        Some(prior) => proposed_new(block, prior, config),
+        None => proposed_new(block, &Value::null(config.ty()), config),
+    }
+}
+
+/// Merges by index; an element without a prior one is as configured.
+fn merge_list(
+    prior: &Value,
+    config: &Value,
+    merge: impl Fn(Option<&Value>, &Value) -> Value,
+) -> Value {
+    let Some(elements) = config.as_slice().filter(|it| !it.is_empty()) else {
+        return config.clone();
+    };
+    let merged = elements.iter().enumerate().map(|(idx, element)| {
+        if !prior.is_known() {
+            return merge(Some(&Value::unknown(element.ty())), element);
+        }
+        match prior.as_slice().and_then(|it| it.get(idx)) {
+            Some(prior) => merge(Some(prior), element),
+            None => element.clone(),
+        }
+    });
+    like(config, merged.collect())
+}
+
+/// Merges by key; an element without a prior one is as configured.
+fn merge_map(
+    prior: &Value,
+    config: &Value,
+    merge: impl Fn(Option<&Value>, &Value) -> Value,
+) -> Value {
+    let Some(elements) = config.as_map().filter(|it| !it.is_empty()) else {
+        return config.clone();
+    };
+    let merged = elements
+        .iter()
+        .map(|(key, element)| {
+            let merged = match prior.as_map().and_then(|it| it.get(key)) {
+                Some(prior) => merge(Some(prior), element),
+                None => element.clone(),
+            };
+            (key.clone(), merged)
+        })
+        .collect();
+    let rebuilt = match config.kind() {
+        Kind::Map(_) => Value::map(config.ty().element().cloned().unwrap_or(Type::Dynamic), merged),
+        _ => Value::object(merged),
+    };
+    rebuilt.with_marks(config.marks())
+}
+
+/// Merges each element with the first prior one that can have come from it, each used once.
+fn merge_set(
+    config: &Value,
+    mut prior: PriorElements<'_>,
+    merge: impl Fn(Option<&Value>, &Value) -> Value,
+) -> Value {
+    let Some(elements) = config.as_slice().filter(|it| !it.is_empty()) else {
+        return config.clone();
+    };
+    let merged = elements.iter().map(|element| merge(prior.take_match(element), element)).collect();
+    like(config, merged)
+}
+
+/// A sequence of the same kind and declared element type, with the same marks.
+fn like(sequence: &Value, elements: Vec<Value>) -> Value {
+    let element = || sequence.ty().element().cloned().unwrap_or(Type::Dynamic);
+    let rebuilt = match sequence.kind() {
+        Kind::List(_) => Value::list(element(), elements),
+        Kind::Set(_) => Value::set(element(), elements),
+        _ => Value::tuple(elements),
+    };
+    rebuilt.with_marks(sequence.marks())
+}
