@@ -63,12 +63,16 @@ pub(crate) fn pack<'a>(
 
 /// Unpacks all entries, or says what is wrong with the first that is wrong.
 pub(crate) fn unpack(bytes: &[u8]) -> Result<Entries, PlanFileError> {
+    unpack_within(bytes, MAX_UNPACKED.max(MAX_RATIO.saturating_mul(bytes.len() as u64)))
+}
+
+/// Unpacks no more than `left` bytes.
+pub(crate) fn unpack_within(bytes: &[u8], mut left: u64) -> Result<Entries, PlanFileError> {
     if !bytes.starts_with(b"PK\x03\x04") {
         return Err(PlanFileError::NotAPlan);
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
     check_whole(&mut zip)?;
-    let mut left = MAX_UNPACKED.max(MAX_RATIO.saturating_mul(bytes.len() as u64));
     let mut entries = Entries::new();
     for index in 0..zip.len() {
         let entry = zip.by_index(index).map_err(|it| damaged("", it.to_string()))?;
@@ -138,8 +142,9 @@ fn read_entry(
 /// Whether a name is relative, stays inside, and means the same on every system.
 fn is_safe(name: &str) -> bool {
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
-    let has_odd = |it: char| it.is_control() || it == '\\' || it == ':';
-    name.split('/').all(is_plain) && !name.contains(has_odd) && name.len() < 4096
+    let has_drive = name.split('/').next().is_some_and(|it| it.contains(':'));
+    let is_odd = |it: char| it.is_control() || it == '\\';
+    name.split('/').all(is_plain) && !has_drive && !name.contains(is_odd) && name.len() < 4096
 }
 
 pub(crate) fn damaged(entry: &str, cause: impl Into<String>) -> PlanFileError {

@@ -44,6 +44,10 @@ fn damaged(cause: impl Into<String>) -> PlanFileError {
     PlanFileError::Damaged { entry: "tfplan".to_owned(), cause: cause.into() }
 }
 
+fn address(error: addr::AddrError) -> PlanFileError {
+    damaged(error.detail.trim_end_matches('.'))
+}
+
 struct Decoder {
     types: Vec<Type>,
 }
@@ -102,7 +106,7 @@ impl Decoder {
         Ok(ResourceChange {
             previous_addr: it.previous_addr.as_deref().map(instance).transpose()?,
             deposed: deposed.transpose()?,
-            provider: ProviderConfigRef::parse(&it.provider).map_err(|it| damaged(it.detail))?,
+            provider: ProviderConfigRef::parse(&it.provider).map_err(address)?,
             change: Change {
                 action: action(it.action)?,
                 before: self.required(it.before.as_ref(), &it.addr)?,
@@ -129,7 +133,7 @@ impl Decoder {
     }
 
     fn relevant(&self, it: RelevantAttributeMessage) -> Result<RelevantAttribute, PlanFileError> {
-        let resource = addr::parse_resource(&it.resource).map_err(|it| damaged(it.detail))?;
+        let resource = addr::parse_resource(&it.resource).map_err(address)?;
         Ok(RelevantAttribute { resource, attribute: self.path(it.attribute.unwrap_or_default())? })
     }
 
@@ -175,11 +179,11 @@ fn each<M, T>(
 }
 
 fn instance(text: &str) -> Result<ResourceInstance, PlanFileError> {
-    addr::parse_resource_instance(text).map_err(|it| damaged(it.detail))
+    addr::parse_resource_instance(text).map_err(address)
 }
 
 fn target(text: String) -> Result<Target, PlanFileError> {
-    addr::parse_target(&text).map_err(|it| damaged(it.detail))
+    addr::parse_target(&text).map_err(address)
 }
 
 fn ephemeral(text: String) -> Result<EphemeralPlan, PlanFileError> {

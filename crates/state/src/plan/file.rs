@@ -30,7 +30,7 @@ pub struct PlanFile {
     /// The dependency lock file, byte for byte.
     pub locks: Vec<u8>,
     pub config: ConfigSnapshot,
-    /// What the plan phase left under `path.temp`.
+    /// What the plan phase left under `path.temp`; sorted by path when read.
     pub temp: Vec<TempEntry>,
 }
 
@@ -275,7 +275,7 @@ fn stays_inside(target: &str, depth: usize) -> bool {
     let mut rest = target.split('/').skip(ups).peekable();
     let is_nothing_left = rest.peek().is_none();
     let is_plain =
-        |it: &str| !it.is_empty() && it != "." && it != ".." && !it.contains(['\\', ':', '\0']);
+        |it: &str| !it.is_empty() && it != "." && it != ".." && !it.contains(['\\', '\0']);
     ups <= depth && (is_nothing_left || rest.all(is_plain))
 }
 

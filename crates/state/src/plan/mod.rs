@@ -20,3 +20,8 @@ pub use model::{
     Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
     RelevantAttribute, ResourceChange, StateIdentity,
 };
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;

@@ -32,3 +32,6 @@ impl StateFile {
         write::write(self)
     }
 }
+
+#[cfg(test)]
+mod tests;

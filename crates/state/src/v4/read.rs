@@ -292,9 +292,14 @@ fn remember<'a, T: Clone>(
         return Ok(value.clone());
     }
     let value = parse(&text)
-        .map_err(|it| StateError::Address { text: text.to_string(), cause: it.detail })?;
+        .map_err(|it| StateError::Address { text: text.to_string(), cause: fragment(&it) })?;
     known.insert(text, value.clone());
     Ok(value)
+}
+
+/// The sentence of an address error, to go into a sentence of ours.
+fn fragment(error: &addr::AddrError) -> String {
+    error.detail.trim_end_matches('.').to_owned()
 }
 
 fn place(
@@ -352,7 +357,8 @@ fn read_attributes(
 fn read_private(raw: Option<Cow<'_, str>>) -> Result<Arc<[u8]>, String> {
     let Some(text) = raw else { return Ok(Arc::default()) };
     let bytes = base64::engine::general_purpose::STANDARD.decode(&*text);
-    bytes.map(Arc::from).map_err(|it| format!("has private data that is not base64: {it}"))
+    // The decoder's own message quotes a byte.
+    bytes.map(Arc::from).map_err(|_| "has private data that is not base64".to_owned())
 }
 
 fn read_outputs(

@@ -1,0 +1,308 @@
+use std::io::{Cursor, Write};
+
+use addr::parse_resource_instance;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use values::{Mark, Type, Value};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::EncodeError;
+use crate::plan::archive::{self, Kind};
+use crate::plan::file::{PlanFile, PlanFileError, TempKind};
+use crate::plan::model::EphemeralPlan;
+use crate::plan::samples::{PROGRAM, change, file, plan, temp};
+use crate::plan::{decode, encode};
+
+#[track_caller]
+fn refused(bytes: &[u8], expected: Expect) {
+    let error = PlanFile::read(bytes, PROGRAM).expect_err("not a plan");
+    expected.assert_eq(&error.to_string());
+}
+
+/// A plan file with other entries.
+fn edited(edit: impl FnOnce(&mut archive::Entries)) -> Vec<u8> {
+    let mut entries = archive::unpack(&file().write().expect("a plan")).expect("a plan");
+    edit(&mut entries);
+    let entries =
+        entries.iter().map(|(name, (kind, bytes))| (name.clone(), *kind, bytes.as_slice()));
+    archive::pack(entries).expect("safe names")
+}
+
+/// A zip made without any of our checks.
+fn raw_zip(entries: &[(&str, &[u8], SimpleFileOptions)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content, options) in entries {
+        zip.start_file(*name, *options).expect("in memory");
+        zip.write_all(content).expect("in memory");
+    }
+    zip.finish().expect("in memory").into_inner()
+}
+
+fn private() -> SimpleFileOptions {
+    SimpleFileOptions::default().unix_permissions(0o600)
+}
+
+#[test]
+fn a_plan_file_comes_back_as_it_was() {
+    let bytes = file().write().expect("a plan");
+    assert_eq!(PlanFile::read(&bytes, PROGRAM).as_ref(), Ok(&file()));
+    assert_eq!(file().write().expect("a plan"), bytes, "the same plan gives the same bytes");
+}
+
+#[test]
+fn the_entries_are_those_of_the_specification() {
+    let entries = archive::unpack(&file().write().expect("a plan")).expect("a plan");
+    let names: Vec<_> = entries.keys().map(String::as_str).collect();
+    expect![[r#"
+        .terraform.lock.hcl
+        tfconfig/m-/main.tf
+        tfconfig/m-a.b/main.tf
+        tfconfig/modules.json
+        tfplan
+        tfstate
+        tfstate-prev
+        tmp/0123/bin/tool
+        tmp/0123/latest
+        tmp/4567/a.zip"#]]
+    .assert_eq(&names.join("\n"));
+}
+
+#[test]
+fn a_type_is_written_once_however_many_values_have_it() {
+    let mut many = plan();
+    let one = encode::encode(&many).expect("a plan").len();
+    many.resource_changes.extend((0..10).map(|it| change(&format!("t.n[{it}]"))));
+    let more = (encode::encode(&many).expect("a plan").len() - one) / 10;
+    assert!(more < 260, "{more} bytes for each change");
+}
+
+#[test]
+fn nothing_ephemeral_gets_into_a_plan() {
+    let secret = || Value::string("hunter2").with_mark(Mark::Ephemeral);
+    let mut it = plan();
+    it.variables.insert("v".into(), Value::tuple(vec![secret()]));
+    expect!["var.v[0] is ephemeral, and ephemeral values are never saved"]
+        .assert_eq(&encode::encode(&it).expect_err("ephemeral").to_string());
+    let mut it = plan();
+    it.resource_changes[0].change.after = Value::object_from([("a", secret())]);
+    expect![[r#"module.m["a.b"].t.n[0].a is ephemeral, and ephemeral values are never saved"#]]
+        .assert_eq(&encode::encode(&it).expect_err("ephemeral").to_string());
+    let mut it = plan();
+    it.resource_changes[0].addr = parse_resource_instance("ephemeral.t.n").expect("an address");
+    assert!(matches!(encode::encode(&it), Err(EncodeError::EphemeralResource(_))));
+}
+
+#[test]
+fn an_opened_resource_that_is_not_ephemeral_is_damage() {
+    let mut it = plan();
+    it.ephemerals =
+        vec![EphemeralPlan { addr: parse_resource_instance("t.n").expect("an address") }];
+    let bytes = encode::encode(&it).expect("a plan");
+    expect![[r#"the saved plan is damaged at "tfplan": it opens t.n, which is not ephemeral; make a new plan"#]]
+        .assert_eq(&decode::decode(&bytes, PROGRAM).expect_err("damaged").to_string());
+}
+
+#[test]
+fn another_program_s_plan_is_named_as_such() {
+    let bytes = file().write().expect("a plan");
+    let error = PlanFile::read(&bytes, "mayfly 0.2.0").expect_err("made by another");
+    expect!["plan file was created by mayfly 0.1.0, but this is mayfly 0.2.0; plan files cannot be transferred between different versions"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn what_is_no_plan_is_refused() {
+    refused(b"", expect!["the given file is not a valid plan file"]);
+    refused(b"{\"version\": 4}", expect!["the given file is not a valid plan file"]);
+    refused(
+        b"PK\x03\x04",
+        expect![
+            "the saved plan is damaged: invalid Zip archive: Could not find EOCD; make a new plan"
+        ],
+    );
+    refused(
+        &raw_zip(&[("a", b"", private())]),
+        expect![[
+            r#"the saved plan is damaged at "tfplan": the entry is missing; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.remove("tfstate"))),
+        expect![[
+            r#"the saved plan is damaged at "tfstate": the entry is missing; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("extra".into(), (Kind::File, vec![])))),
+        expect![[
+            r#"the saved plan is damaged at "extra": a plan has no such entry; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("tfplan".into(), (Kind::File, vec![1])))),
+        expect![[
+            r#"the saved plan is damaged at "tfplan": failed to decode Protobuf message: invalid tag value: 0; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("tfstate".into(), (Kind::File, b"{}".to_vec())))),
+        expect![[
+            r#"the saved plan is damaged at "tfstate": Unsupported state file format: The state file does not have a "version" attribute, which is required to identify the format version.; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("tfplan".into(), (Kind::Executable, vec![])))),
+        expect![[
+            r#"the saved plan is damaged at "tfplan": the entry is not an ordinary file; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("tfconfig/m-c/x.tf".into(), (Kind::File, vec![])))),
+        expect![[
+            r#"the saved plan is damaged at "tfconfig/m-c/x.tf": it belongs to no module; make a new plan"#
+        ]],
+    );
+    refused(
+        &edited(|it| drop(it.insert("tfconfig/m-/d/x.tf".into(), (Kind::File, vec![])))),
+        expect![[
+            r#"the saved plan is damaged at "tfconfig/m-/d/x.tf": it belongs to no module; make a new plan"#
+        ]],
+    );
+}
+
+#[test]
+fn archives_that_no_writer_of_ours_makes_are_refused() {
+    let zip = |name, options| raw_zip(&[(name, b"x", options)]);
+    refused(
+        &zip("../a", private()),
+        expect![[
+            r#"the saved plan is damaged at "../a": the name leads elsewhere; make a new plan"#
+        ]],
+    );
+    refused(
+        &zip("/a", private()),
+        expect![[
+            r#"the saved plan is damaged at "/a": the name leads elsewhere; make a new plan"#
+        ]],
+    );
+    refused(
+        &zip("a\\..\\b", private()),
+        expect![[
+            r#"the saved plan is damaged at "a\\..\\b": the name leads elsewhere; make a new plan"#
+        ]],
+    );
+    refused(
+        &zip("C:/a", private()),
+        expect![[
+            r#"the saved plan is damaged at "C:/a": the name leads elsewhere; make a new plan"#
+        ]],
+    );
+    refused(
+        &zip("a/", private()),
+        expect![[
+            r#"the saved plan is damaged at "a/": the name leads elsewhere; make a new plan"#
+        ]],
+    );
+    refused(
+        &zip("a", private().unix_permissions(0o644)),
+        expect![[
+            r#"the saved plan is damaged at "a": the entry's mode is 100644; make a new plan"#
+        ]],
+    );
+    let bomb = raw_zip(&[("a", &[0; 4096], private()), ("b", &[0; 4096], private())]);
+    let unpacked = |limit| archive::unpack_within(&bomb, limit).map_err(|it| it.to_string());
+    assert!(unpacked(8192).is_ok());
+    expect![[r#"the saved plan is damaged at "b": the plan would unpack to more than its size allows; make a new plan"#]]
+        .assert_eq(&unpacked(8191).expect_err("too big"));
+    let with_junk = [b"PK\x03\x04 junk".as_slice(), &file().write().expect("a plan")].concat();
+    assert!(PlanFile::read(&with_junk, PROGRAM).is_err());
+}
+
+#[test]
+fn temporary_files_stay_in_their_directories() {
+    let link = |path: &str, target: &str| {
+        let mut it = temp(path, false);
+        it.kind = TempKind::Symlink { target: target.to_owned() };
+        it
+    };
+    let refuses = |entries: Vec<_>| {
+        let plan = PlanFile { temp: entries, ..file() };
+        assert!(matches!(plan.write(), Err(EncodeError::Archive(_))), "{:?}", plan.temp);
+    };
+    refuses(vec![temp("at-the-top", false)]);
+    refuses(vec![temp("h/a", false), temp("h/a", false)]);
+    refuses(vec![temp("h/a", false), temp("h/a/b", false)]);
+    refuses(vec![link("h/a", "../b")]);
+    refuses(vec![link("h/d/a", "../../b")]);
+    refuses(vec![link("h/a", "/etc/passwd")]);
+    refuses(vec![link("h/a", "d/../../b")]);
+    refuses(vec![link("h/a", "")]);
+    refuses(vec![link("h/a", "d"), temp("h/a/b", false)]);
+    let fine = vec![link("h/d/a", "../e"), temp("h/d/x:1", false), link("h/z", "d/x:1")];
+    let plan = PlanFile { temp: fine, ..file() };
+    assert_eq!(PlanFile::read(&plan.write().expect("fine"), PROGRAM), Ok(plan));
+}
+
+/// Bytes flipped and cut anywhere: an error or a plan, never a panic. A changed checksum is always an error.
+#[test]
+fn a_damaged_plan_is_an_error_and_never_a_panic() {
+    let bytes = file().write().expect("a plan");
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 0x41;
+        let _ = PlanFile::read(&flipped, PROGRAM);
+        assert!(PlanFile::read(&bytes[..at], PROGRAM).is_err(), "cut at {at}");
+    }
+    let plain = encode::encode(&plan()).expect("a plan");
+    for at in 0..plain.len() {
+        for bit in 0..8 {
+            let mut flipped = plain.clone();
+            flipped[at] ^= 1 << bit;
+            let _ = decode::decode(&flipped, PROGRAM);
+        }
+        let _ = decode::decode(&plain[..at], PROGRAM);
+    }
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::bool),
+        any::<i64>().prop_map(Value::int),
+        "[a-z<&é]{0,4}".prop_map(|it| Value::string(it.as_str())),
+        Just(Value::null(Type::String)),
+        Just(Value::null(Type::Dynamic)),
+        Just(Value::unknown(Type::Number)),
+        Just(Value::unknown(Type::String).refined_not_null()),
+        Just(Value::dynamic()),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let entries = prop::collection::btree_map("[a-c]", inner.clone(), 0..3);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::tuple),
+            entries.prop_map(Value::object_from),
+            prop::collection::vec(any::<i64>().prop_map(Value::int), 0..3)
+                .prop_map(|it| Value::list(Type::Number, it)),
+            prop::collection::vec("[a-c]".prop_map(|it| Value::string(it.as_str())), 0..3)
+                .prop_map(|it| Value::set(Type::String, it)),
+            inner.prop_map(|it| it.with_mark(Mark::Sensitive)),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_value_survives_a_plan(before in any_value(), after in any_value()) {
+        let mut it = plan();
+        it.resource_changes[0].change.before = before;
+        it.resource_changes[0].change.after = after;
+        let back = decode::decode(&encode::encode(&it).expect("nothing ephemeral"), PROGRAM);
+        let back = back.map_err(|it: PlanFileError| TestCaseError::fail(it.to_string()))?;
+        let (ours, theirs) = (&it.resource_changes[0].change, &back.resource_changes[0].change);
+        prop_assert!(ours.before.raw_equals(&theirs.before), "{:?} {:?}", ours.before, theirs.before);
+        prop_assert!(ours.after.raw_equals(&theirs.after), "{:?} {:?}", ours.after, theirs.after);
+        prop_assert!(it == back);
+    }
+}

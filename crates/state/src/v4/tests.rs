@@ -1,0 +1,311 @@
+use std::sync::Arc;
+
+use addr::{ProviderConfigRef, parse_resource_instance};
+use expect_test::{Expect, expect};
+use values::{Mark, Type, Value};
+
+use crate::{
+    CheckStatus, DeposedKey, EncodeError, Object, OutputValue, StateError, StateFile, Status,
+};
+
+const TERRAFORM: &str = include_str!("../../tests/data/terraform-1.11.4.json");
+const OPENTOFU: &str = include_str!("../../tests/data/opentofu-1.12.6.json");
+
+fn read(text: &str) -> StateFile {
+    StateFile::read(text.as_bytes()).expect("a state")
+}
+
+fn written(file: &StateFile) -> String {
+    String::from_utf8(file.write().expect("nothing ephemeral")).expect("JSON is UTF-8")
+}
+
+#[track_caller]
+fn fails(text: &str, expected: Expect) {
+    let error = StateFile::read(text.as_bytes()).expect_err("not a state");
+    expected.assert_eq(&error.to_string());
+}
+
+#[test]
+fn states_of_both_references_come_back_byte_for_byte() {
+    assert_eq!(written(&read(OPENTOFU)), OPENTOFU);
+    let ours =
+        TERRAFORM.replace("\"terraform_version\": \"1.11.4\"", "\"terraform_version\": \"1.12.6\"");
+    assert_eq!(written(&read(TERRAFORM)), ours);
+}
+
+#[test]
+fn every_field_is_understood() {
+    let file = read(OPENTOFU);
+    assert_eq!(file.serial, u64::MAX);
+    assert_eq!(file.written_by.as_ref().map(ToString::to_string).as_deref(), Some("1.12.6"));
+    let addr = parse_resource_instance(r#"module.a["k.]\""].aws_db.main"#).expect("an address");
+    let instance = file.state.instance(&addr).expect("it is there");
+    let object = instance.current.as_ref().expect("it is there");
+    assert_eq!(object.status, Status::Tainted);
+    assert_eq!(&*object.private, b"secret");
+    assert_eq!(object.sensitive_paths[1].to_string(), ".list[1]");
+    assert_eq!(object.identity.as_ref().map(|it| it.schema_version), Some(2));
+    assert_eq!(instance.deposed.len(), 1);
+    let each = parse_resource_instance(r#"aws_vpc.each["eu-1"]"#).expect("an address");
+    let provider = file.state.provider_of(&each).expect("it is there").to_string();
+    assert_eq!(provider, r#"provider["registry.opentofu.org/hashicorp/aws"].by_region["eu-1"]"#);
+    assert_eq!(file.state.checks[1].status, CheckStatus::Error);
+    assert_eq!(format!("{:?}", file.state.outputs["old"].value), "(sensitive value)");
+    assert!(!format!("{file:?}").contains("db-1"), "attributes are not for logs");
+}
+
+#[test]
+fn whitespace_and_unknown_fields_make_no_difference() {
+    let compact: String = TERRAFORM.lines().map(str::trim_start).collect();
+    assert_eq!(read(&compact), read(TERRAFORM));
+    let more = TERRAFORM.replacen("\"serial\"", "\"from_the_future\": [{}],\n  \"serial\"", 1);
+    assert_eq!(read(&more), read(TERRAFORM));
+}
+
+#[test]
+fn an_empty_state_has_all_top_level_fields() {
+    expect![[r#"
+        {
+          "version": 4,
+          "terraform_version": "1.12.6",
+          "serial": 0,
+          "lineage": "l",
+          "outputs": {},
+          "resources": [],
+          "check_results": null
+        }
+    "#]]
+    .assert_eq(&written(&StateFile::new("l".to_owned())));
+}
+
+#[test]
+fn errors_say_what_is_wrong_and_where() {
+    fails(
+        "",
+        expect![
+            "Unsupported state file format: The state file could not be parsed as JSON: EOF while parsing a value at line 1 column 0. If it was edited or cut off, restore it from its backup."
+        ],
+    );
+    fails(
+        "{}",
+        expect![[
+            r#"Unsupported state file format: The state file does not have a "version" attribute, which is required to identify the format version."#
+        ]],
+    );
+    fails(
+        "{\"version\": 3, \"modules\": []}",
+        expect![[
+            r#"Unsupported state file format: The state file uses format version 3, which Terraform wrote before version 0.12. Run "tofu state pull" with OpenTofu once and use what it prints."#
+        ]],
+    );
+    fails(
+        "{\"version\": 5}",
+        expect![
+            "Unsupported state file format: The state file uses format version 5, which is not supported by OpenTofu 1.12.6. This state file may have been created by a newer version of OpenTofu."
+        ],
+    );
+    fails(
+        "{\"version\": -1}",
+        expect![
+            "Unsupported state file format: The state file could not be parsed as JSON: the format version -1 is not a whole number. If it was edited or cut off, restore it from its backup."
+        ],
+    );
+    fails(
+        "{\"encrypted_data\": \"x\", \"encryption_version\": \"v0\", \"serial\": 1}",
+        expect![
+            "Encrypted state: This state file is encrypted and can not be read without an encryption configuration."
+        ],
+    );
+    fails(
+        "{\"version\": 4, \"terraform_version\": \"x\"}",
+        expect![[
+            r#"Invalid OpenTofu version string: State file claims to have been written by OpenTofu version "x", which is not a valid version string."#
+        ]],
+    );
+    fails(
+        "{\"version\": 4, \"outputs\": {\"o\": {\"value\": 1, \"type\": \"no\"}}}",
+        expect![[
+            r#"Invalid output value type in state: The state file has an invalid type specification for output "o": invalid type."#
+        ]],
+    );
+    fails(
+        "{\"version\": 4, \"outputs\": {\"o\": {\"value\": \"x\", \"type\": \"number\"}}}",
+        expect![[
+            r#"Invalid output value saved in state: The state file has an invalid value for output "o": a number is required."#
+        ]],
+    );
+    fails(
+        "{\"version\": 4, \"serial\": -1}",
+        expect![
+            "Unsupported state file format: The state file could not be parsed as JSON: invalid value: integer `-1`, expected u64 at line 1 column 27. If it was edited or cut off, restore it from its backup."
+        ],
+    );
+}
+
+#[test]
+fn errors_in_resources_name_the_instance() {
+    let state = |module: &str, mode: &str, instances: &str| {
+        format!(
+            "{{\"version\": 4, \"resources\": [{{\"module\": \"{module}\", \"mode\": \"{mode}\", \"type\": \"t\", \"name\": \"n\", \"provider\": \"provider[\\\"terraform.io/builtin/terraform\\\"]\", \"instances\": [{instances}]}}]}}"
+        )
+    };
+    fails(
+        &state("", "ephemeral", ""),
+        expect![[
+            r#"Invalid resource mode in state: State contains a resource with mode "ephemeral" ("t" "n") which is not supported."#
+        ]],
+    );
+    fails(
+        &state("module", "managed", ""),
+        expect![[
+            r#"Invalid address in state: The state file has "module" for an address: Prefix "module." must be followed by a module name."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"index_key\": 1.5}"),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has an instance with the invalid instance key 1.5."
+        ],
+    );
+    fails(
+        &state("module.m", "managed", "{\"status\": \"fine\"}"),
+        expect![[
+            r#"Invalid resource instance metadata in state: Instance module.m.t.n has invalid status "fine"."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"deposed\": \"1\"}"),
+        expect![[
+            r#"Invalid resource instance metadata in state: Instance t.n has an object with deposed key "1", which is not correctly formatted."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"attributes\": [1]}"),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has attributes that are not an object."
+        ],
+    );
+    fails(
+        &state("", "managed", "{\"private\": \"%\"}"),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has private data that is not base64."
+        ],
+    );
+    fails(
+        &state("", "managed", "{\"index_key\": 0}, {\"index_key\": 0}"),
+        expect![
+            "Duplicate resource instance in state: Instance t.n[0] appears multiple times in the state file."
+        ],
+    );
+    fails(
+        &state("", "managed", "{\"deposed\": \"00000000\"}, {\"deposed\": \"00000000\"}"),
+        expect![[
+            r#"Duplicate resource instance in state: Instance t.n deposed object "00000000" appears multiple times in the state file."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"dependencies\": [\"a..b\"]}"),
+        expect![[
+            r#"Invalid address in state: The state file has "a..b" for an address: Dot must be followed by attribute name."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"sensitive_attributes\": [[{\"type\": \"x\", \"value\": 1}]]}"),
+        expect![[
+            r#"Invalid resource instance metadata in state: Instance t.n has an unsupported step "x" in sensitive_attributes."#
+        ]],
+    );
+    fails(
+        &state("", "managed", "{\"sensitive_attributes\": {}}"),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has malformed sensitive_attributes: invalid type: map, expected a sequence at line 1 column 0."
+        ],
+    );
+}
+
+#[test]
+fn nothing_ephemeral_gets_into_a_state() {
+    let secret = Value::string("hunter2").with_mark(Mark::Ephemeral);
+    let object = Value::object_from([("a", Value::tuple(vec![secret.clone()]))]);
+    let error = Object::encode("t.n", 0, &object, &object.ty()).expect_err("ephemeral");
+    assert_eq!(error.to_string(), "t.n.a[0] is ephemeral, and ephemeral values are never saved");
+    let mut file = StateFile::new(String::new());
+    let output = OutputValue { value: secret, sensitive: false, deprecated: None };
+    file.state.outputs.insert("o".into(), output);
+    assert!(matches!(file.write(), Err(EncodeError::Ephemeral { .. })));
+    file.state.outputs.clear();
+    let addr = parse_resource_instance("ephemeral.t.n").expect("an address");
+    file.state.set_current(&addr, &provider(""), Arc::new(Object::from_json(0, "{}".into())));
+    assert!(matches!(file.write(), Err(EncodeError::EphemeralResource(_))));
+}
+
+fn provider(rest: &str) -> ProviderConfigRef {
+    let text = format!("provider[\"terraform.io/builtin/terraform\"]{rest}");
+    ProviderConfigRef::parse(&text).expect("an address")
+}
+
+#[test]
+fn attributes_keep_their_marks_and_lose_nothing() {
+    let value = Value::object_from([
+        ("plain", Value::int(1)),
+        ("secret", Value::string("<x>").with_mark(Mark::Sensitive)),
+        ("none", Value::null(Type::String)),
+    ]);
+    let object = Object::encode("t.n", 7, &value, &value.ty()).expect("it can be saved");
+    assert_eq!(object.sensitive_paths.len(), 1);
+    let back = object.decode(&value.ty()).expect("the same type");
+    assert!(back.raw_equals(&value));
+    let error = object.decode(&Type::String).expect_err("another type").to_string();
+    assert!(!error.contains('x'), "{error}");
+}
+
+#[test]
+fn unknown_values_cannot_be_saved() {
+    let value = Value::object_from([("a", Value::unknown(Type::String))]);
+    let error = Object::encode("t.n", 0, &value, &value.ty()).expect_err("unknown");
+    assert!(error.to_string().starts_with("t.n cannot be saved: "), "{error}");
+}
+
+#[test]
+fn objects_come_and_go_without_leaving_empty_shells() {
+    let mut state = StateFile::new(String::new()).state;
+    let addr = |text| parse_resource_instance(text).expect("an address");
+    let (a, b) = (addr("t.n[0]"), addr("module.m.t.n"));
+    let object = Arc::new(Object::from_json(0, "{}".into()));
+    let key = DeposedKey::from_random(7);
+    state.set_current(&a, &provider(""), Arc::clone(&object));
+    assert!(state.depose(&a, key) && !state.depose(&a, key));
+    assert_eq!(state.current(&a), None);
+    assert!(state.restore_deposed(&a, key) && !state.restore_deposed(&a, key));
+    assert!(state.move_instance(&a, &b) && !state.move_instance(&a, &b));
+    assert_eq!(state.resources().len(), 1);
+    assert!(Arc::ptr_eq(state.current(&b).expect("moved"), &object));
+    state.set_deposed(&b, key, &provider(""), Arc::clone(&object));
+    assert!(state.remove_current(&b).is_some() && state.remove_current(&b).is_none());
+    assert!(!state.is_empty());
+    assert!(state.remove_deposed(&b, key).is_some());
+    assert!(state.is_empty());
+    let keyed = provider(".x[\"k\"]");
+    state.set_current(&a, &keyed, object);
+    assert_eq!(state.provider_of(&a), Some(&keyed));
+}
+
+/// Prefixes of a state, and states with one byte changed, are read or refused.
+#[test]
+fn a_damaged_state_is_an_error_and_never_a_panic() {
+    for at in (0..OPENTOFU.len()).step_by(5) {
+        let _ = StateFile::read(&OPENTOFU.as_bytes()[..at]);
+        for byte in [b'"', b'{', b'0', 0xff, b' '] {
+            let mut bytes = OPENTOFU.as_bytes().to_vec();
+            bytes[at] = byte;
+            let _ = StateFile::read(&bytes);
+        }
+    }
+    let deep = format!("{{\"version\": 4, \"outputs\": {}", "[".repeat(1_000_000));
+    assert!(matches!(StateFile::read(deep.as_bytes()), Err(StateError::Syntax { .. })));
+    let nested = format!("{}1{}", "[".repeat(200_000), "]".repeat(200_000));
+    let output = format!(
+        "{{\"version\": 4, \"outputs\": {{\"o\": {{\"value\": {nested}, \"type\": \"dynamic\"}}}}}}"
+    );
+    assert!(StateFile::read(output.as_bytes()).is_err());
+}
