@@ -279,7 +279,7 @@ async fn drain(lines: Option<Lines<impl AsyncRead + Unpin>>) {
 }
 
 /// An error with its causes; tonic's own text is only "transport error".
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

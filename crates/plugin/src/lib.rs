@@ -18,20 +18,32 @@
 )]
 
 mod channel;
+mod client;
+mod diagnostics;
+mod dynamic_value;
 mod generated;
 mod handshake;
 mod launch;
 mod logs;
 mod process;
 mod protocol;
+mod reattach;
+mod schema_read;
+mod schema_v5;
+mod schema_write;
+mod server;
 mod sink;
 mod stdio;
 mod tls;
+mod wire;
 
 pub use crate::{
+    client::GrpcProvider,
     handshake::{Address, HandshakeError},
     launch::{LaunchError, LaunchOptions, PluginStdin, TlsMode, launch},
     process::{PluginProcess, kill_all},
     protocol::ProtocolVersion,
+    reattach::{Reattach, ReattachError, parse_reattach},
+    server::{ServeError, serve, serve_debug},
     sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
 };

@@ -1,0 +1,532 @@
+//! One method per call: request to message, message to response.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use prost_types::Timestamp;
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, CallFunctionRequest,
+    CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionParameter, FunctionSignature,
+    ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
+    MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, ProviderDiagnostic, RawState,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
+};
+use values::Value;
+
+use super::{Failure, GrpcProvider};
+use crate::{diagnostics, dynamic_value, generated::tfplugin};
+
+type Said = Vec<ProviderDiagnostic>;
+
+/// Deferral is never allowed: its answers would have to be thrown away.
+fn capabilities() -> Option<tfplugin::ClientCapabilities> {
+    Some(tfplugin::ClientCapabilities {
+        deferral_allowed: false,
+        write_only_attributes_allowed: true,
+    })
+}
+
+fn bytes(private: &Private) -> Bytes {
+    Bytes::copy_from_slice(private.as_bytes())
+}
+
+fn private(bytes: &Bytes) -> Private {
+    Private::new(&bytes[..])
+}
+
+fn raw_state(state: &RawState) -> Option<tfplugin::RawState> {
+    Some(match state {
+        RawState::Json(text) => {
+            tfplugin::RawState { json: Bytes::copy_from_slice(text), flatmap: Default::default() }
+        }
+        RawState::Flatmap(map) => tfplugin::RawState {
+            json: Bytes::new(),
+            flatmap: map.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+        },
+    })
+}
+
+impl GrpcProvider {
+    pub(super) async fn try_validate_provider(&self, config: Value) -> Result<Said, Failure> {
+        let schemas = self.ready().await?;
+        let config =
+            self.encode("ValidateProviderConfig", &config, schemas.provider.implied_type())?;
+        // Protocol 5 sends a prepared configuration back; cores ignore it.
+        let answer =
+            self.wire.validate_provider(tfplugin::ValidateProviderConfigRequest { config }).await;
+        Ok(self.said(answer.map_err(|failure| self.failed(&failure))?.diagnostics))
+    }
+
+    pub(super) async fn try_configure(&self, request: ConfigureRequest) -> Result<Said, Failure> {
+        let schemas = self.ready().await?;
+        let message = tfplugin::ConfigureProviderRequest {
+            terraform_version: request.core_version.to_string(),
+            config: self.encode(
+                "ConfigureProvider",
+                &request.config,
+                schemas.provider.implied_type(),
+            )?,
+            client_capabilities: capabilities(),
+        };
+        let answer = self.wire.configure(message).await.map_err(|failure| self.failed(&failure))?;
+        Ok(self.said(answer.diagnostics))
+    }
+
+    pub(super) async fn try_validate_resource(
+        &self,
+        request: ValidateRequest,
+    ) -> Result<Said, Failure> {
+        let schema = self.ready().await?.managed(&request.type_name);
+        let schema = self.find(schema, "resource type", &request.type_name)?;
+        let message = tfplugin::ValidateResourceConfigRequest {
+            type_name: request.type_name.to_string(),
+            config: self.encode(
+                "ValidateResourceConfig",
+                &request.config,
+                schema.implied_type(),
+            )?,
+            client_capabilities: capabilities(),
+        };
+        let answer =
+            self.wire.validate_resource(message).await.map_err(|failure| self.failed(&failure))?;
+        Ok(self.said(answer.diagnostics))
+    }
+
+    pub(super) async fn try_validate_data(
+        &self,
+        request: ValidateRequest,
+    ) -> Result<Said, Failure> {
+        let schema = self.ready().await?.data(&request.type_name);
+        let schema = self.find(schema, "data source", &request.type_name)?;
+        let message = tfplugin::ValidateDataResourceConfigRequest {
+            type_name: request.type_name.to_string(),
+            config: self.encode(
+                "ValidateDataResourceConfig",
+                &request.config,
+                schema.implied_type(),
+            )?,
+        };
+        let answer =
+            self.wire.validate_data(message).await.map_err(|failure| self.failed(&failure))?;
+        Ok(self.said(answer.diagnostics))
+    }
+
+    pub(super) async fn try_validate_ephemeral(
+        &self,
+        request: ValidateRequest,
+    ) -> Result<Said, Failure> {
+        let schema = self.ready().await?.ephemeral(&request.type_name);
+        let schema = self.find(schema, "ephemeral resource type", &request.type_name)?;
+        let message = tfplugin::ValidateEphemeralResourceConfigRequest {
+            type_name: request.type_name.to_string(),
+            config: self.encode(
+                "ValidateEphemeralConfig",
+                &request.config,
+                schema.implied_type(),
+            )?,
+        };
+        let answer =
+            self.wire.validate_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
+        Ok(self.said(answer.diagnostics))
+    }
+
+    pub(super) async fn try_upgrade(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> Result<StateResponse, Failure> {
+        let schema = self.ready().await?.managed(&request.type_name);
+        let schema = self.find(schema, "resource type", &request.type_name)?;
+        let message = tfplugin::UpgradeResourceStateRequest {
+            type_name: request.type_name.to_string(),
+            version: request.version,
+            raw_state: raw_state(&request.raw_state),
+        };
+        let answer =
+            self.wire.upgrade_state(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let state = answer.upgraded_state.as_ref();
+        let state = self.decode_state(
+            "UpgradeResourceState",
+            &request.type_name,
+            state,
+            schema.block(),
+            &mut diagnostics,
+        );
+        Ok(StateResponse { state, private: None, diagnostics })
+    }
+
+    pub(super) async fn try_move(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> Result<StateResponse, Failure> {
+        let schema = self.ready().await?.managed(&request.target_type_name);
+        let schema = self.find(schema, "resource type", &request.target_type_name)?;
+        let message = tfplugin::MoveResourceStateRequest {
+            source_provider_address: request.source_provider_address.to_string(),
+            source_type_name: request.source_type_name.to_string(),
+            source_schema_version: request.source_schema_version,
+            source_state: raw_state(&request.source_state),
+            target_type_name: request.target_type_name.to_string(),
+            source_private: bytes(&request.source_private),
+            source_identity: None,
+            source_identity_schema_version: 0,
+        };
+        let answer =
+            self.wire.move_state(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let (type_name, state) = (&request.target_type_name, answer.target_state.as_ref());
+        let state = self.decode_state(
+            "MoveResourceState",
+            type_name,
+            state,
+            schema.block(),
+            &mut diagnostics,
+        );
+        Ok(StateResponse { state, private: Some(private(&answer.target_private)), diagnostics })
+    }
+
+    pub(super) async fn try_read(
+        &self,
+        request: ReadResourceRequest,
+    ) -> Result<ReadResourceResponse, Failure> {
+        const METHOD: &str = "ReadResource";
+        let schemas = self.ready().await?;
+        let schema =
+            self.find(schemas.managed(&request.type_name), "resource type", &request.type_name)?;
+        let identity = schemas.identity(&request.type_name);
+        let message = tfplugin::ReadResourceRequest {
+            type_name: request.type_name.to_string(),
+            current_state: self.encode(METHOD, &request.current_state, schema.implied_type())?,
+            private: bytes(&request.private),
+            provider_meta: self.encode_meta(METHOD, request.provider_meta.as_ref(), &schemas)?,
+            client_capabilities: capabilities(),
+            current_identity: self.encode_identity(
+                METHOD,
+                request.identity.as_ref(),
+                identity.as_deref(),
+            )?,
+        };
+        let answer =
+            self.wire.read_resource(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let state = answer.new_state.as_ref();
+        let new_state =
+            self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
+        let identity = self.decode_identity(METHOD, answer.new_identity, identity.as_deref());
+        let identity = keep(identity, &mut diagnostics);
+        Ok(ReadResourceResponse {
+            new_state,
+            private: private(&answer.private),
+            identity,
+            diagnostics,
+        })
+    }
+
+    pub(super) async fn try_plan(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> Result<PlanResourceChangeResponse, Failure> {
+        const METHOD: &str = "PlanResourceChange";
+        let schemas = self.ready().await?;
+        let schema =
+            self.find(schemas.managed(&request.type_name), "resource type", &request.type_name)?;
+        let (ty, identity) = (schema.implied_type(), schemas.identity(&request.type_name));
+        let message = tfplugin::PlanResourceChangeRequest {
+            type_name: request.type_name.to_string(),
+            prior_state: self.encode(METHOD, &request.prior_state, ty)?,
+            proposed_new_state: self.encode(METHOD, &request.proposed_new_state, ty)?,
+            config: self.encode(METHOD, &request.config, ty)?,
+            prior_private: bytes(&request.prior_private),
+            provider_meta: self.encode_meta(METHOD, request.provider_meta.as_ref(), &schemas)?,
+            client_capabilities: capabilities(),
+            prior_identity: self.encode_identity(
+                METHOD,
+                request.prior_identity.as_ref(),
+                identity.as_deref(),
+            )?,
+        };
+        let answer = self.wire.plan(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let state = answer.planned_state.as_ref();
+        let planned_state =
+            self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
+        let identity = self.decode_identity(METHOD, answer.planned_identity, identity.as_deref());
+        Ok(PlanResourceChangeResponse {
+            planned_state,
+            requires_replace: answer
+                .requires_replace
+                .into_iter()
+                .map(diagnostics::read_path)
+                .collect(),
+            planned_private: private(&answer.planned_private),
+            planned_identity: keep(identity, &mut diagnostics),
+            legacy_type_system: answer.legacy_type_system,
+            diagnostics,
+        })
+    }
+
+    pub(super) async fn try_apply(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> Result<ApplyResourceChangeResponse, Failure> {
+        const METHOD: &str = "ApplyResourceChange";
+        let schemas = self.ready().await?;
+        let schema =
+            self.find(schemas.managed(&request.type_name), "resource type", &request.type_name)?;
+        let (ty, identity) = (schema.implied_type(), schemas.identity(&request.type_name));
+        let message = tfplugin::ApplyResourceChangeRequest {
+            type_name: request.type_name.to_string(),
+            prior_state: self.encode(METHOD, &request.prior_state, ty)?,
+            planned_state: self.encode(METHOD, &request.planned_state, ty)?,
+            config: self.encode(METHOD, &request.config, ty)?,
+            planned_private: bytes(&request.planned_private),
+            provider_meta: self.encode_meta(METHOD, request.provider_meta.as_ref(), &schemas)?,
+            planned_identity: self.encode_identity(
+                METHOD,
+                request.planned_identity.as_ref(),
+                identity.as_deref(),
+            )?,
+        };
+        let answer = self.wire.apply(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let state = answer.new_state.as_ref();
+        let new_state =
+            self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
+        let identity = self.decode_identity(METHOD, answer.new_identity, identity.as_deref());
+        Ok(ApplyResourceChangeResponse {
+            new_state,
+            private: private(&answer.private),
+            new_identity: keep(identity, &mut diagnostics),
+            legacy_type_system: answer.legacy_type_system,
+            diagnostics,
+        })
+    }
+
+    pub(super) async fn try_import(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> Result<ImportResourceStateResponse, Failure> {
+        const METHOD: &str = "ImportResourceState";
+        let schemas = self.ready().await?;
+        let identity = schemas.identity(&request.type_name);
+        let (id, identity) = match &request.target {
+            ImportTarget::Id(id) => (id.to_string(), None),
+            ImportTarget::Identity(value) => {
+                (String::new(), self.encode_identity(METHOD, Some(value), identity.as_deref())?)
+            }
+        };
+        let message = tfplugin::ImportResourceStateRequest {
+            type_name: request.type_name.to_string(),
+            id,
+            client_capabilities: capabilities(),
+            identity,
+        };
+        let answer = self.wire.import(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let mut imported = Vec::new();
+        for resource in answer.imported_resources {
+            match self.imported(&schemas, resource, &mut diagnostics) {
+                Ok(resource) => imported.extend(resource),
+                Err(failure) => diagnostics.extend(failure),
+            }
+        }
+        Ok(ImportResourceStateResponse { imported, diagnostics })
+    }
+
+    fn imported(
+        &self,
+        schemas: &provider::ProviderSchemas,
+        message: tfplugin::import_resource_state_response::ImportedResource,
+        diagnostics: &mut Said,
+    ) -> Result<Option<ImportedResource>, Failure> {
+        const METHOD: &str = "ImportResourceState";
+        let schema =
+            self.find(schemas.managed(&message.type_name), "resource type", &message.type_name)?;
+        let state = self.decode_state(
+            METHOD,
+            &message.type_name,
+            message.state.as_ref(),
+            schema.block(),
+            diagnostics,
+        );
+        let identity = schemas.identity(&message.type_name);
+        let identity = self.decode_identity(METHOD, message.identity, identity.as_deref());
+        let identity = keep(identity, diagnostics);
+        Ok(state.map(|state| ImportedResource {
+            type_name: message.type_name.into(),
+            state,
+            private: private(&message.private),
+            identity,
+        }))
+    }
+
+    pub(super) async fn try_read_data(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> Result<ReadDataSourceResponse, Failure> {
+        const METHOD: &str = "ReadDataSource";
+        let schemas = self.ready().await?;
+        let schema =
+            self.find(schemas.data(&request.type_name), "data source", &request.type_name)?;
+        let message = tfplugin::ReadDataSourceRequest {
+            type_name: request.type_name.to_string(),
+            config: self.encode(METHOD, &request.config, schema.implied_type())?,
+            provider_meta: self.encode_meta(METHOD, request.provider_meta.as_ref(), &schemas)?,
+            client_capabilities: capabilities(),
+        };
+        let answer = self.wire.read_data(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let state = self.decode(METHOD, answer.state.as_ref(), schema.implied_type()).map(Some);
+        Ok(ReadDataSourceResponse { state: keep(state, &mut diagnostics), diagnostics })
+    }
+
+    pub(super) async fn try_open(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> Result<OpenEphemeralResponse, Failure> {
+        const METHOD: &str = "OpenEphemeralResource";
+        let schema = self.ready().await?.ephemeral(&request.type_name);
+        let schema = self.find(schema, "ephemeral resource type", &request.type_name)?;
+        let message = tfplugin::OpenEphemeralResourceRequest {
+            type_name: request.type_name.to_string(),
+            config: self.encode(METHOD, &request.config, schema.implied_type())?,
+            client_capabilities: capabilities(),
+        };
+        let answer =
+            self.wire.open_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        if diagnostics.iter().any(ProviderDiagnostic::is_error) {
+            return Ok(OpenEphemeralResponse { opened: None, diagnostics });
+        }
+        let private = private(&answer.private.unwrap_or_default());
+        let result = self.decode(METHOD, answer.result.as_ref(), schema.implied_type());
+        match result.and_then(|result| Ok((result, self.renew_at(METHOD, answer.renew_at)?))) {
+            Ok((result, renew_at)) => {
+                let opened = Some(OpenedEphemeral { result, renew_at, private });
+                Ok(OpenEphemeralResponse { opened, diagnostics })
+            }
+            Err(diagnostic) => {
+                // It is open although nobody can use it, so it is closed here.
+                diagnostics.push(diagnostic);
+                let close = CloseEphemeralRequest { type_name: request.type_name, private };
+                diagnostics.extend(super::flatten(self.try_close(close).await));
+                Ok(OpenEphemeralResponse { opened: None, diagnostics })
+            }
+        }
+    }
+
+    fn renew_at(
+        &self,
+        method: &str,
+        at: Option<Timestamp>,
+    ) -> Result<Option<SystemTime>, ProviderDiagnostic> {
+        let at = at.map(SystemTime::try_from).transpose();
+        at.map_err(|error| self.undecodable(method, &format_args!("the time of renewal: {error}")))
+    }
+
+    pub(super) async fn try_renew(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> Result<RenewEphemeralResponse, Failure> {
+        self.ready().await?;
+        let message = tfplugin::RenewEphemeralResourceRequest {
+            type_name: request.type_name.to_string(),
+            private: Some(bytes(&request.private)),
+        };
+        let answer =
+            self.wire.renew_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
+        let mut diagnostics = self.said(answer.diagnostics);
+        let failed = diagnostics.iter().any(ProviderDiagnostic::is_error);
+        let renew_at =
+            keep(self.renew_at("RenewEphemeralResource", answer.renew_at), &mut diagnostics);
+        let private = match answer.private {
+            // An error's answer is often empty, and closing still needs what there was.
+            None if failed => request.private,
+            new => private(&new.unwrap_or_default()),
+        };
+        Ok(RenewEphemeralResponse { renew_at, private, diagnostics })
+    }
+
+    pub(super) async fn try_close(&self, request: CloseEphemeralRequest) -> Result<Said, Failure> {
+        self.ready().await?;
+        let message = tfplugin::CloseEphemeralResourceRequest {
+            type_name: request.type_name.to_string(),
+            private: Some(bytes(&request.private)),
+        };
+        let answer =
+            self.wire.close_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
+        Ok(self.said(answer.diagnostics))
+    }
+
+    pub(super) async fn try_call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> Result<Value, FunctionFault> {
+        let signature = self.signature(&request.name).await?;
+        let mut arguments = Vec::with_capacity(request.arguments.len());
+        for (index, value) in request.arguments.iter().enumerate() {
+            let fault = |message: String| FunctionFault { argument: Some(index), message };
+            let parameter = parameter(&signature, index)
+                .ok_or_else(|| fault("too many arguments".to_owned()))?;
+            let message = dynamic_value::encode(value, &parameter.ty);
+            arguments.push(message.map_err(|error| fault(self.clean(&error.to_string())))?);
+        }
+        let message = tfplugin::CallFunctionRequest { name: request.name.to_string(), arguments };
+        let answer = self
+            .wire
+            .call_function(message)
+            .await
+            .map_err(|failure| fault(&self.failed(&failure)))?;
+        if let Some(error) = answer.error {
+            let argument = error.function_argument.and_then(|it| usize::try_from(it).ok());
+            return Err(FunctionFault { argument, message: self.clean(&error.text) });
+        }
+        let result = self.decode("CallFunction", answer.result.as_ref(), &signature.returns);
+        result.map_err(|diagnostic| fault(&[diagnostic]))
+    }
+
+    /// The signature of a function: from the schemas, or from those that the configured provider adds.
+    async fn signature(&self, name: &str) -> Result<FunctionSignature, FunctionFault> {
+        let schemas = self.ready().await.map_err(|failure| fault(&failure))?;
+        if let Some(signature) = schemas.functions.get(name) {
+            return Ok(signature.clone());
+        }
+        let functions = self.all_functions().await.map_err(|failure| fault(&failure))?;
+        functions.get(name).cloned().ok_or_else(|| FunctionFault {
+            argument: None,
+            message: format!("the provider {} has no function {name:?}", self.listener.name),
+        })
+    }
+
+    pub(super) async fn try_stop(&self) -> Result<(), String> {
+        match self.wire.stop(tfplugin::StopProviderRequest {}).await {
+            Ok(answer) if answer.error.is_empty() => Ok(()),
+            Ok(answer) => Err(self.clean(&answer.error)),
+            Err(failure) => Err(self.clean(&failure.texts().1)),
+        }
+    }
+}
+
+fn parameter(signature: &FunctionSignature, index: usize) -> Option<&FunctionParameter> {
+    signature.parameters.get(index).or(signature.variadic.as_ref())
+}
+
+/// Diagnostics where only one text fits.
+fn fault(diagnostics: &[ProviderDiagnostic]) -> FunctionFault {
+    let texts = diagnostics.iter().filter(|it| it.is_error()).map(|it| match it.detail.as_str() {
+        "" => it.summary.clone(),
+        detail => format!("{}: {detail}", it.summary),
+    });
+    FunctionFault { argument: None, message: texts.collect::<Vec<_>>().join("\n") }
+}
+
+/// The value, or nothing and one more diagnostic.
+fn keep<T>(result: Result<Option<T>, ProviderDiagnostic>, diagnostics: &mut Said) -> Option<T> {
+    result.unwrap_or_else(|diagnostic| {
+        diagnostics.push(diagnostic);
+        None
+    })
+}

@@ -1,0 +1,198 @@
+//! A provider behind a gRPC connection.
+
+mod calls;
+mod session;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
+    CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
+    ImportResourceStateRequest, ImportResourceStateResponse, MoveResourceStateRequest,
+    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
+    PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
+};
+use values::{Str, Value};
+
+pub use self::session::GrpcProvider;
+
+/// What a call that brought no answer leaves behind.
+type Failure = Vec<ProviderDiagnostic>;
+
+impl Provider for GrpcProvider {
+    fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        Box::pin(self.ready())
+    }
+
+    fn functions(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok((*self.all_functions().await?).clone()) })
+    }
+
+    fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_validate_provider(config).await) })
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_configure(request).await) })
+    }
+
+    fn validate_resource_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_validate_resource(request).await) })
+    }
+
+    fn validate_data_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_validate_data(request).await) })
+    }
+
+    fn validate_ephemeral_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_validate_ephemeral(request).await) })
+    }
+
+    fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        Box::pin(async { self.try_upgrade(request).await.unwrap_or_else(no_state) })
+    }
+
+    fn move_resource_state(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        Box::pin(async { self.try_move(request).await.unwrap_or_else(no_state) })
+    }
+
+    fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
+        Box::pin(async {
+            self.try_read(request).await.unwrap_or_else(|diagnostics| ReadResourceResponse {
+                new_state: None,
+                private: Private::default(),
+                identity: None,
+                diagnostics,
+            })
+        })
+    }
+
+    fn plan_resource_change(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> BoxFuture<'_, PlanResourceChangeResponse> {
+        Box::pin(async {
+            self.try_plan(request).await.unwrap_or_else(|diagnostics| PlanResourceChangeResponse {
+                planned_state: None,
+                requires_replace: Vec::new(),
+                planned_private: Private::default(),
+                planned_identity: None,
+                legacy_type_system: false,
+                diagnostics,
+            })
+        })
+    }
+
+    fn apply_resource_change(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+        Box::pin(async {
+            self.try_apply(request).await.unwrap_or_else(|diagnostics| {
+                ApplyResourceChangeResponse {
+                    new_state: None,
+                    private: Private::default(),
+                    new_identity: None,
+                    legacy_type_system: false,
+                    diagnostics,
+                }
+            })
+        })
+    }
+
+    fn import_resource_state(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> BoxFuture<'_, ImportResourceStateResponse> {
+        Box::pin(async {
+            let failed =
+                |diagnostics| ImportResourceStateResponse { imported: Vec::new(), diagnostics };
+            self.try_import(request).await.unwrap_or_else(failed)
+        })
+    }
+
+    fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> BoxFuture<'_, ReadDataSourceResponse> {
+        Box::pin(async {
+            let failed = |diagnostics| ReadDataSourceResponse { state: None, diagnostics };
+            self.try_read_data(request).await.unwrap_or_else(failed)
+        })
+    }
+
+    fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> BoxFuture<'_, OpenEphemeralResponse> {
+        Box::pin(async {
+            let failed = |diagnostics| OpenEphemeralResponse { opened: None, diagnostics };
+            self.try_open(request).await.unwrap_or_else(failed)
+        })
+    }
+
+    fn renew_ephemeral(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> BoxFuture<'_, RenewEphemeralResponse> {
+        Box::pin(async {
+            let private = request.private.clone();
+            self.try_renew(request).await.unwrap_or_else(|diagnostics| RenewEphemeralResponse {
+                renew_at: None,
+                // Closing still needs it.
+                private,
+                diagnostics,
+            })
+        })
+    }
+
+    fn close_ephemeral(
+        &self,
+        request: CloseEphemeralRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { flatten(self.try_close(request).await) })
+    }
+
+    fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        Box::pin(self.try_call_function(request))
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(self.try_stop())
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.end())
+    }
+}
+
+fn flatten(result: Result<Vec<ProviderDiagnostic>, Failure>) -> Vec<ProviderDiagnostic> {
+    result.unwrap_or_else(|diagnostics| diagnostics)
+}
+
+fn no_state(diagnostics: Failure) -> StateResponse {
+    StateResponse { state: None, private: None, diagnostics }
+}

@@ -1,0 +1,120 @@
+//! Diagnostics and attribute paths in messages.
+
+use provider::{ProviderDiagnostic, Severity};
+use values::{Kind, Path, Step, Value};
+
+use crate::{
+    generated::tfplugin::{self, attribute_path, diagnostic},
+    sink::Redact,
+};
+
+/// What a provider said, redacted. An unknown severity is an error.
+pub(crate) fn read_all(
+    diagnostics: Vec<tfplugin::Diagnostic>,
+    redact: &dyn Redact,
+) -> Vec<ProviderDiagnostic> {
+    diagnostics.into_iter().map(|it| read(it, redact)).collect()
+}
+
+fn read(message: tfplugin::Diagnostic, redact: &dyn Redact) -> ProviderDiagnostic {
+    let severity = match message.severity() {
+        diagnostic::Severity::Warning => Severity::Warning,
+        diagnostic::Severity::Error | diagnostic::Severity::Invalid => Severity::Error,
+    };
+    ProviderDiagnostic {
+        severity,
+        summary: redact.redact(&message.summary),
+        detail: redact.redact(&message.detail),
+        path: message
+            .attribute
+            .filter(|it| !it.steps.is_empty())
+            .map(|it| redacted(read_path(it), redact)),
+    }
+}
+
+/// A path up to the first step whose key holds a secret; paths are shown.
+fn redacted(path: Path, redact: &dyn Redact) -> Path {
+    let clean = |step: &&Step| match step {
+        Step::Attr(name) => redact.redact(name) == **name,
+        Step::Index(key) => key.as_str().is_none_or(|key| redact.redact(key) == key),
+    };
+    path.steps().iter().take_while(clean).cloned().collect()
+}
+
+/// A path; steps that select nothing are dropped.
+pub(crate) fn read_path(message: tfplugin::AttributePath) -> Path {
+    use attribute_path::step::Selector;
+    let steps = message.steps.into_iter().filter_map(|step| {
+        Some(match step.selector? {
+            Selector::AttributeName(name) => Step::Attr(name.into()),
+            Selector::ElementKeyString(key) => Step::Index(Value::string(key)),
+            Selector::ElementKeyInt(index) => Step::Index(Value::int(index)),
+        })
+    });
+    steps.collect()
+}
+
+/// Diagnostics as messages.
+pub(crate) fn write_all(diagnostics: Vec<ProviderDiagnostic>) -> Vec<tfplugin::Diagnostic> {
+    diagnostics.into_iter().map(write).collect()
+}
+
+fn write(it: ProviderDiagnostic) -> tfplugin::Diagnostic {
+    let severity = match it.severity {
+        Severity::Error => diagnostic::Severity::Error,
+        Severity::Warning => diagnostic::Severity::Warning,
+    };
+    tfplugin::Diagnostic {
+        severity: severity as i32,
+        summary: it.summary,
+        detail: it.detail,
+        attribute: it.path.as_ref().map(write_path),
+    }
+}
+
+/// A path as a message, up to the first step that the protocol cannot say: an element of a set.
+pub(crate) fn write_path(path: &Path) -> tfplugin::AttributePath {
+    tfplugin::AttributePath { steps: path.steps().iter().map_while(write_step).collect() }
+}
+
+fn write_step(step: &Step) -> Option<attribute_path::Step> {
+    use attribute_path::step::Selector;
+    let selector = match step {
+        Step::Attr(name) => Selector::AttributeName(name.to_string()),
+        Step::Index(key) => match key.kind() {
+            Kind::String(key) => Selector::ElementKeyString(key.to_string()),
+            Kind::Number(index) => Selector::ElementKeyInt(index.to_i64()?),
+            _ => return None,
+        },
+    };
+    Some(attribute_path::Step { selector: Some(selector) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_survive_the_wire_up_to_an_element_of_a_set() {
+        let path = Path::root().attr("a").index(Value::int(3)).index(Value::string("k")).attr("b");
+        assert_eq!(read_path(write_path(&path)), path);
+        let set = Path::root().attr("s").index(Value::empty_object()).attr("b");
+        assert_eq!(read_path(write_path(&set)), Path::root().attr("s"));
+    }
+
+    #[test]
+    fn texts_and_keys_are_redacted() {
+        let message = tfplugin::Diagnostic {
+            severity: 7,
+            summary: "got hunter2".into(),
+            detail: "hunter2!".into(),
+            attribute: Some(write_path(
+                &Path::root().attr("a").index(Value::string("hunter2")).attr("b"),
+            )),
+        };
+        let read = read(message, &|text: &str| text.replace("hunter2", "***"));
+        assert_eq!(read.severity, Severity::Error);
+        assert_eq!((&*read.summary, &*read.detail), ("got ***", "***!"));
+        assert_eq!(read.path, Some(Path::root().attr("a")));
+    }
+}

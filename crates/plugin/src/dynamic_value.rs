@@ -1,0 +1,65 @@
+//! Values as the protocol carries them.
+
+use bytes::Bytes;
+use values::{CodecError, Type, Value, json, msgpack};
+
+use crate::generated::tfplugin::{DynamicValue, ResourceIdentityData};
+
+/// `value` as a message: MessagePack, never empty and never JSON, because SDKs read nothing else.
+///
+/// Marks do not cross the wire.
+pub(crate) fn encode(value: &Value, ty: &Type) -> Result<DynamicValue, CodecError> {
+    let msgpack = if value.is_marked_deep() {
+        msgpack::encode(&value.without_all_marks(), ty)?
+    } else {
+        msgpack::encode(value, ty)?
+    };
+    Ok(DynamicValue { msgpack: msgpack.into(), json: Bytes::new() })
+}
+
+/// The value in a message: from its MessagePack, else from its JSON, else null; null too where there is no message.
+pub(crate) fn decode(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, CodecError> {
+    match message {
+        Some(it) if !it.msgpack.is_empty() => msgpack::decode(&it.msgpack, ty),
+        Some(it) if !it.json.is_empty() => json::decode(&it.json, ty),
+        _ => Ok(Value::null(ty.clone())),
+    }
+}
+
+/// An identity as a message.
+pub(crate) fn encode_identity(
+    value: &Value,
+    ty: &Type,
+) -> Result<ResourceIdentityData, CodecError> {
+    Ok(ResourceIdentityData { identity_data: Some(encode(value, ty)?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_one_byte_and_no_message_is_null() {
+        let encoded = encode(&Value::null(Type::String), &Type::String).expect("encodes");
+        assert_eq!((&*encoded.msgpack, &*encoded.json), (&[0xc0][..], &[][..]));
+        for message in [None, Some(&DynamicValue::default()), Some(&encoded)] {
+            assert!(decode(message, &Type::String).is_ok_and(|it| it.is_null()));
+        }
+    }
+
+    #[test]
+    fn json_is_read_where_there_is_no_msgpack() {
+        let message = DynamicValue { msgpack: Bytes::new(), json: Bytes::from_static(b"\"x\"") };
+        let value = decode(Some(&message), &Type::String).expect("decodes");
+        assert_eq!(value.as_str(), Some("x"));
+    }
+
+    #[test]
+    fn hostile_bytes_are_errors() {
+        for bytes in [&[0xc1][..], &[0xdf, 0xff, 0xff, 0xff, 0xff], &[0x81], &[0xa1]] {
+            let message =
+                DynamicValue { msgpack: Bytes::copy_from_slice(bytes), json: Bytes::new() };
+            assert!(decode(Some(&message), &Type::map(Type::String)).is_err(), "{bytes:x?}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Schemas from messages.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
+
+use bytes::Bytes;
+use provider::{
+    Attribute, AttributeType, Block, Capabilities, DescriptionKind, FunctionParameter,
+    FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
+    SchemaTypes,
+};
+use values::{Str, Type, json};
+
+use crate::generated::{
+    tfplugin::{self, StringKind},
+    tfplugin6::{self, schema},
+};
+
+/// What is wrong with a schema message.
+#[derive(Debug)]
+pub(crate) struct SchemaFault {
+    /// The part at fault, such as `managed resource type "aws_instance"`.
+    part: String,
+    problem: String,
+}
+
+impl fmt::Display for SchemaFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "invalid schema for {}, which is a bug in the provider: {}",
+            self.part, self.problem
+        )
+    }
+}
+
+/// The schemas in a provider's answers; `identities` comes from a call of its own.
+pub(crate) fn schemas(
+    message: tfplugin6::GetProviderSchemaResponse,
+    identities: BTreeMap<String, tfplugin::ResourceIdentitySchema>,
+) -> Result<ProviderSchemas, SchemaFault> {
+    let mut reader = Reader::default();
+    let types = SchemaTypes {
+        managed: reader.types("managed resource type", message.resource_schemas)?,
+        data: reader.types("data source", message.data_source_schemas)?,
+        ephemeral: reader.types("ephemeral resource type", message.ephemeral_resource_schemas)?,
+        identities: reader.identities(identities)?,
+    };
+    let provider =
+        reader.named("the provider configuration", message.provider.unwrap_or_default())?;
+    let provider_meta =
+        message.provider_meta.map(|it| reader.named("provider_meta", it)).transpose()?;
+    let capabilities = message.server_capabilities.unwrap_or_default();
+    let capabilities = Capabilities {
+        plan_destroy: capabilities.plan_destroy,
+        get_provider_schema_optional: capabilities.get_provider_schema_optional,
+        move_resource_state: capabilities.move_resource_state,
+    };
+    let functions = reader.functions(message.functions)?;
+    let mut schemas = ProviderSchemas::new(provider, types, functions, capabilities);
+    schemas.provider_meta = provider_meta.map(Into::into);
+    Ok(schemas)
+}
+
+/// The functions in a message.
+pub(crate) fn functions(
+    functions: BTreeMap<String, tfplugin::Function>,
+) -> Result<BTreeMap<Str, FunctionSignature>, SchemaFault> {
+    Reader::default().functions(functions)
+}
+
+type Named<T> = Result<T, String>;
+
+/// Reads schemas; equal texts and types become one, for in a large provider the same few thousand names and
+/// descriptions come a hundred thousand times.
+#[derive(Default)]
+struct Reader {
+    texts: HashSet<Str>,
+    types: BTreeMap<Bytes, Type>,
+}
+
+impl Reader {
+    fn types<T: From<Schema>>(
+        &mut self,
+        kind: &str,
+        schemas: BTreeMap<String, tfplugin6::Schema>,
+    ) -> Result<BTreeMap<Str, T>, SchemaFault> {
+        let read = |(name, schema): (String, tfplugin6::Schema)| {
+            let schema = self.named(&format!("{kind} {name:?}"), schema)?;
+            Ok((self.text(name), schema.into()))
+        };
+        schemas.into_iter().map(read).collect()
+    }
+
+    /// A schema that is valid as a whole.
+    fn named(&mut self, part: &str, message: tfplugin6::Schema) -> Result<Schema, SchemaFault> {
+        let fault = |problem| SchemaFault { part: part.to_owned(), problem };
+        let block = self.block(message.block.unwrap_or_default()).map_err(fault)?;
+        let schema = Schema::new(message.version, block);
+        match schema.problems().first() {
+            Some(problem) => Err(fault(problem.to_string())),
+            None => Ok(schema),
+        }
+    }
+
+    fn text(&mut self, text: String) -> Str {
+        if let Some(known) = self.texts.get(text.as_str()) {
+            return known.clone();
+        }
+        let text = Str::from(text);
+        self.texts.insert(text.clone());
+        text
+    }
+
+    fn ty(&mut self, message: Bytes) -> Named<Type> {
+        if let Some(known) = self.types.get(&message) {
+            return Ok(known.clone());
+        }
+        let ty = json::type_from_json(&message)
+            .map_err(|error| format!("its type cannot be read: {error}"))?;
+        self.types.insert(message, ty.clone());
+        Ok(ty)
+    }
+
+    fn block(&mut self, message: schema::Block) -> Named<Block> {
+        let attributes = self.attributes(message.attributes)?;
+        let mut blocks = BTreeMap::new();
+        for nested in message.block_types {
+            let name = self.text(nested.type_name.clone());
+            let block =
+                self.nested_block(nested).map_err(|problem| format!("{name}: {problem}"))?;
+            blocks.insert(name, block);
+        }
+        let mut block = Block::new(attributes, blocks);
+        block.description_kind = description_kind(message.description_kind);
+        block.description = self.text(message.description);
+        block.deprecated = message.deprecated;
+        block.deprecation_message = self.text(message.deprecation_message);
+        Ok(block)
+    }
+
+    fn nested_block(&mut self, message: schema::NestedBlock) -> Named<NestedBlock> {
+        use schema::nested_block::NestingMode;
+        let nesting = match message.nesting() {
+            NestingMode::Single => Nesting::Single,
+            NestingMode::Group => Nesting::Group,
+            NestingMode::List => Nesting::List,
+            NestingMode::Set => Nesting::Set,
+            NestingMode::Map => Nesting::Map,
+            NestingMode::Invalid => return Err("invalid nesting mode".to_owned()),
+        };
+        let mut nested = NestedBlock::new(nesting, self.block(message.block.unwrap_or_default())?);
+        nested.min_items = message.min_items;
+        nested.max_items = message.max_items;
+        Ok(nested)
+    }
+
+    fn attributes(&mut self, messages: Vec<schema::Attribute>) -> Named<BTreeMap<Str, Attribute>> {
+        let mut attributes = BTreeMap::new();
+        for message in messages {
+            let name = self.text(message.name.clone());
+            let attribute =
+                self.attribute(message).map_err(|problem| format!("{name}: {problem}"))?;
+            attributes.insert(name, attribute);
+        }
+        Ok(attributes)
+    }
+
+    fn attribute(&mut self, message: schema::Attribute) -> Named<Attribute> {
+        let ty = match (message.nested_type, message.r#type.is_empty()) {
+            (None, false) => AttributeType::Type(self.ty(message.r#type)?),
+            (Some(object), true) => AttributeType::Nested(self.nested_object(object)?),
+            (None, true) => return Err("it has neither a type nor nested attributes".to_owned()),
+            (Some(_), false) => return Err("it has both a type and nested attributes".to_owned()),
+        };
+        Ok(Attribute {
+            ty,
+            required: message.required,
+            optional: message.optional,
+            computed: message.computed,
+            sensitive: message.sensitive,
+            write_only: message.write_only,
+            deprecated: message.deprecated,
+            deprecation_message: self.text(message.deprecation_message),
+            description: self.text(message.description),
+            description_kind: description_kind(message.description_kind),
+        })
+    }
+
+    fn nested_object(&mut self, message: schema::Object) -> Named<NestedObject> {
+        use schema::object::NestingMode;
+        let nesting = match message.nesting() {
+            NestingMode::Single => ObjectNesting::Single,
+            NestingMode::List => ObjectNesting::List,
+            NestingMode::Set => ObjectNesting::Set,
+            NestingMode::Map => ObjectNesting::Map,
+            NestingMode::Invalid => return Err("invalid nesting mode".to_owned()),
+        };
+        Ok(NestedObject::new(nesting, self.attributes(message.attributes)?))
+    }
+
+    /// Identities are flat objects; what an import needs of them is required or optional.
+    fn identities<T: From<Schema>>(
+        &mut self,
+        messages: BTreeMap<String, tfplugin::ResourceIdentitySchema>,
+    ) -> Result<BTreeMap<Str, T>, SchemaFault> {
+        let read = |(name, message): (String, tfplugin::ResourceIdentitySchema)| {
+            let schema = self.identity(message).map_err(|problem| SchemaFault {
+                part: format!("the identity of resource type {name:?}"),
+                problem,
+            })?;
+            Ok((self.text(name), schema.into()))
+        };
+        messages.into_iter().map(read).collect()
+    }
+
+    fn identity(&mut self, message: tfplugin::ResourceIdentitySchema) -> Named<Schema> {
+        let mut attributes = BTreeMap::new();
+        for it in message.identity_attributes {
+            let ty = self.ty(it.r#type).map_err(|problem| format!("{}: {problem}", it.name))?;
+            let attribute = Attribute {
+                required: it.required_for_import,
+                optional: it.optional_for_import,
+                description: self.text(it.description),
+                ..Attribute::new(AttributeType::Type(ty))
+            };
+            attributes.insert(self.text(it.name), attribute);
+        }
+        Ok(Schema::new(message.version, Block::new(attributes, BTreeMap::new())))
+    }
+
+    fn functions(
+        &mut self,
+        messages: BTreeMap<String, tfplugin::Function>,
+    ) -> Result<BTreeMap<Str, FunctionSignature>, SchemaFault> {
+        let read = |(name, message): (String, tfplugin::Function)| {
+            let signature = self
+                .function(message)
+                .map_err(|problem| SchemaFault { part: format!("function {name:?}"), problem })?;
+            Ok((self.text(name), signature))
+        };
+        messages.into_iter().map(read).collect()
+    }
+
+    fn function(&mut self, message: tfplugin::Function) -> Named<FunctionSignature> {
+        let returns = message.r#return.ok_or("it has no return type")?;
+        let parameters =
+            message.parameters.into_iter().map(|it| self.parameter(it)).collect::<Named<_>>()?;
+        Ok(FunctionSignature {
+            parameters,
+            variadic: message.variadic_parameter.map(|it| self.parameter(it)).transpose()?,
+            returns: self.ty(returns.r#type)?,
+            summary: self.text(message.summary),
+            description: self.text(message.description),
+            description_kind: description_kind(message.description_kind),
+            deprecation_message: self.text(message.deprecation_message),
+        })
+    }
+
+    fn parameter(&mut self, message: tfplugin::function::Parameter) -> Named<FunctionParameter> {
+        Ok(FunctionParameter {
+            ty: self
+                .ty(message.r#type)
+                .map_err(|problem| format!("{}: {problem}", message.name))?,
+            name: self.text(message.name),
+            allow_null_value: message.allow_null_value,
+            allow_unknown_values: message.allow_unknown_values,
+            description: self.text(message.description),
+            description_kind: description_kind(message.description_kind),
+        })
+    }
+}
+
+fn description_kind(kind: i32) -> DescriptionKind {
+    if kind == StringKind::Markdown as i32 {
+        DescriptionKind::Markdown
+    } else {
+        DescriptionKind::Plain
+    }
+}

@@ -1,0 +1,722 @@
+//! The provider's service in both protocol versions, over one implementation.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::SystemTime};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use prost_types::Timestamp;
+use provider::{
+    ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
+    FunctionFault, ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest,
+    OpenEphemeralRequest, PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic,
+    ProviderSchemas, RawState, ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest,
+    Schema, UpgradeResourceStateRequest, ValidateRequest,
+};
+use tokio::sync::OnceCell;
+use tonic::{Request, Response, Status};
+use values::{Str, Type, Value};
+
+use crate::{
+    diagnostics, dynamic_value,
+    generated::{
+        tfplugin::{self, DynamicValue, ResourceIdentityData},
+        tfplugin5, tfplugin6,
+    },
+    schema_write,
+};
+
+/// What an implementation or a malformed request prevents.
+type Failure = Vec<ProviderDiagnostic>;
+
+/// Protocol 5.
+pub(super) struct V5(pub(super) Arc<Service>);
+/// Protocol 6.
+pub(super) struct V6(pub(super) Arc<Service>);
+
+/// A provider, asked in messages.
+pub(super) struct Service {
+    provider: Arc<dyn Provider>,
+    schemas: OnceCell<Arc<ProviderSchemas>>,
+}
+
+/// Writes the service of one version: which method of [`Service`] answers which call.
+macro_rules! serve {
+    ($version:ident $package:ident $schema:ident {
+        $($rpc:ident $method:ident $request:ident $response:ident;)*
+    }) => {
+        #[tonic::async_trait]
+        impl $package::provider_server::Provider for $version {
+            async fn $schema(
+                &self,
+                _: Request<tfplugin::GetProviderSchemaRequest>,
+            ) -> Result<Response<$package::GetProviderSchemaResponse>, Status> {
+                let answer = guarded(stringify!($schema), self.0.schema()).await?;
+                let fits = answer.try_into();
+                fits.map(Response::new).map_err(|_| Status::failed_precondition("the schemas need protocol 6"))
+            }
+
+            $(async fn $rpc(
+                &self,
+                request: Request<tfplugin::$request>,
+            ) -> Result<Response<tfplugin::$response>, Status> {
+                guarded(stringify!($rpc), self.0.$method(request.into_inner())).await.map(Response::new)
+            })*
+        }
+    };
+}
+
+serve! { V5 tfplugin5 get_schema {
+    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
+    prepare_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
+    validate_resource_type_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
+    validate_data_source_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
+    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
+    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    configure configure ConfigureProviderRequest ConfigureProviderResponse;
+    read_resource read ReadResourceRequest ReadResourceResponse;
+    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
+    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
+    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
+    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
+    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
+    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
+    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
+    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
+    get_functions functions GetFunctionsRequest GetFunctionsResponse;
+    call_function call_function CallFunctionRequest CallFunctionResponse;
+    stop stop StopProviderRequest StopProviderResponse;
+}}
+
+serve! { V6 tfplugin6 get_provider_schema {
+    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
+    validate_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
+    validate_resource_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
+    validate_data_resource_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
+    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
+    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    configure_provider configure ConfigureProviderRequest ConfigureProviderResponse;
+    read_resource read ReadResourceRequest ReadResourceResponse;
+    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
+    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
+    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
+    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
+    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
+    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
+    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
+    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
+    get_functions functions GetFunctionsRequest GetFunctionsResponse;
+    call_function call_function CallFunctionRequest CallFunctionResponse;
+    stop_provider stop StopProviderRequest StopProviderResponse;
+}}
+
+/// Runs a call; a panic in it becomes a status, for a lost stream would be taken for a crash of the whole plugin.
+async fn guarded<T>(call: &str, answer: impl Future<Output = T>) -> Result<T, Status> {
+    // What a panic leaves half done belongs to the provider, which has to bear later calls like after any error.
+    AssertUnwindSafe(answer)
+        .catch_unwind()
+        .await
+        .map_err(|_| Status::internal(format!("panic in {call}")))
+}
+
+/// An answer that can say that it failed.
+trait Answer: Default {
+    fn failed(diagnostics: Failure) -> Self;
+}
+
+macro_rules! answers {
+    ($($name:ident)*) => {
+        $(impl Answer for tfplugin::$name {
+            fn failed(diagnostics: Failure) -> Self {
+                Self { diagnostics: diagnostics::write_all(diagnostics), ..Self::default() }
+            }
+        })*
+    };
+}
+
+answers! {
+    ValidateProviderConfigResponse UpgradeResourceStateResponse ReadResourceResponse PlanResourceChangeResponse
+    ApplyResourceChangeResponse ImportResourceStateResponse MoveResourceStateResponse ReadDataSourceResponse
+    OpenEphemeralResourceResponse RenewEphemeralResourceResponse GetFunctionsResponse
+    GetResourceIdentitySchemasResponse
+}
+
+macro_rules! bare_answers {
+    ($($name:ident)*) => {
+        $(impl Answer for tfplugin::$name {
+            fn failed(diagnostics: Failure) -> Self {
+                Self { diagnostics: diagnostics::write_all(diagnostics) }
+            }
+        })*
+    };
+}
+
+bare_answers! { ValidateConfigResponse ConfigureProviderResponse CloseEphemeralResourceResponse }
+
+fn settle<T: Answer>(result: Result<T, Failure>) -> T {
+    result.unwrap_or_else(T::failed)
+}
+
+impl Service {
+    pub(super) fn new(provider: Arc<dyn Provider>) -> Self {
+        Self { provider, schemas: OnceCell::new() }
+    }
+
+    /// Whether protocol 5 can say the schemas.
+    pub(super) async fn fits_v5(&self) -> bool {
+        let schemas = self.schemas().await;
+        schemas.is_ok_and(|it| {
+            tfplugin5::GetProviderSchemaResponse::try_from(schema_write::schemas(&it)).is_ok()
+        })
+    }
+
+    async fn schemas(&self) -> Result<Arc<ProviderSchemas>, Failure> {
+        self.schemas.get_or_try_init(|| self.provider.schemas()).await.cloned()
+    }
+
+    async fn managed(&self, type_name: &str) -> Result<Arc<Schema>, Failure> {
+        self.schemas().await?.managed(type_name).ok_or_else(|| no_such("resource type", type_name))
+    }
+
+    async fn data(&self, type_name: &str) -> Result<Arc<Schema>, Failure> {
+        self.schemas().await?.data(type_name).ok_or_else(|| no_such("data source", type_name))
+    }
+
+    async fn ephemeral(&self, type_name: &str) -> Result<Arc<Schema>, Failure> {
+        self.schemas()
+            .await?
+            .ephemeral(type_name)
+            .ok_or_else(|| no_such("ephemeral resource type", type_name))
+    }
+
+    async fn identity(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Failure> {
+        Ok(self.schemas().await?.identity(type_name))
+    }
+
+    async fn meta(&self, message: Option<&DynamicValue>) -> Result<Option<Value>, Failure> {
+        let schemas = self.schemas().await?;
+        let Some(schema) = &schemas.provider_meta else { return Ok(None) };
+        message.map(|it| read(Some(it), schema.implied_type())).transpose()
+    }
+
+    async fn schema(&self) -> tfplugin6::GetProviderSchemaResponse {
+        match self.schemas().await {
+            Ok(schemas) => schema_write::schemas(&schemas),
+            Err(diagnostics) => tfplugin6::GetProviderSchemaResponse {
+                diagnostics: diagnostics::write_all(diagnostics),
+                ..Default::default()
+            },
+        }
+    }
+
+    async fn identities(
+        &self,
+        _: tfplugin::GetResourceIdentitySchemasRequest,
+    ) -> tfplugin::GetResourceIdentitySchemasResponse {
+        settle(self.schemas().await.map(|schemas| tfplugin::GetResourceIdentitySchemasResponse {
+            identity_schemas: schema_write::identities(&schemas),
+            diagnostics: Vec::new(),
+        }))
+    }
+
+    async fn validate_provider(
+        &self,
+        request: tfplugin::ValidateProviderConfigRequest,
+    ) -> tfplugin::ValidateProviderConfigResponse {
+        let answer = async {
+            let config =
+                read(request.config.as_ref(), self.schemas().await?.provider.implied_type())?;
+            Ok(self.provider.validate_provider_config(config).await)
+        };
+        match answer.await {
+            // Protocol 5 wants a configuration back; cores ignore which.
+            Ok(diagnostics) => tfplugin::ValidateProviderConfigResponse {
+                prepared_config: request.config,
+                diagnostics: diagnostics::write_all(diagnostics),
+            },
+            Err(diagnostics) => Answer::failed(diagnostics),
+        }
+    }
+
+    async fn validate_resource(
+        &self,
+        request: tfplugin::ValidateResourceConfigRequest,
+    ) -> tfplugin::ValidateConfigResponse {
+        let schema = self.managed(&request.type_name).await;
+        match schema
+            .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
+        {
+            Ok(request) => Answer::failed(self.provider.validate_resource_config(request).await),
+            Err(diagnostics) => Answer::failed(diagnostics),
+        }
+    }
+
+    async fn validate_data(
+        &self,
+        request: tfplugin::ValidateDataResourceConfigRequest,
+    ) -> tfplugin::ValidateConfigResponse {
+        let schema = self.data(&request.type_name).await;
+        match schema
+            .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
+        {
+            Ok(request) => Answer::failed(self.provider.validate_data_config(request).await),
+            Err(diagnostics) => Answer::failed(diagnostics),
+        }
+    }
+
+    async fn validate_ephemeral(
+        &self,
+        request: tfplugin::ValidateEphemeralResourceConfigRequest,
+    ) -> tfplugin::ValidateConfigResponse {
+        let schema = self.ephemeral(&request.type_name).await;
+        match schema
+            .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
+        {
+            Ok(request) => Answer::failed(self.provider.validate_ephemeral_config(request).await),
+            Err(diagnostics) => Answer::failed(diagnostics),
+        }
+    }
+
+    async fn configure(
+        &self,
+        request: tfplugin::ConfigureProviderRequest,
+    ) -> tfplugin::ConfigureProviderResponse {
+        let answer = async {
+            let config =
+                read(request.config.as_ref(), self.schemas().await?.provider.implied_type())?;
+            let request =
+                ConfigureRequest { core_version: request.terraform_version.into(), config };
+            Ok(self.provider.configure(request).await)
+        };
+        match answer.await {
+            Ok(diagnostics) | Err(diagnostics) => Answer::failed(diagnostics),
+        }
+    }
+
+    async fn upgrade(
+        &self,
+        request: tfplugin::UpgradeResourceStateRequest,
+    ) -> tfplugin::UpgradeResourceStateResponse {
+        settle(self.try_upgrade(request).await)
+    }
+
+    async fn try_upgrade(
+        &self,
+        request: tfplugin::UpgradeResourceStateRequest,
+    ) -> Result<tfplugin::UpgradeResourceStateResponse, Failure> {
+        let schema = self.managed(&request.type_name).await?;
+        let request = UpgradeResourceStateRequest {
+            type_name: request.type_name.into(),
+            version: request.version,
+            raw_state: raw_state(request.raw_state),
+        };
+        let answer = self.provider.upgrade_resource_state(request).await;
+        Ok(tfplugin::UpgradeResourceStateResponse {
+            upgraded_state: write(answer.state.as_ref(), schema.implied_type())?,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+        })
+    }
+
+    async fn move_state(
+        &self,
+        request: tfplugin::MoveResourceStateRequest,
+    ) -> tfplugin::MoveResourceStateResponse {
+        settle(self.try_move(request).await)
+    }
+
+    async fn try_move(
+        &self,
+        request: tfplugin::MoveResourceStateRequest,
+    ) -> Result<tfplugin::MoveResourceStateResponse, Failure> {
+        let schema = self.managed(&request.target_type_name).await?;
+        let answer = self.provider.move_resource_state(MoveResourceStateRequest {
+            source_provider_address: request.source_provider_address.into(),
+            source_type_name: request.source_type_name.into(),
+            source_schema_version: request.source_schema_version,
+            source_state: raw_state(request.source_state),
+            source_private: private(&request.source_private),
+            target_type_name: request.target_type_name.into(),
+        });
+        let answer = answer.await;
+        Ok(tfplugin::MoveResourceStateResponse {
+            target_state: write(answer.state.as_ref(), schema.implied_type())?,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            target_private: bytes(&answer.private.unwrap_or_default()),
+            target_identity: None,
+        })
+    }
+
+    async fn read(&self, request: tfplugin::ReadResourceRequest) -> tfplugin::ReadResourceResponse {
+        settle(self.try_read(request).await)
+    }
+
+    async fn try_read(
+        &self,
+        request: tfplugin::ReadResourceRequest,
+    ) -> Result<tfplugin::ReadResourceResponse, Failure> {
+        let schema = self.managed(&request.type_name).await?;
+        let identity = self.identity(&request.type_name).await?;
+        let answer = self.provider.read_resource(ReadResourceRequest {
+            current_state: read(request.current_state.as_ref(), schema.implied_type())?,
+            private: private(&request.private),
+            provider_meta: self.meta(request.provider_meta.as_ref()).await?,
+            identity: read_identity(request.current_identity, identity.as_deref())?,
+            type_name: request.type_name.into(),
+        });
+        let answer = answer.await;
+        let new_state = match &answer.new_state {
+            Some(value) => write(Some(value), schema.implied_type())?,
+            // Nothing was learned.
+            None => request.current_state,
+        };
+        Ok(tfplugin::ReadResourceResponse {
+            new_state,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            private: bytes(&answer.private),
+            deferred: None,
+            new_identity: write_identity(answer.identity.as_ref(), identity.as_deref())?,
+        })
+    }
+
+    async fn plan(
+        &self,
+        request: tfplugin::PlanResourceChangeRequest,
+    ) -> tfplugin::PlanResourceChangeResponse {
+        settle(self.try_plan(request).await)
+    }
+
+    async fn try_plan(
+        &self,
+        request: tfplugin::PlanResourceChangeRequest,
+    ) -> Result<tfplugin::PlanResourceChangeResponse, Failure> {
+        let schema = self.managed(&request.type_name).await?;
+        let (ty, identity) = (schema.implied_type(), self.identity(&request.type_name).await?);
+        let answer = self.provider.plan_resource_change(PlanResourceChangeRequest {
+            prior_state: read(request.prior_state.as_ref(), ty)?,
+            proposed_new_state: read(request.proposed_new_state.as_ref(), ty)?,
+            config: read(request.config.as_ref(), ty)?,
+            prior_private: private(&request.prior_private),
+            provider_meta: self.meta(request.provider_meta.as_ref()).await?,
+            prior_identity: read_identity(request.prior_identity, identity.as_deref())?,
+            type_name: request.type_name.into(),
+        });
+        let answer = answer.await;
+        Ok(tfplugin::PlanResourceChangeResponse {
+            planned_state: write(answer.planned_state.as_ref(), ty)?,
+            requires_replace: answer.requires_replace.iter().map(diagnostics::write_path).collect(),
+            planned_private: bytes(&answer.planned_private),
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            legacy_type_system: answer.legacy_type_system,
+            deferred: None,
+            planned_identity: write_identity(
+                answer.planned_identity.as_ref(),
+                identity.as_deref(),
+            )?,
+        })
+    }
+
+    async fn apply(
+        &self,
+        request: tfplugin::ApplyResourceChangeRequest,
+    ) -> tfplugin::ApplyResourceChangeResponse {
+        let prior_state = request.prior_state.clone();
+        self.try_apply(request).await.unwrap_or_else(|diagnostics| {
+            tfplugin::ApplyResourceChangeResponse {
+                // Without an answer there was no change; an empty state would make the core forget the object.
+                new_state: prior_state,
+                ..Answer::failed(diagnostics)
+            }
+        })
+    }
+
+    async fn try_apply(
+        &self,
+        request: tfplugin::ApplyResourceChangeRequest,
+    ) -> Result<tfplugin::ApplyResourceChangeResponse, Failure> {
+        let schema = self.managed(&request.type_name).await?;
+        let (ty, identity) = (schema.implied_type(), self.identity(&request.type_name).await?);
+        let answer = self.provider.apply_resource_change(ApplyResourceChangeRequest {
+            prior_state: read(request.prior_state.as_ref(), ty)?,
+            planned_state: read(request.planned_state.as_ref(), ty)?,
+            config: read(request.config.as_ref(), ty)?,
+            planned_private: private(&request.planned_private),
+            provider_meta: self.meta(request.provider_meta.as_ref()).await?,
+            planned_identity: read_identity(request.planned_identity, identity.as_deref())?,
+            type_name: request.type_name.into(),
+        });
+        let answer = answer.await;
+        let new_state = match &answer.new_state {
+            Some(value) => write(Some(value), ty)?,
+            None => request.prior_state,
+        };
+        Ok(tfplugin::ApplyResourceChangeResponse {
+            new_state,
+            private: bytes(&answer.private),
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            legacy_type_system: answer.legacy_type_system,
+            new_identity: write_identity(answer.new_identity.as_ref(), identity.as_deref())?,
+        })
+    }
+
+    async fn import(
+        &self,
+        request: tfplugin::ImportResourceStateRequest,
+    ) -> tfplugin::ImportResourceStateResponse {
+        settle(self.try_import(request).await)
+    }
+
+    async fn try_import(
+        &self,
+        request: tfplugin::ImportResourceStateRequest,
+    ) -> Result<tfplugin::ImportResourceStateResponse, Failure> {
+        let identity = self.identity(&request.type_name).await?;
+        let target = match read_identity(request.identity, identity.as_deref())? {
+            Some(identity) => ImportTarget::Identity(identity),
+            None => ImportTarget::Id(request.id.into()),
+        };
+        let request = ImportResourceStateRequest { type_name: request.type_name.into(), target };
+        let answer = self.provider.import_resource_state(request).await;
+        let mut imported_resources = Vec::new();
+        for it in answer.imported {
+            let schema = self.managed(&it.type_name).await?;
+            let identity = self.identity(&it.type_name).await?;
+            imported_resources.push(tfplugin::import_resource_state_response::ImportedResource {
+                type_name: it.type_name.to_string(),
+                state: write(Some(&it.state), schema.implied_type())?,
+                private: bytes(&it.private),
+                identity: write_identity(it.identity.as_ref(), identity.as_deref())?,
+            });
+        }
+        Ok(tfplugin::ImportResourceStateResponse {
+            imported_resources,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            deferred: None,
+        })
+    }
+
+    async fn read_data(
+        &self,
+        request: tfplugin::ReadDataSourceRequest,
+    ) -> tfplugin::ReadDataSourceResponse {
+        settle(self.try_read_data(request).await)
+    }
+
+    async fn try_read_data(
+        &self,
+        request: tfplugin::ReadDataSourceRequest,
+    ) -> Result<tfplugin::ReadDataSourceResponse, Failure> {
+        let schema = self.data(&request.type_name).await?;
+        let answer = self.provider.read_data_source(ReadDataSourceRequest {
+            config: read(request.config.as_ref(), schema.implied_type())?,
+            provider_meta: self.meta(request.provider_meta.as_ref()).await?,
+            type_name: request.type_name.into(),
+        });
+        let answer = answer.await;
+        Ok(tfplugin::ReadDataSourceResponse {
+            state: write(answer.state.as_ref(), schema.implied_type())?,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            deferred: None,
+        })
+    }
+
+    async fn open(
+        &self,
+        request: tfplugin::OpenEphemeralResourceRequest,
+    ) -> tfplugin::OpenEphemeralResourceResponse {
+        settle(self.try_open(request).await)
+    }
+
+    async fn try_open(
+        &self,
+        request: tfplugin::OpenEphemeralResourceRequest,
+    ) -> Result<tfplugin::OpenEphemeralResourceResponse, Failure> {
+        let schema = self.ephemeral(&request.type_name).await?;
+        let config = read(request.config.as_ref(), schema.implied_type())?;
+        let type_name = Str::from(request.type_name);
+        let answer = self.provider.open_ephemeral(OpenEphemeralRequest { type_name, config }).await;
+        let opened = answer.opened;
+        Ok(tfplugin::OpenEphemeralResourceResponse {
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            renew_at: timestamp(opened.as_ref().and_then(|it| it.renew_at)),
+            private: opened.as_ref().map(|it| bytes(&it.private)),
+            result: write(opened.as_ref().map(|it| &it.result), schema.implied_type())?,
+            deferred: None,
+        })
+    }
+
+    async fn renew(
+        &self,
+        request: tfplugin::RenewEphemeralResourceRequest,
+    ) -> tfplugin::RenewEphemeralResourceResponse {
+        let request = RenewEphemeralRequest {
+            type_name: request.type_name.into(),
+            private: private(&request.private.unwrap_or_default()),
+        };
+        let answer = self.provider.renew_ephemeral(request).await;
+        tfplugin::RenewEphemeralResourceResponse {
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+            renew_at: timestamp(answer.renew_at),
+            private: Some(bytes(&answer.private)),
+        }
+    }
+
+    async fn close(
+        &self,
+        request: tfplugin::CloseEphemeralResourceRequest,
+    ) -> tfplugin::CloseEphemeralResourceResponse {
+        let request = CloseEphemeralRequest {
+            type_name: request.type_name.into(),
+            private: private(&request.private.unwrap_or_default()),
+        };
+        Answer::failed(self.provider.close_ephemeral(request).await)
+    }
+
+    async fn functions(&self, _: tfplugin::GetFunctionsRequest) -> tfplugin::GetFunctionsResponse {
+        settle(self.provider.functions().await.map(|functions| tfplugin::GetFunctionsResponse {
+            functions: schema_write::functions(&functions),
+            diagnostics: Vec::new(),
+        }))
+    }
+
+    async fn call_function(
+        &self,
+        request: tfplugin::CallFunctionRequest,
+    ) -> tfplugin::CallFunctionResponse {
+        match self.try_call_function(request).await {
+            Ok(result) => tfplugin::CallFunctionResponse { result, error: None },
+            Err(fault) => tfplugin::CallFunctionResponse {
+                result: None,
+                error: Some(tfplugin::FunctionError {
+                    text: fault.message,
+                    function_argument: fault.argument.and_then(|it| i64::try_from(it).ok()),
+                }),
+            },
+        }
+    }
+
+    async fn try_call_function(
+        &self,
+        request: tfplugin::CallFunctionRequest,
+    ) -> Result<Option<DynamicValue>, FunctionFault> {
+        let functions = self.provider.functions().await.map_err(|it| fault(None, texts(&it)))?;
+        let signature = functions
+            .get(request.name.as_str())
+            .ok_or_else(|| fault(None, format!("there is no function {:?}", request.name)))?;
+        let mut arguments = Vec::with_capacity(request.arguments.len());
+        for (index, message) in request.arguments.iter().enumerate() {
+            let parameter = signature.parameters.get(index).or(signature.variadic.as_ref());
+            let parameter =
+                parameter.ok_or_else(|| fault(Some(index), "too many arguments".to_owned()))?;
+            let argument = dynamic_value::decode(Some(message), &parameter.ty);
+            arguments.push(argument.map_err(|error| fault(Some(index), error.to_string()))?);
+        }
+        if arguments.len() < signature.parameters.len() {
+            return Err(fault(None, "not enough arguments".to_owned()));
+        }
+        let request = CallFunctionRequest { name: request.name.into(), arguments };
+        let result = self.provider.call_function(request).await?;
+        let message = dynamic_value::encode(&result, &signature.returns);
+        message.map(Some).map_err(|error| {
+            fault(None, format!("the result is not of the declared type: {error}"))
+        })
+    }
+
+    async fn stop(&self, _: tfplugin::StopProviderRequest) -> tfplugin::StopProviderResponse {
+        tfplugin::StopProviderResponse {
+            error: self.provider.stop().await.err().unwrap_or_default(),
+        }
+    }
+}
+
+fn no_such(kind: &str, type_name: &str) -> Failure {
+    vec![ProviderDiagnostic::error(
+        "Unsupported resource type",
+        format!("There is no {kind} {type_name:?}."),
+    )]
+}
+
+fn fault(argument: Option<usize>, message: String) -> FunctionFault {
+    FunctionFault { argument, message }
+}
+
+fn texts(diagnostics: &[ProviderDiagnostic]) -> String {
+    diagnostics
+        .iter()
+        .map(|it| format!("{}: {}", it.summary, it.detail))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn validation(
+    type_name: String,
+    config: Option<&DynamicValue>,
+    schema: &Schema,
+) -> Result<ValidateRequest, Failure> {
+    Ok(ValidateRequest {
+        config: read(config, schema.implied_type())?,
+        type_name: type_name.into(),
+    })
+}
+
+fn read(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, Failure> {
+    dynamic_value::decode(message, ty).map_err(|error| {
+        let detail = format!("A value of the request does not fit the schema: {error}.");
+        vec![ProviderDiagnostic::error("Invalid request", detail)]
+    })
+}
+
+/// An answer's value; null, not nothing, where there is none.
+fn write(value: Option<&Value>, ty: &Type) -> Result<Option<DynamicValue>, Failure> {
+    let null = Value::null(ty.clone());
+    dynamic_value::encode(value.unwrap_or(&null), ty).map(Some).map_err(|error| unwritable(&error))
+}
+
+fn unwritable(error: &values::CodecError) -> Failure {
+    let detail = format!(
+        "The provider's result does not fit its own schema, which is a bug in the provider: {error}."
+    );
+    vec![ProviderDiagnostic::error("Invalid result", detail)]
+}
+
+fn read_identity(
+    message: Option<ResourceIdentityData>,
+    schema: Option<&Schema>,
+) -> Result<Option<Value>, Failure> {
+    let (Some(data), Some(schema)) = (message.and_then(|it| it.identity_data), schema) else {
+        return Ok(None);
+    };
+    let value = read(Some(&data), schema.implied_type())?;
+    Ok((!value.is_null()).then_some(value))
+}
+
+fn write_identity(
+    value: Option<&Value>,
+    schema: Option<&Schema>,
+) -> Result<Option<ResourceIdentityData>, Failure> {
+    let (Some(value), Some(schema)) = (value, schema) else { return Ok(None) };
+    let message = dynamic_value::encode_identity(value, schema.implied_type());
+    message.map(Some).map_err(|error| unwritable(&error))
+}
+
+fn raw_state(message: Option<tfplugin::RawState>) -> RawState {
+    match message {
+        Some(it) if !it.json.is_empty() => RawState::Json((&it.json[..]).into()),
+        it => {
+            let flatmap = it.map(|it| it.flatmap).unwrap_or_default();
+            RawState::Flatmap(
+                flatmap.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            )
+        }
+    }
+}
+
+fn private(bytes: &Bytes) -> Private {
+    Private::new(&bytes[..])
+}
+
+fn bytes(private: &Private) -> Bytes {
+    Bytes::copy_from_slice(private.as_bytes())
+}
+
+fn timestamp(at: Option<SystemTime>) -> Option<Timestamp> {
+    at.map(Timestamp::from)
+}

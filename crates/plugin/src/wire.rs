@@ -1,0 +1,159 @@
+//! One client for both protocol versions, and what becomes of a call that fails.
+
+use std::error::Error;
+
+use tonic::{Code, Status, transport::Channel};
+
+use crate::{
+    generated::{tfplugin, tfplugin5, tfplugin6},
+    protocol::ProtocolVersion,
+};
+
+/// A provider's service in the version that the handshake chose.
+#[derive(Clone)]
+pub(crate) enum Wire {
+    V5(tfplugin5::provider_client::ProviderClient<Channel>),
+    V6(tfplugin6::provider_client::ProviderClient<Channel>),
+}
+
+/// A call that brought no answer.
+pub(crate) struct RpcFailure {
+    /// The call as cores name it in diagnostics, such as `plugin6.(*GRPCProvider).ReadResource`.
+    pub(crate) call: String,
+    status: Status,
+}
+
+impl RpcFailure {
+    pub(crate) fn is_unimplemented(&self) -> bool {
+        self.status.code() == Code::Unimplemented
+    }
+
+    /// Summary and detail of the diagnostic, with OpenTofu's texts. The plugin's own words in it are not redacted yet.
+    pub(crate) fn texts(&self) -> (&'static str, String) {
+        let call = &self.call;
+        // A status with a cause was made here, from a connection that broke; the plugin said nothing.
+        let code =
+            if self.status.source().is_some() { Code::Unavailable } else { self.status.code() };
+        match code {
+            Code::Unavailable => (
+                "Plugin did not respond",
+                format!(
+                    "The plugin encountered an error, and failed to respond to the {call} call. The plugin logs may contain \
+                     more details."
+                ),
+            ),
+            Code::Cancelled => ("Request cancelled", format!("The {call} request was cancelled.")),
+            Code::Unimplemented => (
+                "Unsupported plugin method",
+                format!("The {call} method is not supported by this plugin."),
+            ),
+            _ => (
+                "Plugin error",
+                format!(
+                    "The plugin returned an unexpected error from {call}: {}",
+                    self.status.message()
+                ),
+            ),
+        }
+    }
+}
+
+impl Wire {
+    /// A client on `channel` that reads answers of any size.
+    pub(crate) fn new(channel: Channel, protocol: ProtocolVersion) -> Self {
+        match protocol {
+            ProtocolVersion::V5 => Self::V5(
+                tfplugin5::provider_client::ProviderClient::new(channel)
+                    .max_decoding_message_size(usize::MAX)
+                    .max_encoding_message_size(usize::MAX),
+            ),
+            ProtocolVersion::V6 => Self::V6(
+                tfplugin6::provider_client::ProviderClient::new(channel)
+                    .max_decoding_message_size(usize::MAX)
+                    .max_encoding_message_size(usize::MAX),
+            ),
+        }
+    }
+
+    /// The name of a call, as cores write it.
+    pub(crate) fn call(&self, method: &str) -> String {
+        let package = match self {
+            Self::V5(_) => "plugin",
+            Self::V6(_) => "plugin6",
+        };
+        format!("{package}.(*GRPCProvider).{method}")
+    }
+
+    fn failure(&self, method: &str, status: Status) -> RpcFailure {
+        RpcFailure { call: self.call(method), status }
+    }
+
+    /// The schema, as a protocol 6 message.
+    pub(crate) async fn schema(&self) -> Result<tfplugin6::GetProviderSchemaResponse, RpcFailure> {
+        let request = tfplugin::GetProviderSchemaRequest {};
+        let answer = match self {
+            Self::V5(client) => {
+                let answer = client.clone().get_schema(request).await;
+                answer.map(|it| tfplugin6::GetProviderSchemaResponse::from(it.into_inner()))
+            }
+            Self::V6(client) => {
+                client.clone().get_provider_schema(request).await.map(tonic::Response::into_inner)
+            }
+        };
+        answer.map_err(|status| self.failure("GetProviderSchema", status))
+    }
+}
+
+/// Writes a method of [`Wire`] per call: its name in core, in protocol 5 and in protocol 6.
+macro_rules! calls {
+    ($($method:ident $name:literal $v5:ident $v6:ident $request:ident $response:ident;)*) => {
+        impl Wire {
+            $(pub(crate) async fn $method(
+                &self,
+                request: tfplugin::$request,
+            ) -> Result<tfplugin::$response, RpcFailure> {
+                let answer = match self {
+                    Self::V5(client) => client.clone().$v5(request).await,
+                    Self::V6(client) => client.clone().$v6(request).await,
+                };
+                answer.map(tonic::Response::into_inner).map_err(|status| self.failure($name, status))
+            })*
+        }
+    };
+}
+
+calls! {
+    identity_schemas "GetResourceIdentitySchemas" get_resource_identity_schemas get_resource_identity_schemas
+        GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
+    validate_provider "ValidateProviderConfig" prepare_provider_config validate_provider_config
+        ValidateProviderConfigRequest ValidateProviderConfigResponse;
+    validate_resource "ValidateResourceConfig" validate_resource_type_config validate_resource_config
+        ValidateResourceConfigRequest ValidateConfigResponse;
+    validate_data "ValidateDataResourceConfig" validate_data_source_config validate_data_resource_config
+        ValidateDataResourceConfigRequest ValidateConfigResponse;
+    validate_ephemeral "ValidateEphemeralConfig" validate_ephemeral_resource_config validate_ephemeral_resource_config
+        ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
+    upgrade_state "UpgradeResourceState" upgrade_resource_state upgrade_resource_state
+        UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    configure "ConfigureProvider" configure configure_provider
+        ConfigureProviderRequest ConfigureProviderResponse;
+    read_resource "ReadResource" read_resource read_resource ReadResourceRequest ReadResourceResponse;
+    plan "PlanResourceChange" plan_resource_change plan_resource_change
+        PlanResourceChangeRequest PlanResourceChangeResponse;
+    apply "ApplyResourceChange" apply_resource_change apply_resource_change
+        ApplyResourceChangeRequest ApplyResourceChangeResponse;
+    import "ImportResourceState" import_resource_state import_resource_state
+        ImportResourceStateRequest ImportResourceStateResponse;
+    move_state "MoveResourceState" move_resource_state move_resource_state
+        MoveResourceStateRequest MoveResourceStateResponse;
+    read_data "ReadDataSource" read_data_source read_data_source ReadDataSourceRequest ReadDataSourceResponse;
+    open_ephemeral "OpenEphemeralResource" open_ephemeral_resource open_ephemeral_resource
+        OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
+    renew_ephemeral "RenewEphemeralResource" renew_ephemeral_resource renew_ephemeral_resource
+        RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
+    close_ephemeral "CloseEphemeralResource" close_ephemeral_resource close_ephemeral_resource
+        CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
+    functions "GetFunctions" get_functions get_functions GetFunctionsRequest GetFunctionsResponse;
+    call_function "CallFunction" call_function call_function CallFunctionRequest CallFunctionResponse;
+    stop "Stop" stop stop_provider StopProviderRequest StopProviderResponse;
+}
