@@ -18,6 +18,9 @@ pub enum MarkRule {
     FirstTop,
     /// Parts keep their marks, the result itself gets none.
     Elementwise,
+    /// Of the marks of all operands, at every depth, only [`MarkKind::Ephemeral`] goes on the result itself: where the
+    /// reference products let both kinds go and configurations rely on it for sensitive values.
+    EphemeralDeep,
     /// The operand keeps its marks and gets one more.
     Adds(MarkKind),
     /// The operand keeps its marks but those of one kind at its top.
@@ -70,8 +73,10 @@ rules! {
     Splat => MarkRule::UnionTop,
     /// `c[k]` of a list, tuple or map: operands are collection, key and element.
     IndexCollection => MarkRule::UnionTop,
-    /// `o[k]` of an object. The reference drops the key's marks, which would tell the key.
+    /// `o[k]` of an object: operands are object and attribute.
     IndexObject => MarkRule::UnionTop,
+    /// `o[k]` of an object: the operand is the key. The reference drops its marks, which tells an ephemeral key.
+    IndexObjectKey => MarkRule::EphemeralDeep,
     /// `o.a`: operands are object and attribute.
     Attribute => MarkRule::UnionTop,
     /// `a == b` and `a != b`.
@@ -82,11 +87,14 @@ rules! {
     Operator => MarkRule::UnionTop,
     /// A set cannot hold marked elements: their marks go on the set.
     SetConstruction => MarkRule::UnionDeep,
-    /// `try(a, b)`: operands are all that the tried expressions read, the chosen one included. The reference forgets
-    /// the marks of those that failed.
-    Try => MarkRule::UnionDeep,
+    /// `try(a, b)`: operands are all that was read by the expressions that failed. The one that is chosen keeps its own
+    /// marks and gives none to the whole, so that `for_each = try(var.x, {})` stays possible. The reference forgets those
+    /// that failed.
+    Try => MarkRule::EphemeralDeep,
     /// `can(a)`: operands are all that the expression read. The reference gives a plain bool.
-    Can => MarkRule::UnionDeep,
+    Can => MarkRule::EphemeralDeep,
+    /// `dynamic "b" { for_each = c }`: the collection's own marks go on every block it makes and on what is set inside.
+    DynamicBlock => MarkRule::UnionTop,
     /// A function that says nothing else, and every function of a provider.
     Function => MarkRule::UnionDeep,
     /// Functions that carry elements over: `concat`, `element`, `flatten`, `lookup`, `merge`, `reverse`, `slice`,
@@ -132,6 +140,8 @@ pub fn result_marks<'a>(id: RuleId, operands: impl IntoIterator<Item = &'a Value
     match rule(id, Domain::Concrete) {
         MarkRule::UnionDeep => operands.for_each(|operand| marks.add(&operand.deep_marks())),
         MarkRule::UnionTop => operands.for_each(|operand| marks.add(operand.marks())),
+        MarkRule::EphemeralDeep => operands
+            .for_each(|operand| marks.add(&operand.deep_marks().only(MarkKind::Ephemeral))),
         MarkRule::FirstTop => {
             marks = operands.next().map_or(Marks::NONE, |first| first.marks().clone())
         }

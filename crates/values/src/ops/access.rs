@@ -1,7 +1,7 @@
 //! Taking parts out of values.
 
 use crate::{
-    Kind, MarkKind, Type, Value, convert,
+    Kind, MarkKind, Marks, Type, Value, convert,
     rules::{self, RuleId},
 };
 
@@ -21,9 +21,7 @@ pub fn index(collection: &Value, key: &Value) -> Result<Value, OpError> {
         ));
     }
     let ty = collection.ty();
-    let rule =
-        if matches!(ty, Type::Object(_)) { RuleId::IndexObject } else { RuleId::IndexCollection };
-    let marks = rules::result_marks(rule, [collection, key]);
+    let marks = index_marks(&ty, collection, key);
     let element = match &ty {
         Type::Dynamic => Value::dynamic(),
         Type::List(_) | Type::Tuple(_) => {
@@ -42,6 +40,14 @@ pub fn index(collection: &Value, key: &Value) -> Result<Value, OpError> {
     Ok(element.with_marks(&marks))
 }
 
+fn index_marks(ty: &Type, collection: &Value, key: &Value) -> Marks {
+    match ty {
+        Type::Object(_) => rules::result_marks(RuleId::IndexObject, [collection])
+            .union(&rules::result_marks(RuleId::IndexObjectKey, [key])),
+        _ => rules::result_marks(RuleId::IndexCollection, [collection, key]),
+    }
+}
+
 fn invalid(detail: impl Into<String>) -> OpError {
     OpError::new("Invalid index", detail).at(1)
 }
@@ -57,7 +63,6 @@ fn index_sequence(
     sequence: &Value,
     ty: &Type,
     number: &Value,
-    key: &Value,
 ) -> Result<Value, OpError> {
     let Some(number) = number.as_number() else {
         return Ok(unknown_element(ty));
