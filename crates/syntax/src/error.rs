@@ -32,13 +32,24 @@ impl SyntaxError {
 
     /// An error whose detail names a second place between `before` and `after`.
     pub(crate) fn with_place(
-        summary: &'static str,
+        summary: impl Into<Cow<'static, str>>,
         (before, after): (&str, &str),
         range: TextRange,
         place: TextRange,
     ) -> Self {
         let detail = format!("{before}{PLACE}{after}");
         Self { summary: summary.into(), detail: detail.into(), range, related: Some(place) }
+    }
+
+    /// The error of an attribute that has been set before in the same body.
+    pub fn attribute_redefined(name: &str, second: TextRange, first: TextRange) -> Self {
+        let before = format!("The argument \"{name}\" was already set at ");
+        Self::with_place(
+            "Attribute redefined",
+            (&before, ". Each argument may be set only once."),
+            second,
+            first,
+        )
     }
 
     /// The detail; `locate` names the related place as diagnostics do: `main.tf:2,2-3`.

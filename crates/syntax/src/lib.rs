@@ -14,17 +14,35 @@
 //! **Absent on purpose:** salsa, files and their names, positions in lines and columns, values.
 
 pub mod ast;
+mod brackets;
+mod chunk;
+mod decode;
 mod error;
+mod grammar;
+mod lexer;
+mod lexical;
 pub mod literal;
+mod near;
+mod parse;
+mod parser;
 mod ptr;
+mod sink;
 mod syntax_kind;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 
 pub use self::ast::AstNode;
+pub use self::chunk::{Chunks, split};
+pub use self::decode::decode;
 pub use self::error::SyntaxError;
+pub use self::parse::{
+    Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
+};
 pub use self::ptr::SyntaxPtr;
 pub use self::syntax_kind::SyntaxKind;
+
+/// How deep a tree can be. What is nested deeper is an error and stays flat.
+pub const MAX_DEPTH: usize = 512;
 
 /// Tells rowan about our kinds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

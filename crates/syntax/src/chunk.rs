@@ -1,0 +1,286 @@
+//! A file as a list of chunks: top-level items that are parsed one by one.
+//!
+//! ```text
+//! # comment          ┐
+//! resource "a" "b" { │ a chunk: an item with the trivia before it,
+//! }                  ┘ and with any garbage after it
+//! x = 1              ─ another
+//! # the end          ─ trivia at the end of a file are a chunk of their own
+//! ```
+//!
+//! A chunk ends with a newline outside all brackets, where the next line begins with a name. A block that is never closed does not take the rest of
+//! the file with it: it ends where a line at the very left looks like the header of a block. In a block that *is* closed such a line is an ordinary nested
+//! block, so a file without indentation is read right.
+//!
+//! **Invariant:** where a chunk ends depends only on the text from its start on, and, unless something in it is unclosed, only on the text up to the
+//! next chunk's first token. [`Chunks::after_edit`] rests on it.
+
+use rowan::{TextRange, TextSize};
+use rustc_hash::FxHashSet;
+
+use crate::brackets::BracketStack;
+use crate::lexer::{self, Mode, Tokens};
+use crate::syntax_kind::SyntaxKind::*;
+
+/// Cuts `text` into chunks that cover it exactly.
+pub fn split(text: &str) -> Vec<TextRange> {
+    Chunks::of(text).ranges
+}
+
+/// The chunks of a text, with what is needed to follow an edit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chunks {
+    ranges: Vec<TextRange>,
+    /// How many chunks at the beginning have nothing unclosed in them. What follows them cannot move their ends.
+    settled: usize,
+}
+
+impl Chunks {
+    /// Cuts `text` into chunks that cover it exactly.
+    pub fn of(text: &str) -> Self {
+        let cut = cut_text(text);
+        Self { ranges: cut.ranges(text.len(), 0), settled: cut.settled }
+    }
+
+    /// The ranges, in order; each starts where the one before ends.
+    pub fn ranges(&self) -> &[TextRange] {
+        &self.ranges
+    }
+
+    /// The chunks of `new`, where `self` are those of `old`. Equal to `Chunks::of(new)`, but only what an edit can have moved is read again.
+    pub fn after_edit(&self, old: &str, new: &str) -> Self {
+        let prefix = common(old.bytes(), new.bytes());
+        let rest = old.len().min(new.len()) - prefix;
+        let suffix = common(old.bytes().rev().take(rest), new.bytes().rev().take(rest));
+        let touched = self.ranges.partition_point(|range| usize::from(range.end()) < prefix);
+        // What comes after a chunk decides whether it ends there, so the one before is looked at again.
+        let first = touched.saturating_sub(1).min(self.settled).min(self.ranges.len());
+        let from = self.ranges.get(first).map_or(old.len(), |range| usize::from(range.start()));
+        let mut resume =
+            self.ranges.partition_point(|range| usize::from(range.start()) < old.len() - suffix);
+        let mut step = 1;
+        while resume < self.ranges.len() {
+            let at = usize::from(self.ranges[resume].start()) + new.len() - old.len();
+            let window = &new[from.min(at)..at];
+            let cut = cut_text(window);
+            if cut.is_closed() {
+                return self.spliced(first..resume, cut.ranges(window.len(), from), at);
+            }
+            resume += step;
+            step *= 2;
+        }
+        let window = &new[from..];
+        let cut = cut_text(window);
+        let mut ranges = self.ranges[..first].to_vec();
+        ranges.extend(cut.ranges(window.len(), from));
+        Self { ranges, settled: first + cut.settled }
+    }
+
+    /// Replaces the chunks `old` by `new`; those after now begin at `resume_at`.
+    fn spliced(&self, old: std::ops::Range<usize>, new: Vec<TextRange>, resume_at: usize) -> Self {
+        let settled = old.start + new.len() + self.settled.max(old.end) - old.end;
+        let tail = &self.ranges[old.end..];
+        let base = tail.first().map_or(TextSize::new(0), |range| range.start());
+        let moved = tail.iter().map(|range| *range - base + size(resume_at));
+        let mut ranges = Vec::with_capacity(old.start + new.len() + tail.len());
+        ranges.extend_from_slice(&self.ranges[..old.start]);
+        ranges.extend(new);
+        ranges.extend(moved);
+        Self { ranges, settled }
+    }
+}
+
+fn cut_text(text: &str) -> Cut {
+    cut(lexer::lex(text, Mode::File).as_tokens(text))
+}
+
+fn common(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize {
+    a.zip(b).take_while(|(a, b)| a == b).count()
+}
+
+fn size(at: usize) -> TextSize {
+    TextSize::new(u32::try_from(at).unwrap_or(u32::MAX))
+}
+
+/// Where chunks begin.
+pub(crate) struct Cut {
+    /// The first token of each chunk.
+    pub(crate) tokens: Vec<usize>,
+    starts: Vec<u32>,
+    settled: usize,
+    /// The last chunk holds an item and ends with its newline.
+    ends_with_item: bool,
+}
+
+impl Cut {
+    fn ranges(&self, len: usize, base: usize) -> Vec<TextRange> {
+        let ends =
+            self.starts.iter().skip(1).copied().chain([u32::try_from(len).unwrap_or(u32::MAX)]);
+        let base = size(base);
+        self.starts
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| TextRange::new((*start).into(), end.into()) + base)
+            .collect()
+    }
+
+    /// Whether the chunks stay what they are when a line that begins with a name is appended.
+    fn is_closed(&self) -> bool {
+        self.ends_with_item && self.settled == self.tokens.len()
+    }
+}
+
+/// Finds the chunks of a run of tokens. Linear: one pass pairs the brackets, another walks over the items.
+pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
+    let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0, settled: true };
+    let mut cut = Cut { tokens: Vec::new(), starts: Vec::new(), settled: 0, ends_with_item: false };
+    while walk.at < tokens.len() {
+        cut.tokens.push(walk.at);
+        cut.starts.push(tokens.starts[walk.at]);
+        cut.ends_with_item = walk.chunk();
+        if walk.settled {
+            cut.settled = cut.tokens.len();
+        }
+    }
+    cut
+}
+
+/// What the brackets of a text say.
+struct Outline {
+    /// For each opening bracket, the token that closes it; 0 for none.
+    partners: Vec<u32>,
+    /// Tokens at the very left that begin the header of a block although something is open.
+    headers: Vec<usize>,
+}
+
+impl Outline {
+    fn of(tokens: Tokens<'_>) -> Self {
+        let mut outline = Self { partners: vec![0; tokens.len()], headers: Vec::new() };
+        let mut stack = BracketStack::default();
+        // Which open braces hold a body; the rest are in expressions.
+        let mut bodies = FxHashSet::default();
+        let mut line_start = Some(0);
+        for (at, &kind) in tokens.kinds.iter().enumerate() {
+            if let (IDENT, Some(first)) = (kind, line_start) {
+                let in_body = stack.innermost().is_none_or(|open| bodies.contains(&open));
+                if in_body && let Some(brace) = header_brace(tokens, at) {
+                    bodies.insert(brace);
+                }
+                if first == at && stack.depth() > 0 && outline.note_header(tokens, at, in_body) {
+                    stack.clear();
+                }
+            }
+            match kind {
+                NEWLINE | STRING_LIT | HEREDOC_OPEN => line_start = Some(at + 1),
+                kind if kind.is_trivia() => {}
+                _ => line_start = None,
+            }
+            if let Some(opener) = stack.take(kind, at) {
+                outline.partners[opener] = u32::try_from(at).unwrap_or(0);
+                bodies.remove(&opener);
+            }
+        }
+        outline
+    }
+
+    /// Notes a header at the very left of its line. Answers whether it ends everything that is open: in a body it may be a nested block, in an
+    /// expression it cannot be anything (and the lexer has left any template there).
+    fn note_header(&mut self, tokens: Tokens<'_>, at: usize, in_body: bool) -> bool {
+        let is_header = match in_body {
+            true => header_brace(tokens, at).is_some(),
+            false => lexer::is_block_header(&tokens.text[tokens.start(at)..]),
+        };
+        if is_header {
+            self.headers.push(at);
+        }
+        is_header && !in_body
+    }
+
+    fn partner(&self, at: usize) -> Option<usize> {
+        Some(self.partners[at] as usize).filter(|partner| *partner > at)
+    }
+
+    /// The first header after `at`.
+    fn header_after(&self, at: usize) -> Option<usize> {
+        let index = self.headers.partition_point(|header| *header <= at);
+        self.headers.get(index).copied()
+    }
+}
+
+/// The brace that ends the header of a block: a name, names and strings, `{`.
+fn header_brace(tokens: Tokens<'_>, mut at: usize) -> Option<usize> {
+    loop {
+        at += 1;
+        match tokens.kinds.get(at)? {
+            L_BRACE => return Some(at),
+            WHITESPACE | IDENT | OPEN_QUOTE | QUOTED_LIT | CLOSE_QUOTE => {}
+            _ => return None,
+        }
+    }
+}
+
+/// A walk from item to item.
+struct Walk<'a> {
+    tokens: Tokens<'a>,
+    outline: Outline,
+    at: usize,
+    /// Nothing unclosed has been met.
+    settled: bool,
+}
+
+impl Walk<'_> {
+    /// Goes to the end of the chunk. Answers whether it holds an item and ends with its newline.
+    fn chunk(&mut self) -> bool {
+        let mut has_item = false;
+        while let Some(&kind) = self.tokens.kinds.get(self.at) {
+            match kind {
+                NEWLINE if has_item => {
+                    self.at += 1;
+                    let next = self.next_significant();
+                    if matches!(self.tokens.kinds.get(next), None | Some(IDENT)) {
+                        return true;
+                    }
+                    // Garbage belongs to the item before it.
+                    self.at = next;
+                }
+                L_BRACE | L_BRACK | L_PAREN | INTERP_OPEN | DIRECTIVE_OPEN | HEREDOC_OPEN => {
+                    has_item = true;
+                    let Some(partner) = self.outline.partner(self.at) else {
+                        self.end_unclosed();
+                        return false;
+                    };
+                    self.at = partner + 1;
+                }
+                COMMENT => {
+                    self.settled &= !lexer::is_open_comment(self.tokens.text_of(self.at));
+                    self.at += 1;
+                }
+                kind => {
+                    has_item |= !kind.is_trivia();
+                    self.at += 1;
+                }
+            }
+        }
+        false
+    }
+
+    fn next_significant(&mut self) -> usize {
+        let trivia = self.tokens.kinds[self.at..].iter().take_while(|kind| kind.is_trivia());
+        self.at + trivia.count()
+    }
+
+    /// At a bracket that nothing closes: the chunk ends before the next header, or with the file.
+    fn end_unclosed(&mut self) {
+        self.settled = false;
+        let Some(header) = self.outline.header_after(self.at) else {
+            self.at = self.tokens.len();
+            return;
+        };
+        let before = &self.tokens.kinds[self.at..header];
+        let comments = before.iter().rev().take_while(|kind| kind.is_trivia()).count();
+        let trivia = header - comments..header;
+        // The lines right above the header go with it.
+        let newline = trivia.into_iter().find(|at| self.tokens.kinds[*at] == NEWLINE);
+        self.at = newline.map_or(header, |at| at + 1);
+    }
+}

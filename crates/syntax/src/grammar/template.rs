@@ -1,0 +1,306 @@
+//! Templates: strings, heredocs, and the sequences in them.
+
+use rowan::TextRange;
+
+use super::expr::expr;
+use super::forms::for_names;
+use crate::error::SyntaxError;
+use crate::parser::{CompletedMarker, Parser, TokenSet};
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// `"…"`.
+pub(super) fn quoted(p: &mut Parser<'_>) -> CompletedMarker {
+    let quoted = p.start();
+    p.bump();
+    parts(p, CLOSE_QUOTE);
+    quoted.complete(p, QUOTED_TEMPLATE)
+}
+
+/// `<<EOT … EOT`.
+pub(super) fn heredoc(p: &mut Parser<'_>) -> CompletedMarker {
+    let heredoc = p.start();
+    p.bump();
+    parts(p, HEREDOC_CLOSE);
+    heredoc.complete(p, HEREDOC)
+}
+
+/// Literals and sequences up to and with `end`.
+pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
+    let first = p.nth_range(0);
+    let failures = p.failures();
+    let mut pairing = Pairing::default();
+    loop {
+        // After the newline that ends a string too early, whatever comes is not part of it, not even a quote.
+        let cut = end == CLOSE_QUOTE && p.newline_before_nth(0);
+        match p.nth(0) {
+            _ if cut => return unterminated(p, end),
+            QUOTED_LIT | STRING_LIT => p.bump(),
+            INTERP_OPEN => {
+                if !sequence(p, |p| interpolation(p, end, first)).1 {
+                    return;
+                }
+            }
+            DIRECTIVE_OPEN => {
+                let start = p.nth_range(0);
+                let (kind, closed) = sequence(p, directive);
+                if !closed {
+                    return;
+                }
+                pairing.take(kind, start.cover(p.previous_range()));
+            }
+            kind if kind == end => break,
+            _ => return unterminated(p, end),
+        }
+    }
+    // As in the reference: what is wrong inside the sequences comes before how they fit together.
+    if p.failures() == failures {
+        pairing.finish(p.nth_range(0));
+        pairing.errors.into_iter().for_each(|error| p.error_with_place(error));
+    }
+    if end != EOF {
+        p.bump();
+    }
+}
+
+fn unterminated(p: &mut Parser<'_>, end: SyntaxKind) {
+    if end == CLOSE_QUOTE && p.newline_before_nth(0) {
+        let newline = p.newline_range();
+        p.error_at(
+            newline,
+            "Invalid multi-line string",
+            "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.",
+        );
+        return;
+    }
+    let range = p.nth_range(0);
+    p.error_at(
+        range,
+        "Unterminated template string",
+        "No closing marker was found for the string.",
+    );
+}
+
+/// A sequence, in which newlines mean nothing. Answers what it is, and whether it was closed, so that the template goes on.
+fn sequence(
+    p: &mut Parser<'_>,
+    read: impl FnOnce(&mut Parser<'_>) -> SyntaxKind,
+) -> (SyntaxKind, bool) {
+    let sequence = p.start();
+    p.with_newlines(false, |p| {
+        p.bump();
+        if p.is_deep() {
+            super::expr::nesting_error(p);
+            p.skip_to(TokenSet::EMPTY);
+            let closed = p.eat(SEQ_END);
+            sequence.complete(p, ERROR);
+            return (ERROR, closed);
+        }
+        let kind = read(p);
+        let closed = p.eat(SEQ_END);
+        sequence.complete(p, kind);
+        (kind, closed)
+    })
+}
+
+fn interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange) -> SyntaxKind {
+    let failures = p.failures();
+    expr(p);
+    if p.failures() == failures && !p.at(SEQ_END) {
+        unclosed_interpolation(p, end, first);
+    }
+    if p.failures() > failures {
+        p.skip_to(TokenSet::new(&[CLOSE_QUOTE, HEREDOC_CLOSE]));
+    }
+    INTERPOLATION
+}
+
+fn unclosed_interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange) {
+    const UNCLOSED: &str = "Unclosed template interpolation sequence";
+    const EXTRA: &str = "Extra characters after interpolation expression";
+    match p.current() {
+        EOF => p.error_at(
+            first,
+            UNCLOSED,
+            "There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.",
+        ),
+        COLON => p.error(
+            EXTRA,
+            "Template interpolation doesn't expect a colon at this location. Did you intend this to be a literal sequence to be processed as part of another language? If so, you can escape it by starting with \"$${\" instead of just \"${\".",
+        ),
+        OPEN_QUOTE | CLOSE_QUOTE if end == CLOSE_QUOTE => p.error_at(
+            first,
+            UNCLOSED,
+            "There is no closing brace for this interpolation sequence before the end of the quoted template. This might be caused by incorrect nesting inside the given expression.",
+        ),
+        _ => p.error(
+            EXTRA,
+            "Expected a closing brace to end the interpolation expression, but found extra characters.\n\nThis can happen when you include interpolation syntax for another language, such as shell scripting, but forget to escape the interpolation start token. If this is an embedded sequence for another language, escape it by starting with \"$${\" instead of just \"${\".",
+        ),
+    }
+}
+
+/// The keywords that a directive begins with, and the nodes they make.
+const DIRECTIVES: &[(&str, SyntaxKind, SyntaxKind)] = &[
+    ("if", IF_KW, TEMPLATE_IF),
+    ("for", FOR_KW, TEMPLATE_FOR),
+    ("else", ELSE_KW, TEMPLATE_ELSE),
+    ("endif", ENDIF_KW, TEMPLATE_END_IF),
+    ("endfor", ENDFOR_KW, TEMPLATE_END_FOR),
+];
+
+fn directive(p: &mut Parser<'_>) -> SyntaxKind {
+    let failures = p.failures();
+    let kind = directive_inside(p);
+    if p.failures() == failures && !p.at(SEQ_END) {
+        extra_in_directive(p, kind);
+    }
+    if p.failures() > failures {
+        p.skip_to(TokenSet::new(&[CLOSE_QUOTE, HEREDOC_CLOSE]));
+    }
+    kind
+}
+
+fn directive_inside(p: &mut Parser<'_>) -> SyntaxKind {
+    if !p.at_name() {
+        p.error(
+            "Invalid template directive",
+            "A template directive keyword (\"if\", \"for\", etc) is expected at the beginning of a %{ sequence.",
+        );
+        return ERROR;
+    }
+    let word = p.current();
+    let Some(&(_, keyword, node)) = DIRECTIVES.iter().find(|(_, keyword, _)| *keyword == word)
+    else {
+        unknown_directive(p);
+        return ERROR;
+    };
+    p.bump_as(keyword);
+    match node {
+        TEMPLATE_IF => {
+            expr(p);
+        }
+        TEMPLATE_FOR => for_directive(p),
+        _ => {}
+    }
+    node
+}
+
+fn for_directive(p: &mut Parser<'_>) {
+    const FOR: &str = "Invalid 'for' directive";
+    if !for_names(
+        p,
+        FOR,
+        "For directive requires variable name after 'for'.",
+        "For directive requires value variable name after comma.",
+    ) {
+        return;
+    }
+    if !p.at(IN_KW) {
+        p.error(FOR, "For directive requires 'in' keyword after names.");
+        return;
+    }
+    p.bump_as(IN_KW);
+    expr(p);
+}
+
+fn unknown_directive(p: &mut Parser<'_>) {
+    let word = p.text();
+    // The first keyword that is near enough, as in HCL.
+    let near = DIRECTIVES.iter().find(|(keyword, ..)| crate::near::distance(word, keyword) < 3);
+    let hint =
+        near.map(|(keyword, ..)| format!(" Did you mean \"{keyword}\"?")).unwrap_or_default();
+    let detail = format!("{word:?} is not a valid template control keyword.{hint}");
+    p.error("Invalid template control keyword", detail);
+}
+
+fn extra_in_directive(p: &mut Parser<'_>, kind: SyntaxKind) {
+    let keyword = DIRECTIVES
+        .iter()
+        .find(|(.., node)| *node == kind)
+        .map_or("template", |(keyword, ..)| keyword);
+    p.error(
+        format!("Extra characters in {keyword} marker"),
+        "Expected a closing brace to end the sequence, but found extra characters.",
+    );
+}
+
+/// Which directives are open. The tree holds them as a flat list, so that one without an end spoils nothing.
+#[derive(Default)]
+struct Pairing {
+    open: Vec<OpenDirective>,
+    errors: Vec<SyntaxError>,
+}
+
+struct OpenDirective {
+    keyword: &'static str,
+    range: TextRange,
+    has_else: bool,
+}
+
+impl Pairing {
+    fn take(&mut self, kind: SyntaxKind, range: TextRange) {
+        match kind {
+            TEMPLATE_IF => self.open.push(OpenDirective { keyword: "if", range, has_else: false }),
+            TEMPLATE_FOR => {
+                self.open.push(OpenDirective { keyword: "for", range, has_else: false })
+            }
+            TEMPLATE_ELSE => self.take_else(range),
+            TEMPLATE_END_IF => self.take_end("if", "endif", range),
+            TEMPLATE_END_FOR => self.take_end("for", "endfor", range),
+            _ => {}
+        }
+    }
+
+    fn take_else(&mut self, range: TextRange) {
+        const SUMMARY: &str = "Unexpected else directive";
+        let error = match self.open.last_mut() {
+            None => SyntaxError::new(SUMMARY, UNBALANCED, range),
+            Some(open) if open.keyword == "for" => SyntaxError::new(
+                SUMMARY,
+                "An else clause is not expected for a for directive.",
+                range,
+            ),
+            Some(open) if open.has_else => {
+                let words = ("Already in the else clause for the if started at ", ".");
+                SyntaxError::with_place(SUMMARY, words, range, open.range)
+            }
+            Some(open) => {
+                open.has_else = true;
+                return;
+            }
+        };
+        self.errors.push(error);
+    }
+
+    fn take_end(&mut self, keyword: &str, end: &str, range: TextRange) {
+        let summary = format!("Unexpected {end} directive");
+        let error = match self.open.last() {
+            None => SyntaxError::new(summary, UNBALANCED, range),
+            Some(open) if open.keyword == keyword => {
+                self.open.pop();
+                return;
+            }
+            Some(open) => {
+                let before =
+                    format!("Expecting an end{0} directive for the {0} started at ", open.keyword);
+                SyntaxError::with_place(summary, (&before, "."), range, open.range)
+            }
+        };
+        self.errors.push(error);
+    }
+
+    /// Reports the innermost directive that is open at the end of the template, unless another error explains it.
+    fn finish(&mut self, end: TextRange) {
+        let Some(open) = self.open.last().filter(|_| self.errors.is_empty()) else { return };
+        let before = format!("The {} directive at ", open.keyword);
+        let after = format!(" is missing its corresponding end{} directive.", open.keyword);
+        self.errors.push(SyntaxError::with_place(
+            "Unexpected end of template",
+            (&before, &after),
+            end,
+            open.range,
+        ));
+    }
+}
+
+const UNBALANCED: &str = "The control directives within this template are unbalanced.";

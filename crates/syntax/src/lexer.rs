@@ -1,0 +1,417 @@
+//! Text to tokens. Main mode runs on logos; templates are scanned by hand, because where they end depends on a stack.
+//!
+//! Every byte ends up in a token. Nothing is reported here: what is wrong with a token is found by
+//! [`crate::lexical`], so that the lexer can run alone when a file is cut into chunks.
+//!
+//! Two rescues keep one mistake from swallowing a file. A quoted string ends at the newline it must not hold, together
+//! with every string around it. And a line that can only be the header of a top-level block ends any template
+//! sequence, and any heredoc that has no end. Neither occurs in a correct file.
+
+mod heredoc;
+mod main;
+
+use std::ops::Range;
+
+use logos::Logos as _;
+
+use self::heredoc::HeredocEnds;
+use self::main::MainToken;
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// Where lexing starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// A file or a part of one.
+    File,
+    /// An expression without a file around it: no byte order mark, no rescue.
+    Expression,
+    /// A template without quotes.
+    Template,
+}
+
+/// The tokens of a text, in two columns.
+#[derive(Default, Debug)]
+pub(crate) struct Lexed {
+    pub(crate) kinds: Vec<SyntaxKind>,
+    /// Where each token starts, and at the end the length of the text.
+    pub(crate) starts: Vec<u32>,
+}
+
+impl Lexed {
+    /// All tokens, seen as one run.
+    pub(crate) fn as_tokens<'a>(&'a self, text: &'a str) -> Tokens<'a> {
+        Tokens { text, kinds: &self.kinds, starts: &self.starts, base: 0 }
+    }
+}
+
+/// A run of tokens and its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tokens<'a> {
+    /// The text of the run alone.
+    pub(crate) text: &'a str,
+    pub(crate) kinds: &'a [SyntaxKind],
+    /// One more than there are kinds.
+    pub(crate) starts: &'a [u32],
+    /// The start of the run, which `starts` counts in.
+    pub(crate) base: u32,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn start(&self, token: usize) -> usize {
+        (self.starts[token] - self.base) as usize
+    }
+
+    pub(crate) fn text_of(&self, token: usize) -> &'a str {
+        &self.text[self.start(token)..self.start(token + 1)]
+    }
+
+    /// A part of the run.
+    pub(crate) fn run(&self, range: Range<usize>) -> Self {
+        Tokens {
+            text: &self.text[self.start(range.start)..self.start(range.end)],
+            kinds: &self.kinds[range.clone()],
+            starts: &self.starts[range.start..=range.end],
+            base: self.starts[range.start],
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kinds.len()
+    }
+}
+
+/// Splits `text` into tokens.
+///
+/// [`crate::decode`] refuses texts whose offsets would not fit.
+pub(crate) fn lex(text: &str, mode: Mode) -> Lexed {
+    let out = Lexed {
+        kinds: Vec::with_capacity(text.len() / 4),
+        starts: Vec::with_capacity(text.len() / 4 + 1),
+    };
+    let mut lexer = Lexer {
+        text,
+        pos: 0,
+        rescue: mode == Mode::File,
+        frames: Vec::new(),
+        ends: None,
+        no_comment_end: false,
+        out,
+    };
+    if mode == Mode::File && text.starts_with('\u{feff}') {
+        lexer.emit(BOM, '\u{feff}'.len_utf8());
+    }
+    if mode == Mode::Template {
+        lexer.frames.push(Frame::Bare);
+    }
+    lexer.run();
+    lexer.out.starts.push(offset(text.len()));
+    lexer.out
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// What encloses the position. Main mode is on when the stack is empty or an interpolation is on top.
+enum Frame<'t> {
+    /// Inside `${ }` or `%{ }`, with so many braces open.
+    Sequence { braces: u32 },
+    /// Between quotes.
+    Quoted,
+    /// Inside a heredoc.
+    Heredoc { marker: &'t str, terminated: bool },
+    /// In a template without quotes; the bottom.
+    Bare,
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    pos: usize,
+    rescue: bool,
+    frames: Vec<Frame<'t>>,
+    ends: Option<HeredocEnds<'t>>,
+    /// A search for `*/` has failed, so any later one would.
+    no_comment_end: bool,
+    out: Lexed,
+}
+
+impl<'t> Lexer<'t> {
+    fn run(&mut self) {
+        while self.pos < self.text.len() {
+            match self.frames.last() {
+                None | Some(Frame::Sequence { .. }) => self.main_mode(),
+                Some(Frame::Quoted) => self.quoted_mode(),
+                Some(Frame::Heredoc { marker, terminated }) => {
+                    let (marker, terminated) = (*marker, *terminated);
+                    self.heredoc_mode(marker, terminated);
+                }
+                Some(Frame::Bare) => self.bare_mode(),
+            }
+        }
+    }
+
+    fn emit(&mut self, kind: SyntaxKind, len: usize) {
+        self.out.kinds.push(kind);
+        self.out.starts.push(offset(self.pos));
+        self.pos += len;
+    }
+
+    fn emit_to(&mut self, kind: SyntaxKind, end: usize) {
+        if end > self.pos {
+            self.emit(kind, end - self.pos);
+        }
+    }
+
+    /// Lexes until another mode takes over.
+    fn main_mode(&mut self) {
+        let mut lex = MainToken::lexer(self.text);
+        lex.bump(self.pos);
+        while let Some(token) = lex.next() {
+            let len = lex.span().len();
+            let Ok(token) = token else {
+                self.invalid(len);
+                continue;
+            };
+            match token {
+                MainToken::Newline => {
+                    self.emit(NEWLINE, len);
+                    self.rescue_from_sequence();
+                }
+                MainToken::LineComment => {
+                    let cut = self.line_comment(len);
+                    if cut > 0 {
+                        lex.bump(1);
+                        self.emit(NEWLINE, 2);
+                        self.rescue_from_sequence();
+                    }
+                }
+                MainToken::BlockComment => {
+                    let len = self.block_comment();
+                    lex.bump(len - 2);
+                }
+                MainToken::LBrace => {
+                    if let Some(Frame::Sequence { braces }) = self.frames.last_mut() {
+                        *braces += 1;
+                    }
+                    self.emit(L_BRACE, len);
+                }
+                MainToken::RBrace | MainToken::StripEnd => {
+                    if self.close_brace(token, len) {
+                        return;
+                    }
+                }
+                MainToken::Quote => {
+                    self.emit(OPEN_QUOTE, len);
+                    self.frames.push(Frame::Quoted);
+                    return;
+                }
+                MainToken::Heredoc => {
+                    self.open_heredoc(len);
+                    return;
+                }
+                plain => self.emit(plain.kind(), len),
+            }
+        }
+    }
+
+    /// Characters that no token begins with, one token each.
+    fn invalid(&mut self, len: usize) {
+        let text = &self.text[self.pos..self.pos + len];
+        for c in text.chars() {
+            self.emit(INVALID, c.len_utf8());
+        }
+    }
+
+    /// A comment's token does not hold its line ending. Answers 1 if the ending has a `\r` that the comment's pattern took.
+    fn line_comment(&mut self, len: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let end = self.pos + len;
+        let cut = usize::from(bytes[end - 1] == b'\r' && bytes.get(end) == Some(&b'\n'));
+        self.emit(COMMENT, len - cut);
+        cut
+    }
+
+    /// A comment that is never closed ends with its line, so that the rest of the file is still read.
+    fn block_comment(&mut self) -> usize {
+        let rest = &self.text[self.pos..];
+        let end = if self.no_comment_end { None } else { rest[2..].find("*/") };
+        let len = match end {
+            Some(end) => end + 4,
+            None => {
+                self.no_comment_end = true;
+                let line = rest.find('\n').unwrap_or(rest.len());
+                if rest[..line].ends_with('\r') && line < rest.len() { line - 1 } else { line }
+            }
+        };
+        self.emit(COMMENT, len);
+        len
+    }
+
+    /// `}` or `~}`; answers whether it ended a template sequence.
+    fn close_brace(&mut self, token: MainToken, len: usize) -> bool {
+        match self.frames.last_mut() {
+            Some(Frame::Sequence { braces: 0 }) => {
+                self.frames.pop();
+                self.emit(SEQ_END, len);
+                true
+            }
+            frame => {
+                if let Some(Frame::Sequence { braces }) = frame {
+                    *braces -= 1;
+                }
+                self.emit(if token == MainToken::RBrace { R_BRACE } else { SEQ_END }, len);
+                false
+            }
+        }
+    }
+
+    /// After a newline inside a template sequence: no expression continues with what looks like a block's header.
+    fn rescue_from_sequence(&mut self) {
+        if self.rescue && !self.frames.is_empty() && is_block_header(&self.text[self.pos..]) {
+            self.frames.clear();
+        }
+    }
+
+    fn quoted_mode(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = self.pos;
+        loop {
+            match bytes.get(at) {
+                None => return self.emit_to(QUOTED_LIT, at),
+                Some(b'"') => {
+                    self.emit_to(QUOTED_LIT, at);
+                    self.emit(CLOSE_QUOTE, 1);
+                    self.frames.pop();
+                    return;
+                }
+                Some(b'\\') => {
+                    at +=
+                        if matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')) { 1 } else { 2 }
+                }
+                Some(b'$' | b'%') => match self.sequence_at(at) {
+                    Sequence::Opens => {
+                        self.emit_to(QUOTED_LIT, at);
+                        return self.open_sequence();
+                    }
+                    Sequence::Literal(len) => at += len,
+                },
+                Some(b'\n') => return self.cut_quoted(at),
+                Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => return self.cut_quoted(at),
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    /// A newline where a string must not have one: this string and all strings around it end here.
+    fn cut_quoted(&mut self, at: usize) {
+        self.emit_to(QUOTED_LIT, at);
+        self.frames.pop();
+        while let [.., Frame::Quoted, Frame::Sequence { .. }] = self.frames[..] {
+            self.frames.truncate(self.frames.len() - 2);
+        }
+    }
+
+    /// What a `$` or `%` begins.
+    fn sequence_at(&self, at: usize) -> Sequence {
+        let bytes = self.text.as_bytes();
+        let sign = bytes[at];
+        if bytes.get(at + 1) == Some(&b'{') {
+            Sequence::Opens
+        } else if bytes.get(at + 1) == Some(&sign) && bytes.get(at + 2) == Some(&b'{') {
+            Sequence::Literal(3)
+        } else {
+            Sequence::Literal(1)
+        }
+    }
+
+    /// `${`, `%{`, `${~` or `%{~`.
+    fn open_sequence(&mut self) {
+        let bytes = self.text.as_bytes();
+        let kind = if bytes[self.pos] == b'$' { INTERP_OPEN } else { DIRECTIVE_OPEN };
+        let len = if bytes.get(self.pos + 2) == Some(&b'~') { 3 } else { 2 };
+        self.emit(kind, len);
+        self.frames.push(Frame::Sequence { braces: 0 });
+    }
+
+    /// One literal up to the end of the line, or up to a sequence, which it opens. Each line is a token of its own:
+    /// strip markers and the removal of indentation work by token.
+    fn template_line(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = self.pos;
+        loop {
+            match bytes.get(at) {
+                None => return self.emit_to(STRING_LIT, at),
+                Some(b'\n') => return self.emit_to(STRING_LIT, at + 1),
+                Some(b'$' | b'%') => match self.sequence_at(at) {
+                    Sequence::Opens => {
+                        self.emit_to(STRING_LIT, at);
+                        return self.open_sequence();
+                    }
+                    Sequence::Literal(len) => at += len,
+                },
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    fn bare_mode(&mut self) {
+        let depth = self.frames.len();
+        while self.frames.len() == depth && self.pos < self.text.len() {
+            self.template_line();
+        }
+    }
+}
+
+enum Sequence {
+    Opens,
+    Literal(usize),
+}
+
+/// Whether the text begins, with no indentation, with what can only be the header of a block: a name, further names or strings, `{`.
+///
+/// `for`, `in` and `if` make it an expression: `[⏎for x in {…} : x]`.
+pub(crate) fn is_block_header(text: &str) -> bool {
+    let mut lex = MainToken::lexer(text);
+    if !matches!(lex.next(), Some(Ok(MainToken::Ident))) || is_for_word(lex.slice()) {
+        return false;
+    }
+    loop {
+        match lex.next() {
+            Some(Ok(MainToken::Whitespace)) => {}
+            Some(Ok(MainToken::Ident)) if !is_for_word(lex.slice()) => {}
+            Some(Ok(MainToken::Quote)) => match simple_string(lex.remainder()) {
+                Some(len) => lex.bump(len),
+                None => return false,
+            },
+            Some(Ok(MainToken::LBrace)) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a comment begins with `/*` and never ends.
+pub(crate) fn is_open_comment(text: &str) -> bool {
+    text.starts_with("/*") && (text.len() < 4 || !text.ends_with("*/"))
+}
+
+fn is_for_word(text: &str) -> bool {
+    matches!(text, "for" | "in" | "if")
+}
+
+/// The length of the rest of a string, with its closing quote, if it ends on this line.
+fn simple_string(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\n' => return None,
+            b'$' | b'%' if bytes.get(at + 1) == Some(&b'{') => return None,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The entry points: a text in, a tree and its errors out.
+
+use std::collections::hash_map::Entry;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use rowan::{GreenNode, NodeCache};
+use rustc_hash::FxHashMap;
+
+use crate::ast::{AstNode, Attribute, ExprFile, SourceFile, TemplateFile};
+use crate::chunk;
+use crate::error::SyntaxError;
+use crate::lexer::{self, Mode, Tokens};
+use crate::parser::{Input, Parser};
+use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
+
+/// A tree and what is wrong with its text. Cheap to clone, and free of anything that binds it to a thread.
+#[derive(Debug)]
+pub struct Parse<T> {
+    green: GreenNode,
+    errors: Arc<[SyntaxError]>,
+    marker: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Parse<T> {
+    fn clone(&self) -> Self {
+        Self { green: self.green.clone(), errors: Arc::clone(&self.errors), marker: PhantomData }
+    }
+}
+
+impl<T> PartialEq for Parse<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.green == other.green && self.errors == other.errors
+    }
+}
+
+impl<T> Eq for Parse<T> {}
+
+impl<T> Parse<T> {
+    pub(crate) fn new(green: GreenNode, errors: Vec<SyntaxError>) -> Self {
+        Self { green, errors: errors.into(), marker: PhantomData }
+    }
+
+    /// The root of the tree.
+    pub fn syntax(&self) -> SyntaxNode {
+        SyntaxNode::new_root(self.green.clone())
+    }
+
+    /// What is wrong with the text, in the order of the text. Ranges are relative to what was parsed.
+    pub fn errors(&self) -> &[SyntaxError] {
+        &self.errors
+    }
+
+    /// The tree without its place in memory: shareable and comparable.
+    pub fn green(&self) -> &GreenNode {
+        &self.green
+    }
+}
+
+impl<T: AstNode> Parse<T> {
+    /// The typed root.
+    pub fn tree(&self) -> T {
+        T::cast(self.syntax()).expect("each entry point makes the root that its type promises")
+    }
+}
+
+/// Parses a file: the concatenation of its chunks, and the attributes that are set twice in different ones.
+pub fn parse_file(text: &str) -> Parse<SourceFile> {
+    let lexed = lexer::lex(text, Mode::File);
+    let tokens = lexed.as_tokens(text);
+    let starts = chunk::cut(tokens).tokens;
+    let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
+    let mut cache = NodeCache::default();
+    let (mut children, mut errors) = (Vec::new(), Vec::new());
+    for (start, end) in starts.iter().zip(ends) {
+        let run = tokens.run(*start..end);
+        let (green, found) = parse_tokens(run, true, grammar::source_file, &mut cache);
+        errors.extend(found.iter().map(|error| error.shifted(run.base.into())));
+        children.extend(green.children().map(|child| child.to_owned()));
+    }
+    let green = GreenNode::new(SyntaxKind::SOURCE_FILE.into(), children);
+    errors.extend(redefined_in_file(&SyntaxNode::new_root(green.clone()), &errors));
+    errors.sort_by_key(|error| error.range.start());
+    Parse::new(green, errors)
+}
+
+/// Attributes of a file that are set in two chunks; a chunk knows only its own.
+fn redefined_in_file(root: &SyntaxNode, known: &[SyntaxError]) -> Vec<SyntaxError> {
+    let mut first_of = FxHashMap::default();
+    let mut errors = Vec::new();
+    let names = root.children().filter_map(Attribute::cast).filter_map(|it| it.name_token());
+    for name in names {
+        match first_of.entry(name.text().to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(name.text_range());
+            }
+            Entry::Occupied(entry) => {
+                let error =
+                    SyntaxError::attribute_redefined(name.text(), name.text_range(), *entry.get());
+                if !known.iter().any(|it| it.range == error.range && it.summary == error.summary) {
+                    errors.push(error);
+                }
+            }
+        }
+    }
+    errors
+}
+
+/// Parses a chunk that [`crate::split`] has cut, or any text as one.
+pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
+    let lexed = lexer::lex(text, Mode::File);
+    let (green, errors) =
+        parse_tokens(lexed.as_tokens(text), true, grammar::source_file, &mut NodeCache::default());
+    Parse::new(green, errors)
+}
+
+/// Parses one expression, over as many lines as it takes.
+pub fn parse_expression(text: &str) -> Parse<ExprFile> {
+    parse_with(text, Mode::Expression, grammar::expression_file)
+}
+
+/// Parses a name and steps, such as JSON syntax holds in a string.
+pub fn parse_traversal(text: &str) -> Parse<ExprFile> {
+    parse_with(text, Mode::Expression, grammar::traversal_file)
+}
+
+/// Parses a template without quotes: a template file, a string of JSON syntax.
+pub fn parse_template(text: &str) -> Parse<TemplateFile> {
+    parse_with(text, Mode::Template, grammar::template_file)
+}
+
+fn parse_with<T>(text: &str, mode: Mode, root: fn(&mut Parser<'_>)) -> Parse<T> {
+    let lexed = lexer::lex(text, mode);
+    let (green, errors) =
+        parse_tokens(lexed.as_tokens(text), false, root, &mut NodeCache::default());
+    Parse::new(green, errors)
+}
+
+/// The tree of a run of tokens, and its errors in order.
+pub(crate) fn parse_tokens(
+    tokens: Tokens<'_>,
+    newlines: bool,
+    root: fn(&mut Parser<'_>),
+    cache: &mut NodeCache,
+) -> (GreenNode, Vec<SyntaxError>) {
+    let input = Input::new(tokens);
+    let mut parser = Parser::new(&input, newlines);
+    root(&mut parser);
+    let (events, mut errors) = parser.finish();
+    let green = sink::build(tokens, events, cache);
+    errors.extend(lexical::errors(tokens));
+    errors.sort_by_key(|error| error.range.start());
+    (green, errors)
+}

@@ -1,0 +1,429 @@
+//! The machine under the grammar: a cursor over tokens and a list of events.
+//!
+//! ```text
+//! Start(ATTRIBUTE) Token Token Start(LITERAL) Token Finish Finish
+//! ```
+//!
+//! A node can be put around one that is finished ([`CompletedMarker::precede`]): its start is appended, and the inner start
+//! gets a link to it (`forward_parent`), which [`crate::sink`] follows.
+
+mod input;
+
+use std::borrow::Cow;
+
+use rowan::TextRange;
+use rustc_hash::FxHashMap;
+
+pub(crate) use self::input::Input;
+use crate::MAX_DEPTH;
+use crate::brackets;
+use crate::error::SyntaxError;
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// Nodes that the grammar may open between two looks at the depth.
+const SLACK: usize = 16;
+
+/// One step of building a tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// Opens a node. `parent`, if not 0, says how many events later the start of its parent is.
+    Start { kind: SyntaxKind, parent: u32 },
+    /// Closes the node that was opened last.
+    Finish,
+    /// Takes the next token that is not trivia.
+    Token(SyntaxKind),
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TokenSet(u128);
+
+impl TokenSet {
+    /// Stops at nothing but what stops every skip.
+    pub(crate) const EMPTY: Self = Self::new(&[]);
+
+    pub(crate) const fn new(kinds: &[SyntaxKind]) -> Self {
+        let mut bits = 0;
+        let mut at = 0;
+        while at < kinds.len() {
+            bits |= 1 << (kinds[at] as u8);
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub(crate) const fn contains(self, kind: SyntaxKind) -> bool {
+        self.0 >> (kind as u8) & 1 == 1
+    }
+}
+
+/// A cursor over the tokens that matter, and what has been understood so far.
+pub(crate) struct Parser<'t> {
+    input: &'t Input<'t>,
+    pos: usize,
+    /// Whether a newline is a token of its own at this place. See [`Parser::with_newlines`].
+    newlines: bool,
+    /// The newline before the current token has been taken.
+    newline_taken: bool,
+    events: Vec<Event>,
+    errors: Vec<SyntaxError>,
+    /// Errors, whether or not they were reported.
+    failures: usize,
+    /// For each open node, the height of its tallest child.
+    heights: Vec<u32>,
+    /// The names of the attributes of all bodies that are open, those of the innermost last.
+    names: Vec<(&'t str, TextRange)>,
+    /// Where the names of the innermost body begin.
+    names_from: usize,
+    /// Which bracket closes which; known once an error has made it interesting.
+    pairs: Option<Vec<u32>>,
+}
+
+/// A node that is open.
+#[must_use]
+pub(crate) struct Marker {
+    event: usize,
+}
+
+/// A node that is finished.
+#[derive(Clone, Copy)]
+pub(crate) struct CompletedMarker {
+    event: usize,
+    height: u32,
+}
+
+impl<'t> Parser<'t> {
+    pub(crate) fn new(input: &'t Input<'t>, newlines: bool) -> Self {
+        let events = Vec::with_capacity(input.len() * 3);
+        Self {
+            input,
+            pos: 0,
+            newlines,
+            newline_taken: false,
+            events,
+            errors: Vec::new(),
+            failures: 0,
+            heights: Vec::new(),
+            names: Vec::new(),
+            names_from: 0,
+            pairs: None,
+        }
+    }
+
+    pub(crate) fn finish(self) -> (Vec<Event>, Vec<SyntaxError>) {
+        debug_assert!(self.heights.is_empty(), "every node that was opened is closed");
+        (self.events, self.errors)
+    }
+
+    // --- looking ---
+
+    /// The current token; a newline before it comes first where newlines matter.
+    pub(crate) fn current(&self) -> SyntaxKind {
+        if self.newlines && !self.newline_taken && self.input.newline_before(self.pos) {
+            NEWLINE
+        } else {
+            self.input.kind(self.pos)
+        }
+    }
+
+    pub(crate) fn at(&self, kind: SyntaxKind) -> bool {
+        self.current() == kind
+    }
+
+    /// Whether the current token can be a name.
+    pub(crate) fn at_name(&self) -> bool {
+        self.current().is_name()
+    }
+
+    /// The token `n` after the current one, newlines not counted.
+    pub(crate) fn nth(&self, n: usize) -> SyntaxKind {
+        self.input.kind(self.pos + n)
+    }
+
+    /// Whether a newline comes before the token `n` after the current one.
+    pub(crate) fn newline_before_nth(&self, n: usize) -> bool {
+        self.input.newline_before(self.pos + n)
+    }
+
+    /// Whether the token before the current one touches it.
+    pub(crate) fn touches_previous(&self) -> bool {
+        self.input.touches_previous(self.pos)
+    }
+
+    pub(crate) fn text(&self) -> &'t str {
+        self.input.text(self.pos)
+    }
+
+    pub(crate) fn range(&self) -> TextRange {
+        if self.at(NEWLINE) {
+            self.input.newline_range(self.pos)
+        } else {
+            self.input.range(self.pos)
+        }
+    }
+
+    /// The range of the newline before the current token.
+    pub(crate) fn newline_range(&self) -> TextRange {
+        self.input.newline_range(self.pos)
+    }
+
+    /// Whether a newline is a token of its own at this place.
+    pub(crate) fn newlines_matter(&self) -> bool {
+        self.newlines
+    }
+
+    pub(crate) fn nth_range(&self, n: usize) -> TextRange {
+        self.input.range(self.pos + n)
+    }
+
+    pub(crate) fn previous_range(&self) -> TextRange {
+        self.input.range(self.pos.saturating_sub(1))
+    }
+
+    pub(crate) fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// Whether the current line can only be an item of a body: `name =`, or the header of a block. No expression continues so,
+    /// except inside an object, where newlines matter and this is not asked.
+    pub(crate) fn at_body_item_line(&self) -> bool {
+        if self.newline_taken || !self.input.newline_before(self.pos) || !self.nth(0).is_name() {
+            return false;
+        }
+        if self.nth(1) == EQ {
+            return !self.newline_before_nth(1);
+        }
+        let mut n = 0;
+        loop {
+            match self.nth(n) {
+                FOR_KW | IN_KW | IF_KW => return false,
+                kind if kind.is_name() || matches!(kind, OPEN_QUOTE | QUOTED_LIT | CLOSE_QUOTE) => {
+                    n += 1
+                }
+                kind => return kind == L_BRACE && n > 0,
+            }
+            if self.newline_before_nth(n) {
+                return false;
+            }
+        }
+    }
+
+    // --- taking ---
+
+    /// Takes the current token as `kind`.
+    pub(crate) fn bump_as(&mut self, kind: SyntaxKind) {
+        if self.input.kind(self.pos) != EOF {
+            self.events.push(Event::Token(kind));
+            self.pos += 1;
+            self.newline_taken = false;
+        }
+    }
+
+    /// Takes the current token. A word that could be a keyword is taken as a name.
+    pub(crate) fn bump(&mut self) {
+        let kind = self.input.kind(self.pos);
+        self.bump_as(if kind.is_name() { IDENT } else { kind });
+    }
+
+    /// Takes the current token if it is of that kind; a newline is taken from the grammar's view only.
+    pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
+        if !self.at(kind) {
+            return false;
+        }
+        if kind == NEWLINE {
+            self.newline_taken = true;
+        } else {
+            self.bump_as(kind);
+        }
+        true
+    }
+
+    /// Runs `parse` where newlines matter or do not.
+    pub(crate) fn with_newlines<T>(
+        &mut self,
+        newlines: bool,
+        parse: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.newlines, newlines);
+        let result = parse(self);
+        self.newlines = outer;
+        result
+    }
+
+    // --- building ---
+
+    pub(crate) fn start(&mut self) -> Marker {
+        let event = self.events.len();
+        self.events.push(Event::Start { kind: TOMBSTONE, parent: 0 });
+        self.heights.push(0);
+        Marker { event }
+    }
+
+    /// Whether another level of nesting would make the tree too deep.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.heights.len() + SLACK >= MAX_DEPTH
+    }
+
+    /// Whether a node around `inner` would make the tree too deep.
+    pub(crate) fn is_tall(&self, inner: CompletedMarker) -> bool {
+        self.heights.len() + inner.height as usize + SLACK >= MAX_DEPTH
+    }
+
+    // --- errors ---
+
+    /// How many errors there have been, so that a caller can see whether a part had one.
+    pub(crate) fn failures(&self) -> usize {
+        self.failures
+    }
+
+    /// Reports an error at the current token.
+    pub(crate) fn error(
+        &mut self,
+        summary: impl Into<Cow<'static, str>>,
+        detail: impl Into<Cow<'static, str>>,
+    ) {
+        self.failures += 1;
+        // A token that the language does not have has its own error.
+        if self.nth(0) != INVALID || self.at(NEWLINE) {
+            self.report(summary, detail, self.range());
+        }
+    }
+
+    /// Reports an error at another place.
+    pub(crate) fn error_at(
+        &mut self,
+        range: TextRange,
+        summary: impl Into<Cow<'static, str>>,
+        detail: impl Into<Cow<'static, str>>,
+    ) {
+        self.failures += 1;
+        self.report(summary, detail, range);
+    }
+
+    /// One place has one error: the first is the cause.
+    fn report(
+        &mut self,
+        summary: impl Into<Cow<'static, str>>,
+        detail: impl Into<Cow<'static, str>>,
+        range: TextRange,
+    ) {
+        if self.errors.last().is_none_or(|last| last.range.start() != range.start()) {
+            self.errors.push(SyntaxError::new(summary, detail, range));
+        }
+    }
+
+    /// Reports an error that names another place.
+    pub(crate) fn error_with_place(&mut self, error: SyntaxError) {
+        self.failures += 1;
+        self.errors.push(error);
+    }
+
+    // --- names in a body ---
+
+    /// Begins a body; its result goes to [`Parser::close_names`].
+    pub(crate) fn open_names(&mut self) -> usize {
+        std::mem::replace(&mut self.names_from, self.names.len())
+    }
+
+    /// Notes the current token as the name of an attribute.
+    pub(crate) fn note_name(&mut self) {
+        self.names.push((self.text(), self.range()));
+    }
+
+    /// Ends a body: an attribute that is set twice is an error, and the first one counts.
+    pub(crate) fn close_names(&mut self, outer: usize) {
+        let mut first_of = FxHashMap::default();
+        if self.names.len() - self.names_from > 1 {
+            for (name, range) in &self.names[self.names_from..] {
+                let first = *first_of.entry(*name).or_insert(*range);
+                if first != *range {
+                    self.errors.push(SyntaxError::attribute_redefined(name, *range, first));
+                }
+            }
+        }
+        self.names.truncate(self.names_from);
+        self.names_from = outer;
+    }
+
+    /// Takes tokens into an error node up to one in `set`, a closing bracket that nothing here opens, the end of the line where newlines
+    /// matter, or a line that can only be an item of a body. Brackets that have their end are passed as a whole.
+    pub(crate) fn skip_to(&mut self, set: TokenSet) {
+        let mut marker = None;
+        loop {
+            let kind = self.current();
+            if matches!(kind, EOF | NEWLINE)
+                || set.contains(kind)
+                || CLOSERS.contains(kind)
+                || self.at_body_item_line()
+            {
+                break;
+            }
+            marker.get_or_insert_with(|| self.start());
+            let last =
+                if OPENERS.contains(kind) { self.partner().unwrap_or(self.pos) } else { self.pos };
+            while self.pos <= last {
+                self.bump();
+            }
+        }
+        if let Some(marker) = marker {
+            marker.complete(self, ERROR);
+        }
+    }
+
+    /// The place of the bracket that closes the current one.
+    fn partner(&mut self) -> Option<usize> {
+        let input = self.input;
+        let pairs = self.pairs.get_or_insert_with(|| brackets::pair(input.kinds()));
+        pairs.get(self.pos).map(|at| *at as usize).filter(|at| *at > self.pos)
+    }
+
+    /// Takes one token into an error node.
+    pub(crate) fn skip_one(&mut self) {
+        let marker = self.start();
+        self.bump();
+        marker.complete(self, ERROR);
+    }
+}
+
+const OPENERS: TokenSet =
+    TokenSet::new(&[L_BRACE, L_BRACK, L_PAREN, INTERP_OPEN, DIRECTIVE_OPEN, HEREDOC_OPEN]);
+const CLOSERS: TokenSet = TokenSet::new(&[R_BRACE, R_BRACK, R_PAREN, SEQ_END]);
+
+impl Marker {
+    /// Gives up a node in which nothing was taken.
+    pub(crate) fn abandon(self, p: &mut Parser<'_>) {
+        let height = p.heights.pop().unwrap_or(0);
+        if let Some(outer) = p.heights.last_mut() {
+            *outer = height.max(*outer);
+        }
+        debug_assert_eq!(self.event + 1, p.events.len(), "only an empty node is given up");
+        p.events.truncate(self.event);
+    }
+
+    /// Closes the node.
+    pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
+        if let Event::Start { kind: slot, .. } = &mut p.events[self.event] {
+            *slot = kind;
+        }
+        p.events.push(Event::Finish);
+        let height = p.heights.pop().unwrap_or(0) + 1;
+        if let Some(outer) = p.heights.last_mut() {
+            *outer = height.max(*outer);
+        }
+        CompletedMarker { event: self.event, height }
+    }
+}
+
+impl CompletedMarker {
+    /// Opens a node around this one.
+    pub(crate) fn precede(self, p: &mut Parser<'_>) -> Marker {
+        let outer = p.start();
+        if let Event::Start { parent, .. } = &mut p.events[self.event] {
+            *parent = u32::try_from(outer.event - self.event).unwrap_or(0);
+        }
+        if let Some(height) = p.heights.last_mut() {
+            *height = self.height;
+        }
+        outer
+    }
+}

@@ -1,0 +1,88 @@
+//! Events and tokens to a green tree.
+//!
+//! Trivia stay outside the nodes around them: a node begins and ends with a token that means something, so its range is what a
+//! diagnostic points at. Only the root holds trivia at its ends.
+
+use rowan::{GreenNode, GreenNodeBuilder, NodeCache};
+
+use crate::lexer::Tokens;
+use crate::parser::Event;
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+/// Builds the tree that `events` describe over all of `tokens`.
+pub(crate) fn build(
+    tokens: Tokens<'_>,
+    mut events: Vec<Event>,
+    cache: &mut NodeCache,
+) -> GreenNode {
+    let mut sink = Sink { tokens, at: 0, builder: GreenNodeBuilder::with_cache(cache) };
+    let mut parents = Vec::new();
+    let last = events.len().saturating_sub(1);
+    for index in 0..events.len() {
+        match events[index] {
+            Event::Start { kind: TOMBSTONE, .. } => {}
+            Event::Start { kind, parent: 0 } => sink.start(kind, index == 0),
+            Event::Start { .. } => {
+                start_with_parents(&mut events, index, &mut parents);
+                while let Some(kind) = parents.pop() {
+                    sink.start(kind, index == 0);
+                }
+            }
+            Event::Finish => sink.finish(index == last),
+            Event::Token(kind) => sink.token(kind),
+        }
+    }
+    sink.builder.finish()
+}
+
+/// Collects the kinds of a start and of the starts linked to it, which are taken out of the list.
+fn start_with_parents(events: &mut [Event], mut index: usize, parents: &mut Vec<SyntaxKind>) {
+    while let Event::Start { kind, parent } = events[index] {
+        parents.push(kind);
+        events[index] = Event::Start { kind: TOMBSTONE, parent: 0 };
+        if parent == 0 {
+            break;
+        }
+        index += parent as usize;
+    }
+}
+
+struct Sink<'a, 'c> {
+    tokens: Tokens<'a>,
+    at: usize,
+    builder: GreenNodeBuilder<'c>,
+}
+
+impl Sink<'_, '_> {
+    fn start(&mut self, kind: SyntaxKind, is_root: bool) {
+        if !is_root {
+            self.trivia();
+        }
+        self.builder.start_node(kind.into());
+    }
+
+    fn finish(&mut self, is_root: bool) {
+        if is_root {
+            self.trivia();
+        }
+        self.builder.finish_node();
+    }
+
+    fn token(&mut self, kind: SyntaxKind) {
+        self.trivia();
+        self.take(kind);
+    }
+
+    fn trivia(&mut self) {
+        while let Some(kind) =
+            self.tokens.kinds.get(self.at).copied().filter(|kind| kind.is_trivia())
+        {
+            self.take(kind);
+        }
+    }
+
+    fn take(&mut self, kind: SyntaxKind) {
+        self.builder.token(kind.into(), self.tokens.text_of(self.at));
+        self.at += 1;
+    }
+}
