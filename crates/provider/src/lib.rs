@@ -13,6 +13,7 @@
 pub mod objchange;
 mod provider;
 mod schema;
+pub mod schema_codec;
 mod schemas;
 mod walk;
 

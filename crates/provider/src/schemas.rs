@@ -5,6 +5,7 @@ use std::sync::Arc;
 use values::Str;
 
 use crate::schema::{FunctionSignature, Schema};
+use crate::schema_codec::{CacheError, CachedSchemas};
 
 /// All schemas of one provider.
 ///
@@ -47,6 +48,7 @@ pub struct SchemaTypes {
 
 enum Types {
     Decoded(SchemaTypes),
+    Cached(CachedSchemas),
 }
 
 impl ProviderSchemas {
@@ -66,10 +68,34 @@ impl ProviderSchemas {
         }
     }
 
+    /// Schemas that lie in a cache. Those of the provider itself and of its functions are decoded here.
+    ///
+    /// # Errors
+    /// Where these are damaged.
+    pub fn from_cache(cache: CachedSchemas) -> Result<ProviderSchemas, CacheError> {
+        Ok(ProviderSchemas {
+            provider: Arc::new(cache.provider()?),
+            provider_meta: cache.provider_meta()?.map(Arc::new),
+            functions: cache.functions()?,
+            capabilities: cache.capabilities(),
+            types: Types::Cached(cache),
+        })
+    }
+
+    /// Types that were asked for and not given because their entry in the cache is damaged. Where there are any, the
+    /// provider must be asked again.
+    pub fn damage(&self) -> Vec<(Str, CacheError)> {
+        match &self.types {
+            Types::Decoded(_) => Vec::new(),
+            Types::Cached(cache) => cache.damage(),
+        }
+    }
+
     /// The schema of a managed resource type.
     pub fn managed(&self, type_name: &str) -> Option<Arc<Schema>> {
         match &self.types {
             Types::Decoded(types) => types.managed.get(type_name).cloned(),
+            Types::Cached(cache) => cache.managed(type_name)?.ok(),
         }
     }
 
@@ -77,6 +103,7 @@ impl ProviderSchemas {
     pub fn data(&self, type_name: &str) -> Option<Arc<Schema>> {
         match &self.types {
             Types::Decoded(types) => types.data.get(type_name).cloned(),
+            Types::Cached(cache) => cache.data(type_name)?.ok(),
         }
     }
 
@@ -84,6 +111,7 @@ impl ProviderSchemas {
     pub fn ephemeral(&self, type_name: &str) -> Option<Arc<Schema>> {
         match &self.types {
             Types::Decoded(types) => types.ephemeral.get(type_name).cloned(),
+            Types::Cached(cache) => cache.ephemeral(type_name)?.ok(),
         }
     }
 
@@ -91,29 +119,49 @@ impl ProviderSchemas {
     pub fn identity(&self, type_name: &str) -> Option<Arc<Schema>> {
         match &self.types {
             Types::Decoded(types) => types.identities.get(type_name).cloned(),
+            Types::Cached(cache) => cache.identity(type_name)?.ok(),
         }
     }
 
     /// Names of managed resource types, in order.
     pub fn managed_types(&self) -> impl Iterator<Item = &str> {
-        match &self.types {
-            Types::Decoded(types) => types.managed.keys().map(|name| &**name),
-        }
+        let (decoded, cached) = match &self.types {
+            Types::Decoded(types) => (Some(names(&types.managed)), None),
+            Types::Cached(cache) => (None, Some(cache.managed_types())),
+        };
+        decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
 
     /// Names of data sources, in order.
     pub fn data_types(&self) -> impl Iterator<Item = &str> {
-        match &self.types {
-            Types::Decoded(types) => types.data.keys().map(|name| &**name),
-        }
+        let (decoded, cached) = match &self.types {
+            Types::Decoded(types) => (Some(names(&types.data)), None),
+            Types::Cached(cache) => (None, Some(cache.data_types())),
+        };
+        decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
 
     /// Names of ephemeral resource types, in order.
     pub fn ephemeral_types(&self) -> impl Iterator<Item = &str> {
-        match &self.types {
-            Types::Decoded(types) => types.ephemeral.keys().map(|name| &**name),
-        }
+        let (decoded, cached) = match &self.types {
+            Types::Decoded(types) => (Some(names(&types.ephemeral)), None),
+            Types::Cached(cache) => (None, Some(cache.ephemeral_types())),
+        };
+        decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
+
+    /// Names of managed resource types that have an identity, in order.
+    pub fn identity_types(&self) -> impl Iterator<Item = &str> {
+        let (decoded, cached) = match &self.types {
+            Types::Decoded(types) => (Some(names(&types.identities)), None),
+            Types::Cached(cache) => (None, Some(cache.identity_types())),
+        };
+        decoded.into_iter().flatten().chain(cached.into_iter().flatten())
+    }
+}
+
+fn names(types: &BTreeMap<Str, Arc<Schema>>) -> impl Iterator<Item = &str> {
+    types.keys().map(|name| &**name)
 }
 
 impl fmt::Debug for ProviderSchemas {

@@ -1,6 +1,8 @@
 use std::fmt;
 
-use super::{Attribute, AttributeType, Block, NestedBlock, Nesting, ObjectNesting, Schema};
+use super::{
+    Attribute, AttributeType, Block, MAX_DEPTH, NestedBlock, Nesting, ObjectNesting, Schema,
+};
 
 /// A rule of schemas that one does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +21,6 @@ impl fmt::Display for SchemaProblem {
         }
     }
 }
-
-/// Depth at which a schema is refused, so that no walk over it can exhaust the stack.
-///
-/// The deepest real one (AWS's web firewall rules) nests some twenty levels.
-const MAX_DEPTH: usize = 100;
 
 pub(super) fn problems(schema: &Schema) -> Vec<SchemaProblem> {
     let mut check = Check { path: Vec::new(), problems: Vec::new() };

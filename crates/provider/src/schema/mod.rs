@@ -8,6 +8,11 @@ use values::{Str, Type, Value};
 pub use self::check::SchemaProblem;
 use self::derived::Derived;
 
+/// Depth at which a schema is refused, so that no walk over it can exhaust the stack.
+///
+/// The deepest real one (AWS's web firewall rules) nests some twenty levels.
+pub(crate) const MAX_DEPTH: usize = 64;
+
 /// The shape of a provider's configuration, or of one of its resource types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
