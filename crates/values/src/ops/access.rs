@@ -25,7 +25,7 @@ pub fn index(collection: &Value, key: &Value) -> Result<Value, OpError> {
     let element = match &ty {
         Type::Dynamic => Value::dynamic(),
         Type::List(_) | Type::Tuple(_) => {
-            index_sequence(collection, &ty, &converted_key(key, &Type::Number)?, key)?
+            index_sequence(collection, &ty, &converted_key(key, &Type::Number)?)?
         }
         Type::Map(element) => index_map(collection, element, &converted_key(key, &Type::String)?)?,
         Type::Object(_) => index_object(collection, &ty, &converted_key(key, &Type::String)?, key)?,
