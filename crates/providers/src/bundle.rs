@@ -1,0 +1,55 @@
+//! The list of bundled providers, and how to serve them as plugins.
+
+use std::sync::Arc;
+
+use addr::{ProviderSource, Version};
+pub use plugin::ServeError;
+use provider::Provider;
+
+use crate::playground;
+
+/// A provider that comes with the program.
+pub struct Bundled {
+    /// Its source address.
+    pub source: ProviderSource,
+    /// Its version.
+    pub version: Version,
+    /// Makes one; it is not configured.
+    pub provider: fn() -> Arc<dyn Provider>,
+    /// Serves one to the core that started this process. To be called in a process of its own, started with go-plugin's
+    /// magic cookie, before anything was printed.
+    pub serve: fn() -> Result<(), ServeError>,
+}
+
+/// All bundled providers.
+///
+/// # Panics
+/// Never: the addresses and versions are constants that parse.
+#[must_use]
+pub fn bundled() -> Vec<Bundled> {
+    vec![Bundled {
+        source: ProviderSource::parse(playground::SOURCE)
+            .expect("the constant is a source address"),
+        version: Version::parse(playground::VERSION).expect("the constant is a version"),
+        provider: || Arc::new(playground::provider()),
+        serve: serve_playground,
+    }]
+}
+
+/// Serves the playground to the core that started this process, until that ends it.
+///
+/// # Errors
+/// Where this process was not started as a plugin, or cannot listen.
+pub fn serve_playground() -> Result<(), ServeError> {
+    serve(Arc::new(playground::provider()))
+}
+
+fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(ServeError::Announce)?;
+    let result = runtime.block_on(plugin::serve(provider));
+    // A call that hangs, as some faults of the playground do, must not keep the process.
+    runtime.shutdown_background();
+    result
+}

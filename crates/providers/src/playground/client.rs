@@ -1,0 +1,131 @@
+//! The configured provider: its connection to the remote system.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    task::AbortHandle,
+    time::timeout,
+};
+
+use super::{
+    fault::Fault,
+    gate::store_error,
+    lease, names,
+    store::{Entry, Record, Secret, Store},
+};
+use crate::sdk::{Diagnostic, Ended};
+
+/// Names the directory of the store.
+const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
+/// The store without any setting.
+const STORE_DEFAULT: &str = ".playground";
+/// How long the other end of a tunnel may take.
+const TUNNEL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The configured provider.
+pub(crate) struct Client {
+    pub(super) store: Arc<Store>,
+    pub(super) latency: Duration,
+    pub(super) fault: Option<Fault>,
+    pub(super) auth_token: Option<Secret>,
+    pub(super) address: Option<String>,
+    pub(super) tunnels: Mutex<BTreeMap<String, AbortHandle>>,
+}
+
+impl Client {
+    /// The store that the environment names, for calls before the provider is configured.
+    pub(super) fn environment_store() -> Option<Arc<Store>> {
+        let path = std::env::var_os(STORE_VARIABLE).filter(|it| !it.is_empty())?;
+        Store::open(Path::new(&path)).ok().map(Arc::new)
+    }
+
+    /// The store at `configured`, else where the environment says, else in the working directory.
+    pub(super) fn open_store(configured: Option<&str>) -> Result<Arc<Store>, Diagnostic> {
+        let environment =
+            || std::env::var_os(STORE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let path = configured.map(PathBuf::from).or_else(environment);
+        let path = path.unwrap_or_else(|| PathBuf::from(STORE_DEFAULT));
+        Store::open(&path).map(Arc::new).map_err(store_error)
+    }
+
+    /// Checks what a call to the remote system needs: a valid token and a way there, where they are configured.
+    pub(super) async fn reach(&self) -> Ended {
+        if let Some(token) = &self.auth_token {
+            lease::check_token(&self.store, token)?;
+        }
+        match &self.address {
+            Some(address) => self.ping(address).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a line to the configured address, which must come back.
+    async fn ping(&self, address: &str) -> Ended {
+        let line = format!("ping {}\n", names::unique());
+        let exchange = async {
+            let mut stream = TcpStream::connect(address).await?;
+            stream.write_all(line.as_bytes()).await?;
+            let mut answer = String::new();
+            BufReader::new(&mut stream).read_line(&mut answer).await?;
+            std::io::Result::Ok(answer)
+        };
+        let unreachable = |why: String| {
+            let detail = format!(
+                "The configured address does not answer: {why}. If it is a tunnel, it may be closed."
+            );
+            Diagnostic::error("Remote system is unreachable", detail)
+        };
+        match timeout(TUNNEL_TIMEOUT, exchange).await {
+            Ok(Ok(answer)) if answer == line => Ok(()),
+            Ok(Ok(_)) => Err(unreachable("it sent something else back".to_owned())),
+            Ok(Err(error)) => Err(unreachable(error.to_string())),
+            Err(_) => Err(unreachable("it is silent".to_owned())),
+        }
+    }
+
+    /// Reads an object.
+    pub(super) fn find(
+        &self,
+        kind: &'static str,
+        name: &str,
+    ) -> Result<Option<Record>, Diagnostic> {
+        self.store.read(kind, name).map_err(store_error)
+    }
+
+    /// Writes down what was done with an object, and fingerprints of the secrets that came with it.
+    pub(super) fn record<'a>(
+        &self,
+        event: &str,
+        type_name: &str,
+        record: &Record,
+        received: impl IntoIterator<Item = (&'a str, &'a Secret)>,
+    ) -> Ended {
+        let received = received.into_iter();
+        let entry = Entry {
+            id: record.id.clone(),
+            received: received
+                .map(|(name, it)| (name.to_owned(), self.store.fingerprint(it)))
+                .collect(),
+            ..Entry::effect(event, type_name, &record.name)
+        };
+        self.store.ledger().write(&entry).map_err(store_error)
+    }
+
+    /// Keeps a tunnel's listener running until it is closed or the process ends.
+    pub(super) fn keep_tunnel(&self, id: &str, running: AbortHandle) {
+        self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), running);
+    }
+
+    /// Ends a tunnel; whether this process had it.
+    pub(super) fn end_tunnel(&self, id: &str) -> bool {
+        let tunnel = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        tunnel.inspect(AbortHandle::abort).is_some()
+    }
+}

@@ -1,0 +1,273 @@
+//! What every call to the playground passes: the ledger, the provider's latency, the check that the remote system can
+//! be reached, and the faults that were asked for.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::{Duration, SystemTime},
+};
+
+use provider::{Private, Provider, ProviderDiagnostic};
+use values::{Kind, Value};
+
+use super::{
+    Playground,
+    answer::Answer,
+    client::Client,
+    fault::{Fault, FaultKind},
+    store::{Entry, Store, StoreError},
+};
+use crate::sdk::{Object, PrivateState, Server, Stop, Stopper};
+
+/// Private entries that the gate adds; the framework keeps names with a leading dot for itself.
+const FAULT_ENTRY: &str = ".fault";
+const NAME_ENTRY: &str = ".name";
+
+/// Attributes that name an object, most telling first.
+const NAMES: &[&str] =
+    &["name", "identifier", "secret_name", "secret_id", "path", "remote_host", "id"];
+
+/// The playground behind its gate.
+pub struct Gate {
+    pub(super) inner: Server<Playground>,
+    /// Where the environment says the store is; calls before the provider is configured are written down only there.
+    environment_store: OnceLock<Option<Arc<Store>>>,
+    environment_fault: Option<Fault>,
+    stopper: Stopper,
+}
+
+/// One call as the gate sees it.
+pub(super) struct Call {
+    rpc: &'static str,
+    type_name: String,
+    name: String,
+    fault: Option<Fault>,
+    remote: bool,
+}
+
+impl Call {
+    /// A call about no object.
+    pub(super) fn bare(rpc: &'static str) -> Call {
+        Call { rpc, type_name: String::new(), name: String::new(), fault: None, remote: false }
+    }
+
+    /// A call about an object of which `value` is a configuration or a state.
+    pub(super) fn about(rpc: &'static str, type_name: &str, value: &Value) -> Call {
+        Call {
+            type_name: type_name.to_owned(),
+            name: name_of(value),
+            fault: Fault::of(value),
+            ..Call::bare(rpc)
+        }
+    }
+
+    /// A call about something that is open.
+    pub(super) fn opened(rpc: &'static str, type_name: &str, private: &Private) -> Call {
+        let entries = PrivateState::decode(private);
+        let fault =
+            entries.entry(FAULT_ENTRY).and_then(|it| serde_json::from_value(it.clone()).ok());
+        Call {
+            type_name: type_name.to_owned(),
+            name: entries.text(NAME_ENTRY).unwrap_or_default().to_owned(),
+            fault,
+            ..Call::bare(rpc)
+        }
+    }
+
+    /// The same call, which needs the remote system.
+    pub(super) fn remote(self) -> Call {
+        Call { remote: true, ..self }
+    }
+
+    /// Lets later calls about what was opened know of its name and fault.
+    pub(super) fn remember(&self, private: &Private) -> Private {
+        let mut entries = PrivateState::decode(private);
+        entries.set(NAME_ENTRY, self.name.as_str());
+        if let Some(fault) = &self.fault
+            && let Ok(json) = serde_json::to_value(fault)
+        {
+            entries.set(FAULT_ENTRY, json);
+        }
+        entries.encode()
+    }
+}
+
+fn name_of(value: &Value) -> String {
+    let Kind::Object(attributes) = value.kind() else { return String::new() };
+    let text = |name: &&str| attributes.get(*name).and_then(|it| it.as_str()).map(str::to_owned);
+    NAMES.iter().find_map(text).unwrap_or_default()
+}
+
+impl Gate {
+    pub(super) fn new(inner: Server<Playground>) -> Gate {
+        let environment_fault = std::env::var("PLAYGROUND_FAULT").ok();
+        Gate {
+            inner,
+            environment_store: OnceLock::new(),
+            environment_fault: environment_fault.and_then(|text| Fault::of_environment(&text)),
+            stopper: Stopper::new(),
+        }
+    }
+
+    /// Answers a call: directly with a fault, or with what `run` gives, spoiled if that was asked for.
+    pub(super) async fn pass<A: Answer>(&self, call: &Call, run: impl Future<Output = A>) -> A {
+        let mut stop = self.stopper.stop();
+        let fault = match self.enter(call).await {
+            Ok(fault) => fault,
+            Err(diagnostic) => return A::refused(diagnostic),
+        };
+        if let Some(fault) = fault.as_ref().filter(|it| !it.late)
+            && let Err(diagnostic) = strike(fault, call, &mut stop).await
+        {
+            return A::refused(diagnostic);
+        }
+        let mut answer = run.await;
+        if let Some(fault) = fault {
+            if fault.late
+                && let Err(diagnostic) = strike(&fault, call, &mut stop).await
+            {
+                answer.complain(diagnostic);
+            }
+            self.spoil(&fault, call, &mut answer).await;
+        }
+        answer
+    }
+
+    /// Fires for faults that wait for it.
+    pub(super) fn stop(&self) {
+        self.stopper.fire();
+    }
+
+    /// Writes the call down, makes it as slow as configured, and finds the fault that is due.
+    async fn enter(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
+        let fault = self.due(call)?;
+        if let Some(store) = self.store() {
+            store
+                .ledger()
+                .write(&Entry::rpc(call.rpc, &call.type_name, &call.name))
+                .map_err(store_error)?;
+            if let Some(fault) = &fault {
+                let entry = Entry {
+                    rpc: call.rpc.into(),
+                    note: format!("{:?}", fault.kind),
+                    ..Entry::effect("faulted", &call.type_name, &call.name)
+                };
+                store.ledger().write(&entry).map_err(store_error)?;
+            }
+        }
+        if let Some(client) = self.inner.client() {
+            tokio::time::sleep(client.latency).await;
+            if call.remote {
+                client.reach().await?;
+            }
+        }
+        Ok(fault)
+    }
+
+    fn due(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
+        let configured = self.inner.client().and_then(|client| client.fault.as_ref());
+        let candidates = [call.fault.as_ref(), configured, self.environment_fault.as_ref()];
+        let on = |fault: &&Fault| fault.is_on(call.rpc, &call.type_name, &call.name);
+        let Some(fault) = candidates.into_iter().flatten().find(on) else { return Ok(None) };
+        let passed = match self.store() {
+            Some(store) if fault.after > 0 => passed(&store, call).map_err(store_error)?,
+            _ => 0,
+        };
+        Ok((passed >= fault.after as usize).then(|| fault.clone()))
+    }
+
+    fn store(&self) -> Option<Arc<Store>> {
+        match self.inner.client() {
+            Some(client) => Some(client.store.clone()),
+            None => self.environment_store.get_or_init(Client::environment_store).clone(),
+        }
+    }
+
+    async fn spoil<A: Answer>(&self, fault: &Fault, call: &Call, answer: &mut A) {
+        if fault.kind == FaultKind::Past
+            && let Some(renew_at) = answer.renew_at()
+        {
+            *renew_at = SystemTime::now().checked_sub(Duration::from_secs(60));
+        }
+        let Ok(schemas) = self.inner.schemas().await else { return };
+        let schema = match call.rpc {
+            "open" => schemas.ephemeral(&call.type_name),
+            "read_data" => schemas.data(&call.type_name),
+            _ => schemas.managed(&call.type_name),
+        };
+        if let (Some(schema), Some(value)) = (schema, answer.value()) {
+            *value = spoiled(value, fault.kind, schema.block());
+        }
+    }
+}
+
+/// How many calls like this one came before.
+fn passed(store: &Store, call: &Call) -> Result<usize, StoreError> {
+    let like = |entry: &Entry| {
+        entry.event == "rpc"
+            && entry.rpc == call.rpc
+            && entry.type_name == call.type_name
+            && entry.name == call.name
+    };
+    Ok(store.ledger().entries()?.iter().filter(|entry| like(entry)).count())
+}
+
+/// Does what a fault does in place of an answer, if it is of that kind.
+async fn strike(fault: &Fault, call: &Call, stop: &mut Stop) -> Result<(), ProviderDiagnostic> {
+    let failed = || {
+        let detail = format!("The fault that was asked for, on {} of {:?}.", call.rpc, call.name);
+        ProviderDiagnostic::error("Provoked fault", detail)
+    };
+    match fault.kind {
+        FaultKind::Fail => return Err(failed()),
+        FaultKind::Hang => std::future::pending().await,
+        FaultKind::Wait => {
+            stop.requested().await;
+            return Err(failed());
+        }
+        FaultKind::Die => std::process::abort(),
+        FaultKind::Panic => panic!("the fault that was asked for"),
+        FaultKind::Slow => tokio::time::sleep(Duration::from_millis(fault.ms)).await,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The value as a faulty provider would answer it.
+fn spoiled(value: &Value, kind: FaultKind, block: &provider::Block) -> Value {
+    let first = |wanted: &dyn Fn(&provider::Attribute, &Value) -> bool| {
+        let attributes = block.attributes().iter();
+        let mut found =
+            attributes.filter(|(name, it)| value.get_attr(name).is_some_and(|v| wanted(it, &v)));
+        found.next().map(|(name, it)| (name.to_string(), it.clone()))
+    };
+    let mut object = Object::new(value.clone());
+    match kind {
+        FaultKind::Null => return Value::null(value.ty()),
+        FaultKind::WrongType => return Value::string("not an object"),
+        FaultKind::Inconsistent => {
+            if let Some((name, _)) =
+                first(&|it, v| !it.computed && !it.write_only && v.as_str().is_some())
+            {
+                object.set(&name, "changed by a fault");
+            }
+        }
+        FaultKind::Unknown => {
+            if let Some((name, it)) = first(&|it, _| it.computed) {
+                object.set(&name, Value::unknown(it.implied_type()));
+            }
+        }
+        FaultKind::WriteOnly => {
+            if let Some((name, _)) = first(&|it, _| it.write_only) {
+                object.set(&name, "value of a write-only attribute");
+            }
+        }
+        _ => {}
+    }
+    object.value().clone()
+}
+
+/// A trouble of the store, which quotes no secret, as a diagnostic.
+#[expect(clippy::needless_pass_by_value, reason = "it is used with `map_err`")]
+pub(super) fn store_error(error: StoreError) -> ProviderDiagnostic {
+    ProviderDiagnostic::error("The playground's store cannot be used", format!("Failed: {error}."))
+}

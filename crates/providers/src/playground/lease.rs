@@ -1,0 +1,209 @@
+//! `playground_lease`, ephemeral: credentials for a limited time, which can be extended, after Vault's leases.
+//!
+//! The token of a lease is good for the provider's `auth_token`: calls of a provider that is configured with it are refused
+//! once the lease is over. So a core that closes a lease too early, or renews it too late, is found out.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use provider::BoxFuture;
+use values::{Str, Type, Value};
+
+use super::{
+    client::Client,
+    fault::Fault,
+    gate::store_error,
+    names::{secret_name, unique},
+    secret,
+    store::{Record, Secret, Store},
+};
+use crate::sdk::{
+    Closing, Diagnostic, Ended, EphemeralResource, Opening, Renewal,
+    schema::{Block, Schema, number, string, typed},
+    validate::WholeBetween,
+};
+
+const TYPE: &str = "playground_lease";
+const KIND: &str = "lease";
+const TTL: i64 = 60_000;
+/// The longest time of a lease: a day.
+const LONGEST: i64 = 86_400_000;
+
+pub(super) struct Lease;
+
+impl EphemeralResource<Client> for Lease {
+    fn type_name(&self) -> &'static str {
+        TYPE
+    }
+
+    fn schema(&self) -> Schema {
+        let time = |text| number().optional().validator(WholeBetween(1, LONGEST)).description(text);
+        let renewals = "How often the lease can be renewed; without limit by default.";
+        let data = "What is leased: auth_token, and the members of the JSON object in the secret named path, if there is one.";
+        Schema::new(
+            Block::new()
+                .description("Credentials for a limited time.")
+                .attribute("path", string().required().description("What the lease is for."))
+                .attribute("ttl_ms", time("For how long, in milliseconds; 60000 by default."))
+                .attribute(
+                    "renew_after_ms",
+                    time("When to renew; by default after half of the time."),
+                )
+                .attribute("expire_after_ms", time("When it really ends, if not after ttl_ms."))
+                .attribute(
+                    "max_renewals",
+                    number().optional().validator(WholeBetween(0, LONGEST)).description(renewals),
+                )
+                .attribute("lease_id", string().computed())
+                .attribute(
+                    "data",
+                    typed(Type::map(Type::String)).computed().sensitive().description(data),
+                )
+                .attribute("fault", Fault::attribute()),
+        )
+    }
+
+    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let terms = Terms::of(opening)?;
+            let path = opening.result.string("path").unwrap_or_default();
+            let id = format!("lease-{}", unique());
+            let token = Secret::new(format!("{id}.{}{}", unique(), unique()));
+            let mut record = Record::new(KIND, id.as_str(), id.as_str());
+            record.set("path", &*path);
+            terms.write(&mut record);
+            record.set_secret("token", token.clone());
+            client.store.create(&record).map_err(store_error)?;
+            opening.result.set("lease_id", id.as_str());
+            opening.result.set("data", leased(client, &path, &token)?);
+            opening.private.set("lease_id", id.as_str());
+            opening.renew_at = terms.renew_at();
+            client.record("opened", TYPE, &record, [])
+        })
+    }
+
+    fn renew<'a>(&'a self, client: &'a Client, renewal: &'a mut Renewal) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let id = renewal.private.text("lease_id").unwrap_or_default().to_owned();
+            let record = client.find(KIND, &id)?.ok_or_else(|| over("it was closed"))?;
+            if is_expired(&record) {
+                client.record("expired", TYPE, &record, [])?;
+                return Err(over("it has expired"));
+            }
+            let mut terms = Terms::read(&record);
+            if terms.renewals_left == Some(0) {
+                return Err(over("it was renewed as often as it may be"));
+            }
+            terms.renewals_left = terms.renewals_left.map(|it| it - 1);
+            let updated = client.store.update(KIND, &id, |record| terms.write(record));
+            client.record("renewed", TYPE, &updated.map_err(store_error)?, [])?;
+            renewal.renew_at = terms.renew_at();
+            Ok(())
+        })
+    }
+
+    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let id = closing.private.text("lease_id").unwrap_or_default();
+            let Some(record) = client.find(KIND, id)? else {
+                return Err(over("it was closed already"));
+            };
+            if is_expired(&record) {
+                client.record("expired", TYPE, &record, [])?;
+            }
+            client.store.remove(KIND, id).map_err(store_error)?;
+            client.record("closed", TYPE, &record, [])
+        })
+    }
+}
+
+/// For how long a lease is, in milliseconds.
+struct Terms {
+    ttl: i64,
+    renew_after: i64,
+    expire_after: i64,
+    renewals_left: Option<i64>,
+}
+
+impl Terms {
+    fn of(opening: &Opening) -> Result<Terms, Diagnostic> {
+        let config = &opening.result;
+        let ttl = config.int("ttl_ms")?.unwrap_or(TTL);
+        Ok(Terms {
+            ttl,
+            renew_after: config.int("renew_after_ms")?.unwrap_or(ttl / 2),
+            expire_after: config.int("expire_after_ms")?.unwrap_or(ttl),
+            renewals_left: config.int("max_renewals")?,
+        })
+    }
+
+    /// Begins the time anew, and keeps the terms for the next renewal.
+    fn write(&self, record: &mut Record) {
+        record.set("expires_at", (now().saturating_add(self.expire_after)).to_string());
+        record.set("ttl", self.ttl.to_string());
+        record.set("renew_after", self.renew_after.to_string());
+        // Only the first span is cut short; after a renewal the lease lasts as promised.
+        record.set("expire_after", self.ttl.to_string());
+        record.set_or_remove("renewals_left", self.renewals_left.map(|it| it.to_string()));
+    }
+
+    fn read(record: &Record) -> Terms {
+        let number = |field| record.text(field).and_then(|it| it.parse().ok());
+        let ttl = number("ttl").unwrap_or(TTL);
+        Terms {
+            ttl,
+            renew_after: number("renew_after").unwrap_or(ttl / 2),
+            expire_after: number("expire_after").unwrap_or(ttl),
+            renewals_left: number("renewals_left"),
+        }
+    }
+
+    fn renew_at(&self) -> Option<SystemTime> {
+        let after = u64::try_from(self.renew_after).unwrap_or_default();
+        SystemTime::now().checked_add(Duration::from_millis(after))
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn is_expired(record: &Record) -> bool {
+    let expires_at: i64 = record.text("expires_at").and_then(|it| it.parse().ok()).unwrap_or(0);
+    now() >= expires_at
+}
+
+fn over(why: &str) -> Diagnostic {
+    Diagnostic::error("Lease is over", format!("The lease cannot be used: {why}."))
+}
+
+/// What a lease gives: its token, and what is stored at its path.
+fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnostic> {
+    let stored = client.find(secret::KIND, secret_name(path))?;
+    let text = stored.as_ref().and_then(|record| record.secret(secret::VALUE)).map(Secret::reveal);
+    let members: BTreeMap<String, String> =
+        text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
+    let mut data: BTreeMap<Str, Value> =
+        members.into_iter().map(|(key, text)| (Str::from(key), Value::string(text))).collect();
+    data.insert("auth_token".into(), Value::string(token.reveal()));
+    Ok(Value::map(Type::String, data))
+}
+
+/// Whether the token belongs to a lease that is open and not over.
+pub(super) fn check_token(store: &Store, token: &Secret) -> Ended {
+    let refused = |why: &str| {
+        let detail = format!("The configured auth_token is not valid: {why}.");
+        Err(Diagnostic::error("Access refused", detail))
+    };
+    let Some((id, _)) = token.reveal().split_once('.') else { return refused("it is of no lease") };
+    match store.read(KIND, id).map_err(store_error)? {
+        None => refused("its lease is closed"),
+        Some(record) if record.secret("token") != Some(token) => refused("it is of no lease"),
+        Some(record) if is_expired(&record) => refused("its lease has expired"),
+        Some(_) => Ok(()),
+    }
+}

@@ -1,0 +1,165 @@
+//! The ledger: what the provider was asked, and what it did, one JSON object a line.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+
+/// One line of the ledger. It never holds a secret, only fingerprints of secrets.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Entry {
+    /// RFC 3339 with microseconds; filled in when it is written.
+    #[serde(default)]
+    pub time: String,
+    /// The process; filled in when it is written.
+    #[serde(default)]
+    pub pid: u32,
+    /// `rpc` for what was asked; else what was done: `created`, `updated`, `deleted`, `opened`, `renewed`, `closed`,
+    /// `expired`, `configured`, `faulted`.
+    pub event: String,
+    /// For `rpc` and `faulted`: which one, such as `plan` or `open`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rpc: String,
+    /// The type name, where there is one.
+    #[serde(default, rename = "type", skip_serializing_if = "String::is_empty")]
+    pub type_name: String,
+    /// The name of the object, where it is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The object's id, where it has one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// Fingerprints of the secrets that were received, by attribute.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub received: BTreeMap<String, String>,
+    /// Anything else that a reader may want to know.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+impl Entry {
+    /// Something that was asked.
+    #[must_use]
+    pub fn rpc(rpc: &str, type_name: &str, name: &str) -> Entry {
+        Entry { rpc: rpc.into(), ..Entry::effect("rpc", type_name, name) }
+    }
+
+    /// Something that was done.
+    #[must_use]
+    pub fn effect(event: &str, type_name: &str, name: &str) -> Entry {
+        Entry {
+            event: event.into(),
+            type_name: type_name.into(),
+            name: name.into(),
+            ..Entry::default()
+        }
+    }
+
+    /// The same entry about the object with this id.
+    #[must_use]
+    pub fn with_id(mut self, id: &str) -> Entry {
+        self.id = id.to_owned();
+        self
+    }
+}
+
+/// An open ledger.
+pub struct Ledger {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Ledger {
+    pub(super) fn open(root: &Path) -> Result<Ledger, StoreError> {
+        let path = root.join("ledger.jsonl");
+        let open = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let file = open.map_err(|source| StoreError::Io { path: path.clone(), source })?;
+        Ok(Ledger { path, file: Mutex::new(file) })
+    }
+
+    /// Appends a line. Lines of several processes do not mix: each is one write under the file's lock.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn write(&self, entry: &Entry) -> Result<(), StoreError> {
+        let stamped = Entry {
+            time: jiff::Timestamp::now().to_string(),
+            pid: std::process::id(),
+            ..entry.clone()
+        };
+        let mut line = serde_json::to_vec(&stamped).expect("strings are JSON");
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = |operation| rustix::fs::flock(&*file, operation).map_err(io::Error::from);
+        let written = lock(rustix::fs::FlockOperation::LockExclusive)
+            .and_then(|()| (&*file).write_all(&line));
+        let unlocked = lock(rustix::fs::FlockOperation::Unlock);
+        written.and(unlocked).and_then(|()| file.flush()).map_err(|source| self.failed(source))
+    }
+
+    /// All lines so far. A last line that is not finished is left out.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or a line is no entry.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        Ledger::read(&self.path)
+    }
+
+    /// All lines of the ledger file at `path`; none if there is no file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or a line is no entry.
+    pub fn read(path: &Path) -> Result<Vec<Entry>, StoreError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
+        };
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let parse = |line| serde_json::from_str(line);
+        whole.map(parse).collect::<Result<_, _>>().map_err(|error| StoreError::Damaged {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> StoreError {
+        StoreError::Io { path: self.path.clone(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_several_writers_are_all_there() {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let root = directory.path();
+                scope.spawn(move || {
+                    let ledger = Ledger::open(root).expect("opens");
+                    for _ in 0..50 {
+                        ledger
+                            .write(&Entry::rpc("plan", "t", &writer.to_string()))
+                            .expect("writes");
+                    }
+                });
+            }
+        });
+        let entries = Ledger::read(&directory.path().join("ledger.jsonl")).expect("reads");
+        assert_eq!(entries.len(), 200);
+        assert!(
+            entries.iter().all(|it| it.rpc == "plan" && it.event == "rpc" && !it.time.is_empty())
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! One object of the remote system and its file.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    StoreError,
+    seal::{Key, Secret},
+};
+
+/// An object of the remote system.
+#[derive(Clone)]
+pub struct Record {
+    /// The kind: `secret`, `parameter`, ….
+    pub kind: &'static str,
+    /// Unique in its kind.
+    pub name: String,
+    /// Given when the object is created, and never again to another.
+    pub id: String,
+    /// RFC 3339.
+    pub created: String,
+    /// Counts the changes.
+    pub version: i64,
+    plain: BTreeMap<String, String>,
+    secrets: BTreeMap<String, Secret>,
+}
+
+/// The published form of a [`Record`].
+#[derive(Serialize, Deserialize)]
+struct RecordFile {
+    name: String,
+    id: String,
+    created: String,
+    version: i64,
+    #[serde(default)]
+    plain: BTreeMap<String, String>,
+    #[serde(default)]
+    secrets: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// A new object, made at this moment.
+    pub fn new(kind: &'static str, name: impl Into<String>, id: impl Into<String>) -> Record {
+        Record {
+            kind,
+            name: name.into(),
+            id: id.into(),
+            created: jiff::Timestamp::from_second(jiff::Timestamp::now().as_second())
+                .map(|time| time.to_string())
+                .unwrap_or_default(),
+            version: 1,
+            plain: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+        }
+    }
+
+    /// A field that is no secret.
+    #[must_use]
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.plain.get(field).map(String::as_str)
+    }
+
+    /// Sets a field that is no secret.
+    pub fn set(&mut self, field: &str, text: impl Into<String>) {
+        self.plain.insert(field.to_owned(), text.into());
+    }
+
+    /// Sets a field that is no secret, or removes it.
+    pub fn set_or_remove(&mut self, field: &str, text: Option<impl Into<String>>) {
+        match text {
+            Some(text) => self.set(field, text),
+            None => {
+                self.plain.remove(field);
+            }
+        }
+    }
+
+    /// A secret field.
+    #[must_use]
+    pub fn secret(&self, field: &str) -> Option<&Secret> {
+        self.secrets.get(field)
+    }
+
+    /// All secret fields in the order of their names.
+    pub fn secrets(&self) -> impl Iterator<Item = (&str, &Secret)> {
+        self.secrets.iter().map(|(field, secret)| (field.as_str(), secret))
+    }
+
+    /// Sets a secret field.
+    pub fn set_secret(&mut self, field: &str, secret: Secret) {
+        self.secrets.insert(field.to_owned(), secret);
+    }
+
+    /// Removes a secret field.
+    pub fn remove_secret(&mut self, field: &str) {
+        self.secrets.remove(field);
+    }
+
+    pub(super) fn encode(&self, key: &Key) -> Vec<u8> {
+        let file = RecordFile {
+            name: self.name.clone(),
+            id: self.id.clone(),
+            created: self.created.clone(),
+            version: self.version,
+            plain: self.plain.clone(),
+            secrets: self
+                .secrets
+                .iter()
+                .map(|(field, secret)| (field.clone(), key.seal(secret)))
+                .collect(),
+        };
+        let mut bytes = serde_json::to_vec_pretty(&file).expect("maps of strings are JSON");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    pub(super) fn decode(
+        kind: &'static str,
+        bytes: &[u8],
+        key: &Key,
+        path: &Path,
+    ) -> Result<Record, StoreError> {
+        let damaged = |reason: String| StoreError::Damaged { path: path.to_owned(), reason };
+        let file: RecordFile =
+            serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        let mut secrets = BTreeMap::new();
+        for (field, text) in file.secrets {
+            let secret = key
+                .unseal(&text)
+                .ok_or_else(|| damaged(format!("{field:?} was not sealed here")))?;
+            secrets.insert(field, secret);
+        }
+        let RecordFile { name, id, created, version, plain, .. } = file;
+        Ok(Record { kind, name, id, created, version, plain, secrets })
+    }
+}

@@ -1,0 +1,153 @@
+//! `playground_tunnel`, ephemeral: a port on this machine that leads to another, while it is open.
+
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+
+use provider::BoxFuture;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, copy, copy_bidirectional, split},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
+use values::Value;
+
+use super::{client::Client, fault::Fault, names::unique, store::Record};
+use crate::sdk::{
+    Closing, Diagnostic, Ended, EphemeralResource, Opening,
+    schema::{Block, Schema, number, string},
+    validate::{LengthBetween, WholeBetween},
+};
+
+const TYPE: &str = "playground_tunnel";
+/// How long to wait when no connection can be taken, so that the listener does not spin.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Domains that exist for documentation and tests only (RFC 2606). Nobody can be reached there, so the tunnel itself
+/// answers for them, with what it was sent.
+const RESERVED: &[&str] =
+    &["example", "example.com", "example.net", "example.org", "test", "invalid"];
+
+pub(super) struct Tunnel;
+
+impl EphemeralResource<Client> for Tunnel {
+    fn type_name(&self) -> &'static str {
+        TYPE
+    }
+
+    fn schema(&self) -> Schema {
+        let remote = "Where it leads to. Hosts of reserved domains, such as example.com, echo what they are sent.";
+        let port = number().required().validator(WholeBetween(1, 65_535));
+        Schema::new(
+            Block::new()
+                .description("A port on this machine that leads to another while it is open.")
+                .attribute("user", string().optional())
+                .attribute("tunnel_host", string().optional())
+                .attribute(
+                    "remote_host",
+                    string().required().validator(LengthBetween(1, 253)).description(remote),
+                )
+                .attribute("remote_port", port)
+                .attribute(
+                    "local_address",
+                    string().computed().description("Host and port on this machine."),
+                )
+                .attribute("local_host", string().computed())
+                .attribute("local_port", number().computed())
+                .attribute("fault", Fault::attribute()),
+        )
+    }
+
+    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let host = opening.result.string("remote_host").unwrap_or_default();
+            let port = opening.result.int("remote_port")?.and_then(|it| u16::try_from(it).ok());
+            let failed = |error: std::io::Error| {
+                Diagnostic::error(
+                    "Tunnel cannot be opened",
+                    format!("No port of this machine can be had: {error}."),
+                )
+            };
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
+            let local = listener.local_addr().map_err(failed)?;
+            let id = format!("tunnel-{}", unique());
+            let remote = Remote { host: host.to_string(), port: port.unwrap_or_default() };
+            client
+                .keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))).abort_handle());
+            opening.result.set("local_address", local.to_string());
+            opening.result.set("local_host", local.ip().to_string());
+            opening.result.set("local_port", Value::int(local.port().into()));
+            opening.private.set("id", id.as_str());
+            client.record("opened", TYPE, &Record::new("tunnel", &*host, id), [])
+        })
+    }
+
+    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let id = closing.private.text("id").unwrap_or_default();
+            if !client.end_tunnel(id) {
+                let detail =
+                    "This process of the provider has not opened it, or has closed it already.";
+                return Err(Diagnostic::error("Tunnel is not open", detail));
+            }
+            client.record("closed", TYPE, &Record::new("tunnel", "", id), [])
+        })
+    }
+}
+
+struct Remote {
+    host: String,
+    port: u16,
+}
+
+impl Remote {
+    fn is_reserved(&self) -> bool {
+        let host = self.host.trim_end_matches('.').to_ascii_lowercase();
+        let inside = |domain: &&str| {
+            host.strip_suffix(domain).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+        };
+        RESERVED.iter().any(|domain| inside(&domain))
+    }
+}
+
+/// Takes connections until it is aborted; the connections end with it, because they are its `JoinSet`'s.
+async fn listen(listener: TcpListener, remote: Arc<Remote>) {
+    let mut connections = JoinSet::new();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let remote = remote.clone();
+                // A connection that breaks is the business of its two ends.
+                connections.spawn(async move { serve(stream, &remote).await.is_ok() });
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn serve(mut local: TcpStream, remote: &Remote) -> std::io::Result<()> {
+    if remote.is_reserved() {
+        return echo(local).await;
+    }
+    let mut far = TcpStream::connect((remote.host.as_str(), remote.port)).await?;
+    copy_bidirectional(&mut local, &mut far).await.map(drop)
+}
+
+async fn echo(stream: impl AsyncRead + AsyncWrite) -> std::io::Result<()> {
+    let (mut read, mut write) = split(stream);
+    copy(&mut read, &mut write).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hosts_inside_reserved_domains_are_reserved() {
+        let reserved = |host: &str| Remote { host: host.to_owned(), port: 1 }.is_reserved();
+        for host in ["example.com", "consul.prod.example.com", "A.TEST", "example.org."] {
+            assert!(reserved(host), "{host}");
+        }
+        for host in ["myexample.com", "example.com.evil.net", "localhost", "127.0.0.1"] {
+            assert!(!reserved(host), "{host}");
+        }
+    }
+}

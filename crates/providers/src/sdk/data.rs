@@ -1,0 +1,124 @@
+//! Typed access to the objects that requests carry.
+
+use values::{Kind, Path, Step, Str, Value};
+
+use super::diagnostics::Diagnostic;
+
+/// An object of a schema, or null; with the path by which diagnostics name its parts. It has no `Debug`: it may hold
+/// secrets.
+#[derive(Clone)]
+pub struct Object {
+    value: Value,
+    path: Path,
+}
+
+impl Object {
+    /// The object that `value` is.
+    #[must_use]
+    pub fn new(value: Value) -> Object {
+        Object { value, path: Path::root() }
+    }
+
+    /// The whole value.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Whether there is no object.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// The path of an attribute of this object.
+    #[must_use]
+    pub fn path_of(&self, name: &str) -> Path {
+        self.path.clone().attr(name)
+    }
+
+    /// An attribute; null where there is none.
+    #[must_use]
+    pub fn attr(&self, name: &str) -> Value {
+        self.value.get_attr(name).unwrap_or_else(|| Value::null(values::Type::Dynamic))
+    }
+
+    /// Whether an attribute is unknown.
+    #[must_use]
+    pub fn is_unknown(&self, name: &str) -> bool {
+        !self.attr(name).is_known()
+    }
+
+    /// Whether an attribute is null.
+    #[must_use]
+    pub fn is_absent(&self, name: &str) -> bool {
+        self.attr(name).is_null()
+    }
+
+    /// A text, if it is known and not null.
+    #[must_use]
+    pub fn string(&self, name: &str) -> Option<Str> {
+        match self.attr(name).kind() {
+            Kind::String(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// A truth value, if it is known and not null.
+    #[must_use]
+    pub fn bool(&self, name: &str) -> Option<bool> {
+        self.attr(name).as_bool()
+    }
+
+    /// A whole number, if it is known and not null.
+    ///
+    /// # Errors
+    /// Where the number is not exactly an `i64`: it is never rounded.
+    pub fn int(&self, name: &str) -> Result<Option<i64>, Diagnostic> {
+        let value = self.attr(name);
+        let Some(number) = value.as_number() else { return Ok(None) };
+        let not_whole = || {
+            let path = self.path_of(name);
+            let detail = format!("{path} must be a whole number that fits into 64 bits.");
+            Diagnostic::error("Invalid Attribute Value", detail).at(path)
+        };
+        number.to_i64().map(Some).ok_or_else(not_whole)
+    }
+
+    /// A nested object, if it is known and not null.
+    #[must_use]
+    pub fn object(&self, name: &str) -> Option<Object> {
+        let value = self.attr(name);
+        let object = Object { path: self.path_of(name), value };
+        matches!(object.value.kind(), Kind::Object(_)).then_some(object)
+    }
+
+    /// The objects in a list, set or map, each with its key; empty where there is none or it is unknown.
+    #[must_use]
+    pub fn objects(&self, name: &str) -> Vec<(Value, Object)> {
+        let (value, path) = (self.attr(name), self.path_of(name));
+        let element = |(key, element): (Value, &Value)| {
+            (key.clone(), Object { value: element.clone(), path: path.clone().index(key) })
+        };
+        value.elements().map(element).collect()
+    }
+
+    /// Replaces an attribute; does nothing on a null object.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.value = self.value.with_part(&Step::Attr(name.into()), |_| value.into());
+    }
+
+    /// Replaces an attribute by a text, or by null.
+    pub fn set_or_null(&mut self, name: &str, text: Option<&str>) {
+        match text {
+            Some(text) => self.set(name, text),
+            None => self.clear(name),
+        }
+    }
+
+    /// Makes an attribute null.
+    pub fn clear(&mut self, name: &str) {
+        let ty = self.attr(name).ty();
+        self.set(name, Value::null(ty));
+    }
+}

@@ -1,0 +1,138 @@
+//! The plan of a managed resource, made as the plugin framework makes it: defaults, null for what is write-only, unknown
+//! for what the provider will choose, then the modifiers.
+
+use provider::null_write_only;
+use values::{Path, Type, Value};
+
+use super::{
+    diagnostics::Diagnostics,
+    modify::{AttributeChange, AttributeContext},
+    schema::{Attribute, Block},
+    walk::{Outcome, Places, rebuild_block},
+};
+
+/// What a plan starts from. `config`, `prior` and `proposed` are objects of the schema, or null.
+pub(super) struct Inputs<'a> {
+    pub(super) block: &'a Block,
+    pub(super) provider_block: &'a provider::Block,
+    pub(super) config: &'a Value,
+    pub(super) prior: &'a Value,
+}
+
+/// A plan as far as the schema makes it.
+pub(super) struct SchemaPlan {
+    pub(super) planned: Value,
+    pub(super) requires_replace: Vec<Path>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl Inputs<'_> {
+    fn places(&self) -> Places {
+        let some = |value: &Value| (!value.is_null()).then(|| value.clone());
+        Places { config: some(self.config), prior: some(self.prior) }
+    }
+
+    /// Plans a create or an update; `proposed` is not null.
+    pub(super) fn plan(&self, proposed: &Value) -> SchemaPlan {
+        let planned = self.with_defaults(proposed);
+        let planned = null_write_only(&planned, self.provider_block);
+        // Exact: a change of precision or refinement alone counts too, as it does for the framework.
+        let planned = if planned == *self.prior { planned } else { self.with_unknowns(&planned) };
+        self.modified(&planned)
+    }
+
+    fn with_defaults(&self, value: &Value) -> Value {
+        rebuild_block(
+            self.block,
+            &Path::root(),
+            &self.places(),
+            value,
+            &mut |_, attribute, places, value| match &attribute.default {
+                Some(default) if is_null_or_absent(places.config.as_ref()) => {
+                    Outcome::replace(default.clone())
+                }
+                _ => Outcome::keep(value),
+            },
+        )
+    }
+
+    fn with_unknowns(&self, value: &Value) -> Value {
+        rebuild_block(
+            self.block,
+            &Path::root(),
+            &self.places(),
+            value,
+            &mut |_, attribute, places, value| {
+                let chosen = attribute.computed && attribute.default.is_none();
+                if chosen && is_null_or_absent(places.config.as_ref()) {
+                    Outcome::replace(Value::unknown(type_of(attribute, value)))
+                } else {
+                    Outcome::keep(value)
+                }
+            },
+        )
+    }
+
+    fn modified(&self, value: &Value) -> SchemaPlan {
+        let mut requires_replace = Vec::new();
+        let mut diagnostics = Diagnostics::default();
+        let updating = !self.prior.is_null();
+        let mut modify = |path: &Path, attribute: &Attribute, places: &Places, value: &Value| {
+            if attribute.modifiers.is_empty() {
+                return Outcome::keep(value);
+            }
+            let null = Value::null(value.ty());
+            let context = AttributeContext {
+                path,
+                config: places.config.as_ref().unwrap_or(&null),
+                prior: places.prior.as_ref().unwrap_or(&null),
+                updating,
+            };
+            let mut change = AttributeChange {
+                planned: value.clone(),
+                requires_replace: false,
+                diagnostics: Diagnostics::default(),
+            };
+            for modifier in &attribute.modifiers {
+                modifier.modify(&context, &mut change);
+            }
+            if change.requires_replace {
+                requires_replace.push(path.clone());
+            }
+            change.diagnostics.into_vec().into_iter().for_each(|it| diagnostics.push(it));
+            Outcome { value: change.planned, enter: true }
+        };
+        let planned = rebuild_block(self.block, &Path::root(), &self.places(), value, &mut modify);
+        SchemaPlan { planned, requires_replace, diagnostics }
+    }
+}
+
+fn is_null_or_absent(config: Option<&Value>) -> bool {
+    config.is_none_or(Value::is_null)
+}
+
+/// The schema's type, not the value's: an attribute of any type is unknown in its type too.
+fn type_of(attribute: &Attribute, value: &Value) -> Type {
+    match &attribute.shape {
+        super::schema::Shape::Type(ty) => ty.clone(),
+        super::schema::Shape::Nested(..) => value.ty(),
+    }
+}
+
+/// Replaces what is unknown by null and says an error for each, as after an apply that must leave nothing unknown.
+pub(super) fn without_unknowns(state: &Value, diagnostics: &mut Diagnostics) -> Value {
+    if state.is_wholly_known() {
+        return state.clone();
+    }
+    state.transform(&mut |path, value| {
+        if value.is_known() {
+            return value.clone();
+        }
+        diagnostics.error_at(
+            path.clone(),
+            "Provider returned invalid result object after apply",
+            format!("After the apply, {path} is still unknown. This is a bug in the provider; the other values are kept."),
+        );
+        Value::null(value.ty())
+    })
+}

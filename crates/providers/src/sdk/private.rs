@@ -1,0 +1,87 @@
+//! Private state: what a provider keeps beside an object, as entries of JSON.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use provider::Private;
+use serde_json::Value as Json;
+
+/// Entries by name. On the wire they are the plugin framework's: a JSON object of base64 of JSON, and nothing at all
+/// where there are none. It has no `Debug`: entries may be secret.
+#[derive(Clone, Default)]
+pub struct PrivateState(BTreeMap<String, Json>);
+
+impl PrivateState {
+    /// An entry.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<&Json> {
+        self.0.get(name)
+    }
+
+    /// A text entry.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Json::as_str)
+    }
+
+    /// Sets an entry.
+    pub fn set(&mut self, name: &str, entry: impl Into<Json>) {
+        self.0.insert(name.to_owned(), entry.into());
+    }
+
+    /// Removes an entry.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// Reads what [`PrivateState::encode`] wrote. Bytes of another origin, such as the state of an older provider, are
+    /// no entries.
+    #[must_use]
+    pub fn decode(private: &Private) -> PrivateState {
+        let entries: BTreeMap<String, String> =
+            serde_json::from_slice(private.as_bytes()).unwrap_or_default();
+        let entry = |(name, text): (String, String)| {
+            let json = serde_json::from_slice(&STANDARD.decode(text).ok()?).ok()?;
+            Some((name, json))
+        };
+        PrivateState(entries.into_iter().filter_map(entry).collect())
+    }
+
+    /// The entries as bytes.
+    #[must_use]
+    pub fn encode(&self) -> Private {
+        if self.0.is_empty() {
+            return Private::default();
+        }
+        let entry = |(name, json): (&String, &Json)| {
+            (name.clone(), Json::from(STANDARD.encode(json.to_string())))
+        };
+        let entries: serde_json::Map<String, Json> = self.0.iter().map(entry).collect();
+        Private::new(Json::Object(entries).to_string().into_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_survive_the_wire_and_no_entries_are_no_bytes() {
+        assert!(PrivateState::default().encode().is_empty());
+        let mut state = PrivateState::default();
+        state.set("lease", "l-1");
+        state.set("count", 3);
+        let read = PrivateState::decode(&state.encode());
+        assert_eq!(read.text("lease"), Some("l-1"));
+        assert_eq!(read.entry("count"), Some(&Json::from(3)));
+    }
+
+    #[test]
+    fn bytes_of_another_origin_are_no_entries() {
+        for bytes in
+            [&b"\xff"[..], b"[]", b"{\"schema_version\":\"1\"}", b"{\"a\":1}", b"{\"a\":\"!!\"}"]
+        {
+            assert!(PrivateState::decode(&Private::new(bytes)).encode().is_empty());
+        }
+    }
+}

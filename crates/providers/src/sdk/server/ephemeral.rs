@@ -1,0 +1,89 @@
+//! Opening, renewing and closing ephemeral resources.
+
+use provider::{
+    CloseEphemeralRequest, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
+    RenewEphemeralRequest, RenewEphemeralResponse,
+};
+
+use super::Server;
+use crate::sdk::{
+    data::Object,
+    definition::Definition,
+    diagnostics::{Diagnostic, Diagnostics},
+    ephemeral::{Closing, Opening, Renewal},
+    private::PrivateState,
+};
+
+impl<D: Definition> Server<D> {
+    pub(super) async fn open(&self, request: OpenEphemeralRequest) -> OpenEphemeralResponse {
+        let failed = |diagnostics: Diagnostics| OpenEphemeralResponse {
+            opened: None,
+            diagnostics: diagnostics.into_vec(),
+        };
+        let (ephemeral, client) = match (self.ephemeral(&request.type_name), self.configured()) {
+            (Ok(ephemeral), Ok(client)) => (ephemeral, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
+        };
+        let mut opening = Opening {
+            result: Object::new(request.config),
+            renew_at: None,
+            private: PrivateState::default(),
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        };
+        let ended = ephemeral.of.open(client, &mut opening).await;
+        opening.diagnostics.absorb(ended);
+        if opening.diagnostics.has_errors() {
+            return failed(opening.diagnostics);
+        }
+        let opened = OpenedEphemeral {
+            result: opening.result.value().clone(),
+            renew_at: opening.renew_at,
+            private: opening.private.encode(),
+        };
+        OpenEphemeralResponse { opened: Some(opened), diagnostics: opening.diagnostics.into_vec() }
+    }
+
+    pub(super) async fn renew(&self, request: RenewEphemeralRequest) -> RenewEphemeralResponse {
+        let (ephemeral, client) = match (self.ephemeral(&request.type_name), self.configured()) {
+            (Ok(ephemeral), Ok(client)) => (ephemeral, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => return not_renewed(request, diagnostic),
+        };
+        let mut renewal = Renewal {
+            renew_at: None,
+            private: PrivateState::decode(&request.private),
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        };
+        let ended = ephemeral.of.renew(client, &mut renewal).await;
+        renewal.diagnostics.absorb(ended);
+        RenewEphemeralResponse {
+            renew_at: renewal.renew_at,
+            private: renewal.private.encode(),
+            diagnostics: renewal.diagnostics.into_vec(),
+        }
+    }
+
+    pub(super) async fn close_opened(&self, request: CloseEphemeralRequest) -> Vec<Diagnostic> {
+        let (ephemeral, client) = match (self.ephemeral(&request.type_name), self.configured()) {
+            (Ok(ephemeral), Ok(client)) => (ephemeral, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => return vec![diagnostic],
+        };
+        let mut closing = Closing {
+            private: PrivateState::decode(&request.private),
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        };
+        let ended = ephemeral.of.close(client, &mut closing).await;
+        closing.diagnostics.absorb(ended);
+        closing.diagnostics.into_vec()
+    }
+}
+
+fn not_renewed(request: RenewEphemeralRequest, diagnostic: Diagnostic) -> RenewEphemeralResponse {
+    RenewEphemeralResponse {
+        renew_at: None,
+        private: request.private,
+        diagnostics: vec![diagnostic],
+    }
+}

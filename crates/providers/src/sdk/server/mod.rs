@@ -1,0 +1,351 @@
+//! A definition as a [`Provider`].
+
+mod ephemeral;
+mod managed;
+mod reading;
+mod upgrade;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
+    Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
+    ImportResourceStateRequest, ImportResourceStateResponse, MoveResourceStateRequest,
+    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
+    PlanResourceChangeResponse, Provider, ProviderDiagnostic, ProviderSchemas,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralRequest, RenewEphemeralResponse, SchemaTypes, StateResponse,
+    UpgradeResourceStateRequest, ValidateRequest,
+};
+use values::{Str, Value};
+
+use super::{
+    data::Object,
+    data_source::DataSource,
+    definition::{Definition, Function},
+    diagnostics::{Diagnostic, Diagnostics},
+    ephemeral::EphemeralResource,
+    resource::Resource,
+    schema::Schema,
+    stop::Stopper,
+    validate::validate_block,
+};
+
+/// Serves a [`Definition`].
+pub struct Server<D: Definition> {
+    definition: D,
+    own: Typed<()>,
+    resources: BTreeMap<&'static str, Typed<Box<dyn Resource<D::Client>>>>,
+    data_sources: BTreeMap<&'static str, Typed<Box<dyn DataSource<D::Client>>>>,
+    ephemeral_resources: BTreeMap<&'static str, Typed<Box<dyn EphemeralResource<D::Client>>>>,
+    functions: BTreeMap<&'static str, Function>,
+    schemas: Arc<ProviderSchemas>,
+    client: OnceLock<D::Client>,
+    stopper: Stopper,
+}
+
+/// Something with its schema, as written and as the protocol has it.
+struct Typed<T> {
+    of: T,
+    written: Schema,
+    schema: Arc<provider::Schema>,
+}
+
+impl<T> Typed<T> {
+    fn new(of: T, written: Schema) -> Typed<T> {
+        let schema = Arc::new(written.to_provider());
+        Typed { of, written, schema }
+    }
+
+    /// What follows from the schema alone, then what `more` says. A configuration that is null has nothing to check.
+    fn validate(
+        &self,
+        config: Value,
+        more: impl FnOnce(&T, &Object, &mut Diagnostics),
+    ) -> Vec<Diagnostic> {
+        let mut diagnostics = Diagnostics::default();
+        if !config.is_null() {
+            validate_block(&self.written.block, &config, &mut diagnostics);
+            more(&self.of, &Object::new(config), &mut diagnostics);
+        }
+        diagnostics.into_vec()
+    }
+}
+
+impl<D: Definition> Server<D> {
+    /// Serves `definition`, which is asked for its parts here and never again.
+    #[must_use]
+    pub fn new(definition: D) -> Server<D> {
+        let own = Typed::new((), definition.schema());
+        let resources = index(definition.resources(), |it| (it.type_name(), it.schema()));
+        let data_sources = index(definition.data_sources(), |it| (it.type_name(), it.schema()));
+        let ephemeral_resources =
+            index(definition.ephemeral_resources(), |it| (it.type_name(), it.schema()));
+        let functions: BTreeMap<_, _> =
+            definition.functions().into_iter().map(|it| (it.name, it)).collect();
+        let types = SchemaTypes {
+            managed: schemas_of(&resources),
+            data: schemas_of(&data_sources),
+            ephemeral: schemas_of(&ephemeral_resources),
+            identities: BTreeMap::new(),
+        };
+        let capabilities = Capabilities {
+            plan_destroy: true,
+            get_provider_schema_optional: true,
+            move_resource_state: true,
+        };
+        let signatures = functions.values().map(Function::entry).collect();
+        let schemas = ProviderSchemas::new((*own.schema).clone(), types, signatures, capabilities);
+        Server {
+            definition,
+            own,
+            resources,
+            data_sources,
+            ephemeral_resources,
+            functions,
+            schemas: Arc::new(schemas),
+            client: OnceLock::new(),
+            stopper: Stopper::new(),
+        }
+    }
+
+    /// The definition that is served.
+    #[must_use]
+    pub fn definition(&self) -> &D {
+        &self.definition
+    }
+
+    /// The client, once the provider is configured.
+    #[must_use]
+    pub fn client(&self) -> Option<&D::Client> {
+        self.client.get()
+    }
+
+    fn configured(&self) -> Result<&D::Client, Diagnostic> {
+        let detail = "The provider was asked before it was configured. This is a bug in the calling program.";
+        self.client.get().ok_or_else(|| Diagnostic::error("Provider Not Configured", detail))
+    }
+
+    fn unknown_type(&self, what: &str, type_name: &str) -> Diagnostic {
+        let detail = format!(
+            "The provider {} has no {what} type named {type_name:?}.",
+            self.definition.name()
+        );
+        Diagnostic::error("Unknown Type", detail)
+    }
+
+    fn resource(
+        &self,
+        type_name: &str,
+    ) -> Result<&Typed<Box<dyn Resource<D::Client>>>, Diagnostic> {
+        self.resources.get(type_name).ok_or_else(|| self.unknown_type("resource", type_name))
+    }
+
+    fn ephemeral(
+        &self,
+        type_name: &str,
+    ) -> Result<&Typed<Box<dyn EphemeralResource<D::Client>>>, Diagnostic> {
+        let unknown = || self.unknown_type("ephemeral resource", type_name);
+        self.ephemeral_resources.get(type_name).ok_or_else(unknown)
+    }
+
+    fn data_source(
+        &self,
+        type_name: &str,
+    ) -> Result<&Typed<Box<dyn DataSource<D::Client>>>, Diagnostic> {
+        self.data_sources.get(type_name).ok_or_else(|| self.unknown_type("data source", type_name))
+    }
+
+    async fn configure_once(&self, request: ConfigureRequest) -> Vec<Diagnostic> {
+        let mut diagnostics = Diagnostics::default();
+        let config = Object::new(request.config);
+        match self.definition.configure(&config, &request.core_version, &mut diagnostics).await {
+            Ok(client) => {
+                if self.client.set(client).is_err() {
+                    let detail = "One process of a provider serves one configuration.";
+                    diagnostics.error("Provider Configured Twice", detail);
+                }
+            }
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+        diagnostics.into_vec()
+    }
+
+    fn call(&self, request: &CallFunctionRequest) -> Result<Value, FunctionFault> {
+        let fault = |message: String| FunctionFault { argument: None, message };
+        let function = self.functions.get(&*request.name);
+        let function =
+            function.ok_or_else(|| fault(format!("there is no function {:?}", &*request.name)))?;
+        let (given, named) = (request.arguments.len(), function.signature.parameters.len());
+        let fits =
+            if function.signature.variadic.is_some() { given >= named } else { given == named };
+        if fits {
+            (function.call)(&request.arguments)
+        } else {
+            Err(fault(format!("{:?} takes {named} arguments, not {given}", function.name)))
+        }
+    }
+}
+
+fn index<T>(
+    all: Vec<T>,
+    describe: impl Fn(&T) -> (&'static str, Schema),
+) -> BTreeMap<&'static str, Typed<T>> {
+    let entry = |it: T| {
+        let (name, schema) = describe(&it);
+        (name, Typed::new(it, schema))
+    };
+    all.into_iter().map(entry).collect()
+}
+
+fn schemas_of<T>(all: &BTreeMap<&'static str, Typed<T>>) -> BTreeMap<Str, Arc<provider::Schema>> {
+    all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
+}
+
+impl<D: Definition> Provider for Server<D> {
+    fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok(self.schemas.clone()) })
+    }
+
+    fn functions(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok(self.functions.values().map(Function::entry).collect()) })
+    }
+
+    fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async {
+            self.own.validate(config, |(), config, diagnostics| {
+                self.definition.validate(config, diagnostics)
+            })
+        })
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(self.configure_once(request))
+    }
+
+    fn validate_resource_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async move {
+            match self.resource(&request.type_name) {
+                Ok(it) => it.validate(request.config, |it, config, said| it.validate(config, said)),
+                Err(diagnostic) => vec![diagnostic],
+            }
+        })
+    }
+
+    fn validate_data_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async move {
+            match self.data_source(&request.type_name) {
+                Ok(it) => it.validate(request.config, |it, config, said| it.validate(config, said)),
+                Err(diagnostic) => vec![diagnostic],
+            }
+        })
+    }
+
+    fn validate_ephemeral_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async move {
+            match self.ephemeral(&request.type_name) {
+                Ok(it) => it.validate(request.config, |it, config, said| it.validate(config, said)),
+                Err(diagnostic) => vec![diagnostic],
+            }
+        })
+    }
+
+    fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        Box::pin(async move { self.upgraded(&request) })
+    }
+
+    fn move_resource_state(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        Box::pin(async move { self.taken_over(&request) })
+    }
+
+    fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
+        Box::pin(self.refresh(request))
+    }
+
+    fn plan_resource_change(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> BoxFuture<'_, PlanResourceChangeResponse> {
+        Box::pin(self.plan(request))
+    }
+
+    fn apply_resource_change(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+        Box::pin(self.apply(request))
+    }
+
+    fn import_resource_state(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> BoxFuture<'_, ImportResourceStateResponse> {
+        Box::pin(self.import(request))
+    }
+
+    fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> BoxFuture<'_, ReadDataSourceResponse> {
+        Box::pin(self.read_data(request))
+    }
+
+    fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> BoxFuture<'_, OpenEphemeralResponse> {
+        Box::pin(self.open(request))
+    }
+
+    fn renew_ephemeral(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> BoxFuture<'_, RenewEphemeralResponse> {
+        Box::pin(self.renew(request))
+    }
+
+    fn close_ephemeral(
+        &self,
+        request: CloseEphemeralRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(self.close_opened(request))
+    }
+
+    fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        Box::pin(async move { self.call(&request) })
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            self.stopper.fire();
+            Ok(())
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async { self.stopper.fire() })
+    }
+}

@@ -1,0 +1,106 @@
+//! Refreshing, importing and reading data sources.
+
+use provider::{
+    ImportResourceStateRequest, ImportResourceStateResponse, ImportedResource,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    null_write_only,
+};
+use values::{Str, Value};
+
+use super::Server;
+use crate::sdk::{
+    data::Object, data_source::DataRead, definition::Definition, diagnostics::Diagnostics,
+    private::PrivateState, resource::Existing,
+};
+
+impl<D: Definition> Server<D> {
+    pub(super) async fn refresh(&self, request: ReadResourceRequest) -> ReadResourceResponse {
+        let failed = |diagnostics: Diagnostics, private| ReadResourceResponse {
+            new_state: None,
+            private,
+            identity: None,
+            diagnostics: diagnostics.into_vec(),
+        };
+        let (resource, client) = match (self.resource(&request.type_name), self.configured()) {
+            (Ok(resource), Ok(client)) => (resource, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => {
+                return failed(diagnostic.into(), request.private);
+            }
+        };
+        let mut existing =
+            self.existing(request.current_state, PrivateState::decode(&request.private));
+        let ended = resource.of.read(client, &mut existing).await;
+        existing.diagnostics.absorb(ended);
+        if existing.diagnostics.has_errors() {
+            return failed(existing.diagnostics, request.private);
+        }
+        ReadResourceResponse {
+            new_state: Some(null_write_only(existing.state.value(), resource.schema.block())),
+            private: existing.private.encode(),
+            identity: None,
+            diagnostics: existing.diagnostics.into_vec(),
+        }
+    }
+
+    pub(super) async fn import(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> ImportResourceStateResponse {
+        let failed = |diagnostics: Diagnostics| ImportResourceStateResponse {
+            imported: Vec::new(),
+            diagnostics: diagnostics.into_vec(),
+        };
+        let (resource, client) = match (self.resource(&request.type_name), self.configured()) {
+            (Ok(resource), Ok(client)) => (resource, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
+        };
+        let block = resource.schema.block();
+        let mut existing = self.existing(block.empty_value(), PrivateState::default());
+        let ended = resource.of.import(client, &request.target, &mut existing).await;
+        existing.diagnostics.absorb(ended);
+        if existing.diagnostics.has_errors() {
+            return failed(existing.diagnostics);
+        }
+        let imported = ImportedResource {
+            type_name: Str::from(resource.of.type_name()),
+            state: null_write_only(existing.state.value(), block),
+            private: existing.private.encode(),
+            identity: None,
+        };
+        ImportResourceStateResponse {
+            imported: vec![imported],
+            diagnostics: existing.diagnostics.into_vec(),
+        }
+    }
+
+    pub(super) async fn read_data(&self, request: ReadDataSourceRequest) -> ReadDataSourceResponse {
+        let failed = |diagnostics: Diagnostics| ReadDataSourceResponse {
+            state: None,
+            diagnostics: diagnostics.into_vec(),
+        };
+        let (data_source, client) = match (self.data_source(&request.type_name), self.configured())
+        {
+            (Ok(data_source), Ok(client)) => (data_source, client),
+            (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
+        };
+        let state = Object::new(request.config);
+        let mut read =
+            DataRead { state, diagnostics: Diagnostics::default(), stop: self.stopper.stop() };
+        let ended = data_source.of.read(client, &mut read).await;
+        read.diagnostics.absorb(ended);
+        if read.diagnostics.has_errors() {
+            return failed(read.diagnostics);
+        }
+        let state = read.state.value().clone();
+        ReadDataSourceResponse { state: Some(state), diagnostics: read.diagnostics.into_vec() }
+    }
+
+    fn existing(&self, state: Value, private: PrivateState) -> Existing {
+        Existing {
+            state: Object::new(state),
+            private,
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Bringing stored objects to the current schema.
+
+use provider::{
+    MoveResourceStateRequest, Private, RawState, StateResponse, UpgradeResourceStateRequest,
+    null_write_only,
+};
+use serde_json::Value as Json;
+use values::{Type, Value, json};
+
+use super::{Server, Typed};
+use crate::sdk::{
+    definition::Definition,
+    diagnostics::Diagnostic,
+    resource::{MoveSource, Resource},
+};
+
+impl<D: Definition> Server<D> {
+    pub(super) fn upgraded(&self, request: &UpgradeResourceStateRequest) -> StateResponse {
+        let resource = match self.resource(&request.type_name) {
+            Ok(it) => it,
+            Err(diagnostic) => return failed(diagnostic),
+        };
+        let upgraded = parse(&request.raw_state).and_then(|stored| {
+            let current = resource.written.version;
+            let json = match request.version == current {
+                true => stored,
+                false => resource.of.upgrade(request.version, stored)?,
+            };
+            decode(resource, json)
+        });
+        match upgraded {
+            Ok(state) => {
+                StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
+            }
+            Err(diagnostic) => failed(diagnostic),
+        }
+    }
+
+    pub(super) fn taken_over(&self, request: &MoveResourceStateRequest) -> StateResponse {
+        let resource = match self.resource(&request.target_type_name) {
+            Ok(it) => it,
+            Err(diagnostic) => return failed(diagnostic),
+        };
+        let source = MoveSource {
+            provider: request.source_provider_address.clone(),
+            type_name: request.source_type_name.clone(),
+            schema_version: request.source_schema_version,
+        };
+        let taken = parse(&request.source_state).and_then(|stored| {
+            let unsupported = || {
+                let (from, to) = (&source.type_name, &request.target_type_name);
+                Diagnostic::error(
+                    "Unable to Move Resource State",
+                    format!("A {from} cannot become a {to}."),
+                )
+            };
+            let json = resource.of.take_over(&source, &stored)?.ok_or_else(unsupported)?;
+            decode(resource, json)
+        });
+        match taken {
+            Ok(state) => StateResponse {
+                state: Some(state),
+                private: Some(Private::default()),
+                diagnostics: Vec::new(),
+            },
+            Err(diagnostic) => failed(diagnostic),
+        }
+    }
+}
+
+fn failed(diagnostic: Diagnostic) -> StateResponse {
+    StateResponse { state: None, private: None, diagnostics: vec![diagnostic] }
+}
+
+fn unreadable(why: &str) -> Diagnostic {
+    Diagnostic::error("Unable to Read Previously Saved State", format!("The stored object {why}."))
+}
+
+fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
+    match raw {
+        RawState::Json(bytes) => {
+            serde_json::from_slice(bytes).map_err(|_| unreadable("is not JSON"))
+        }
+        RawState::Flatmap(_) => Err(unreadable("was written by a version before 0.12")),
+    }
+}
+
+/// Decodes by the schema; attributes that it does not have are dropped, and write-only ones are null.
+fn decode<C>(resource: &Typed<Box<dyn Resource<C>>>, json: Json) -> Result<Value, Diagnostic> {
+    let ty = resource.schema.implied_type();
+    let known = without_undefined(json, ty).to_string();
+    // The decoder's message might quote the stored value.
+    let state =
+        json::decode(known.as_bytes(), ty).map_err(|_| unreadable("does not fit the schema"))?;
+    Ok(null_write_only(&state, resource.schema.block()))
+}
+
+fn without_undefined(json: Json, ty: &Type) -> Json {
+    match (json, ty) {
+        (Json::Object(members), Type::Object(object)) => {
+            let keep = |(name, member): (String, Json)| {
+                let ty = object.get(&name)?;
+                Some((name, without_undefined(member, ty)))
+            };
+            Json::Object(members.into_iter().filter_map(keep).collect())
+        }
+        (Json::Object(members), Type::Map(element)) => {
+            let inside = |(key, member)| (key, without_undefined(member, element));
+            Json::Object(members.into_iter().map(inside).collect())
+        }
+        (Json::Array(items), Type::List(element) | Type::Set(element)) => {
+            Json::Array(items.into_iter().map(|item| without_undefined(item, element)).collect())
+        }
+        (json, _) => json,
+    }
+}

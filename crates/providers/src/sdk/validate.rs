@@ -1,0 +1,98 @@
+//! Checks of a configuration that follow from its schema.
+
+use values::{Path, Value};
+
+use super::{
+    diagnostics::Diagnostics,
+    schema::{Attribute, Block},
+    walk::{Outcome, Places, rebuild_block},
+};
+
+/// Checks one attribute.
+pub trait Validator: Send + Sync {
+    /// Says what is wrong with a value that is known and not null. The text must not quote it where the attribute is
+    /// sensitive or write-only.
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics);
+}
+
+/// The text must be one of these.
+pub struct OneOf(pub &'static [&'static str]);
+
+impl Validator for OneOf {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        if value.as_str().is_some_and(|text| !self.0.contains(&text)) {
+            let detail = format!("{path} must be one of: {}.", self.0.join(", "));
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value Match", detail);
+        }
+    }
+}
+
+/// The number must be whole and within these bounds.
+pub struct WholeBetween(pub i64, pub i64);
+
+impl Validator for WholeBetween {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        let whole = value.as_number().and_then(values::Number::to_i64);
+        if whole.is_none_or(|it| it < self.0 || it > self.1) {
+            let detail = format!("{path} must be a whole number from {} to {}.", self.0, self.1);
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
+        }
+    }
+}
+
+/// The text must have this many bytes.
+pub struct LengthBetween(pub usize, pub usize);
+
+impl Validator for LengthBetween {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        let length = value.as_str().map_or(0, str::len);
+        if length < self.0 || length > self.1 {
+            let detail = format!("{path} must have {} to {} bytes.", self.0, self.1);
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value Length", detail);
+        }
+    }
+}
+
+/// Checks what the schema demands: required values, no values that only the provider sets, deprecations, validators.
+pub(super) fn validate_block(block: &Block, config: &Value, diagnostics: &mut Diagnostics) {
+    rebuild_block(
+        block,
+        &Path::root(),
+        &Places::default(),
+        config,
+        &mut |path, attribute, _, value| {
+            validate_attribute(path, attribute, value, diagnostics);
+            Outcome { value: value.clone(), enter: value.is_known() }
+        },
+    );
+}
+
+fn validate_attribute(
+    path: &Path,
+    attribute: &Attribute,
+    value: &Value,
+    diagnostics: &mut Diagnostics,
+) {
+    if value.is_null() {
+        if attribute.required {
+            let detail = format!("{path} must be set, and not to null.");
+            diagnostics.error_at(
+                path.clone(),
+                "Missing Configuration for Required Attribute",
+                detail,
+            );
+        }
+        return;
+    }
+    if attribute.computed && !attribute.optional {
+        let detail =
+            format!("{path} is set by the provider; it cannot be set in the configuration.");
+        diagnostics.error_at(path.clone(), "Invalid Configuration for Read-Only Attribute", detail);
+    }
+    if let Some(instead) = &attribute.deprecation {
+        diagnostics.warn_at(path.clone(), "Attribute Deprecated", &**instead);
+    }
+    if value.is_known() {
+        attribute.validators.iter().for_each(|it| it.validate(path, value, diagnostics));
+    }
+}

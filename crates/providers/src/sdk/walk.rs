@@ -1,0 +1,150 @@
+//! One walk over a schema and up to three values of it at once, rebuilding one of them.
+
+use std::collections::BTreeMap;
+
+use provider::{Nesting, ObjectNesting};
+use values::{Kind, Path, Step, Str, Value};
+
+use super::schema::{Attribute, Block, Shape};
+
+/// The same place in the values that a plan is made from. A place that a value does not have is `None`.
+#[derive(Clone, Default)]
+pub(super) struct Places {
+    pub(super) config: Option<Value>,
+    pub(super) prior: Option<Value>,
+}
+
+impl Places {
+    fn step(&self, into: impl Fn(&Value) -> Option<Value>) -> Places {
+        Places {
+            config: self.config.as_ref().and_then(&into),
+            prior: self.prior.as_ref().and_then(&into),
+        }
+    }
+
+    fn attr(&self, name: &str) -> Places {
+        self.step(|value| value.get_attr(name))
+    }
+
+    /// The element that belongs to an element of the rebuilt value: by index, by key, and in a set by equality.
+    fn element(&self, step: &Step) -> Places {
+        self.step(|value| step.apply(value))
+    }
+}
+
+/// What becomes of an attribute, and whether the walk goes on inside it.
+pub(super) struct Outcome {
+    pub(super) value: Value,
+    pub(super) enter: bool,
+}
+
+impl Outcome {
+    pub(super) fn keep(value: &Value) -> Outcome {
+        Outcome { value: value.clone(), enter: true }
+    }
+
+    pub(super) fn replace(value: Value) -> Outcome {
+        Outcome { value, enter: false }
+    }
+}
+
+/// Decides about one attribute: where it is, its schema, the other values' places, and its own value.
+pub(super) type Decide<'a> = dyn FnMut(&Path, &Attribute, &Places, &Value) -> Outcome + 'a;
+
+/// Rebuilds `value`, an object of `block`, from what `decide` makes of its attributes, outermost first.
+pub(super) fn rebuild_block(
+    block: &Block,
+    path: &Path,
+    places: &Places,
+    value: &Value,
+    decide: &mut Decide<'_>,
+) -> Value {
+    let Kind::Object(parts) = value.kind() else { return value.clone() };
+    let mut rebuilt = parts.clone();
+    for (name, attribute) in &block.attributes {
+        rebuild_entry(&mut rebuilt, name, |part| {
+            rebuild_attribute(attribute, &path.clone().attr(name), &places.attr(name), part, decide)
+        });
+    }
+    for (name, nested) in &block.blocks {
+        rebuild_entry(&mut rebuilt, name, |part| {
+            let (path, places) = (path.clone().attr(name), places.attr(name));
+            match nested.nesting {
+                Nesting::Single | Nesting::Group => {
+                    rebuild_block(&nested.block, &path, &places, part, decide)
+                }
+                Nesting::List | Nesting::Set | Nesting::Map => {
+                    rebuild_elements(&path, &places, part, &mut |path, places, element| {
+                        rebuild_block(&nested.block, path, places, element, decide)
+                    })
+                }
+            }
+        });
+    }
+    Value::object(rebuilt)
+}
+
+fn rebuild_entry(
+    parts: &mut BTreeMap<Str, Value>,
+    name: &Str,
+    rebuild: impl FnOnce(&Value) -> Value,
+) {
+    if let Some(part) = parts.get_mut(name) {
+        *part = rebuild(part);
+    }
+}
+
+fn rebuild_attribute(
+    attribute: &Attribute,
+    path: &Path,
+    places: &Places,
+    value: &Value,
+    decide: &mut Decide<'_>,
+) -> Value {
+    let outcome = decide(path, attribute, places, value);
+    let Shape::Nested(nesting, attributes) = &attribute.shape else { return outcome.value };
+    if !outcome.enter {
+        return outcome.value;
+    }
+    match nesting {
+        ObjectNesting::Single => rebuild_object(attributes, path, places, &outcome.value, decide),
+        ObjectNesting::List | ObjectNesting::Set | ObjectNesting::Map => {
+            rebuild_elements(path, places, &outcome.value, &mut |path, places, element| {
+                rebuild_object(attributes, path, places, element, decide)
+            })
+        }
+    }
+}
+
+fn rebuild_object(
+    attributes: &BTreeMap<Str, Attribute>,
+    path: &Path,
+    places: &Places,
+    value: &Value,
+    decide: &mut Decide<'_>,
+) -> Value {
+    let Kind::Object(parts) = value.kind() else { return value.clone() };
+    let mut rebuilt = parts.clone();
+    for (name, attribute) in attributes {
+        rebuild_entry(&mut rebuilt, name, |part| {
+            rebuild_attribute(attribute, &path.clone().attr(name), &places.attr(name), part, decide)
+        });
+    }
+    Value::object(rebuilt)
+}
+
+fn rebuild_elements(
+    path: &Path,
+    places: &Places,
+    value: &Value,
+    rebuild: &mut dyn FnMut(&Path, &Places, &Value) -> Value,
+) -> Value {
+    value.map_parts(|step, element| {
+        // Map blocks with dynamic attributes are objects as values; their labels are keys nevertheless.
+        let key = match step {
+            Step::Attr(name) => Value::string(name.clone()),
+            Step::Index(key) => key.clone(),
+        };
+        rebuild(&path.clone().index(key), &places.element(step), element)
+    })
+}
