@@ -1,0 +1,403 @@
+//! A small provider for the tests of this crate, served as a plugin.
+//!
+//! Every call is one line of its log, so that tests count calls on the plugin's side. Some names provoke faults:
+//! a thing called `crash` ends the process while it is planned, one called `panic` panics.
+
+use std::{
+    collections::BTreeMap,
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, AttributeType, Block,
+    BoxFuture, CallFunctionRequest, Capabilities, CloseEphemeralRequest, ConfigureRequest,
+    FunctionFault, FunctionParameter, FunctionSignature, ImportResourceStateRequest,
+    ImportResourceStateResponse, ImportTarget, ImportedResource, MoveResourceStateRequest,
+    NestedBlock, NestedObject, Nesting, ObjectNesting, OpenEphemeralRequest, OpenEphemeralResponse,
+    OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider,
+    ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
+    Schema, SchemaTypes, StateResponse, UpgradeResourceStateRequest, ValidateRequest,
+};
+use values::{Path, Str, Type, Value, json};
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let provider = Arc::new(Peer { schemas: Arc::new(schemas()) });
+    let served = match (runtime, std::env::args().nth(1).as_deref()) {
+        (Ok(runtime), Some("--debug")) => {
+            runtime.block_on(plugin::serve_debug(provider, "example.com/tests/peer"))
+        }
+        (Ok(runtime), _) => runtime.block_on(plugin::serve(provider)),
+        (Err(error), _) => return fail(&error.to_string()),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "what is wrong with the start of a plugin is for people")]
+fn fail(message: &str) -> ExitCode {
+    eprintln!("{message}");
+    ExitCode::FAILURE
+}
+
+/// Writes one line of hclog's JSON.
+#[expect(clippy::print_stderr, reason = "stderr is a plugin's log")]
+fn log(call: &str, detail: &str) {
+    eprintln!(
+        "{}",
+        serde_json::json!({"@level": "info", "@message": call, "@module": "peer", "detail": detail})
+    );
+}
+
+struct Peer {
+    schemas: Arc<ProviderSchemas>,
+}
+
+fn block(attributes: Vec<(&str, Attribute)>) -> Block {
+    let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
+    Block::new(attributes, BTreeMap::new())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment is how a test speaks to this process"
+)]
+fn thing() -> Schema {
+    let mut attributes: BTreeMap<Str, Attribute> = [
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("size", Attribute::optional(Type::Number)),
+        ("tags", Attribute::optional(Type::map(Type::String))),
+        ("secret", Attribute { write_only: true, ..Attribute::optional(Type::String) }),
+        ("password", Attribute { sensitive: true, ..Attribute::optional_computed(Type::String) }),
+    ]
+    .map(|(name, it)| (name.into(), it))
+    .into();
+    if std::env::var_os("PEER_NESTED").is_some() {
+        let parts = [("label".into(), Attribute::required(Type::String))].into();
+        let parts = AttributeType::Nested(NestedObject::new(ObjectNesting::List, parts));
+        attributes.insert("parts".into(), Attribute { optional: true, ..Attribute::new(parts) });
+    }
+    let rule =
+        NestedBlock::new(Nesting::Set, block(vec![("port", Attribute::required(Type::Number))]));
+    Schema::new(3, Block::new(attributes, [("rule".into(), rule)].into()))
+}
+
+fn schemas() -> ProviderSchemas {
+    let token = block(vec![
+        ("length", Attribute::required(Type::Number)),
+        ("value", Attribute { sensitive: true, ..Attribute::computed(Type::String) }),
+    ]);
+    let echo = block(vec![
+        ("input", Attribute::required(Type::Dynamic)),
+        ("output", Attribute::computed(Type::Dynamic)),
+    ]);
+    let identity = block(vec![("name", Attribute::required(Type::String))]);
+    let types = SchemaTypes {
+        managed: [("peer_thing".into(), Arc::new(thing()))].into(),
+        data: [("peer_echo".into(), Arc::new(Schema::new(0, echo)))].into(),
+        ephemeral: [("peer_token".into(), Arc::new(Schema::new(0, token)))].into(),
+        identities: [("peer_thing".into(), Arc::new(Schema::new(1, identity)))].into(),
+    };
+    let provider = Schema::new(0, block(vec![("prefix", Attribute::optional(Type::String))]));
+    let capabilities = Capabilities {
+        plan_destroy: true,
+        get_provider_schema_optional: true,
+        move_resource_state: true,
+    };
+    ProviderSchemas::new(provider, types, functions(), capabilities)
+}
+
+fn functions() -> BTreeMap<Str, FunctionSignature> {
+    let parameter = |name: &str| FunctionParameter {
+        name: name.into(),
+        ty: Type::String,
+        allow_null_value: true,
+        allow_unknown_values: false,
+        description: "A text.".into(),
+        description_kind: Default::default(),
+    };
+    let join = FunctionSignature {
+        parameters: vec![parameter("separator")],
+        variadic: Some(parameter("parts")),
+        returns: Type::String,
+        summary: "Joins texts".into(),
+        description: "Joins texts.".into(),
+        description_kind: Default::default(),
+        deprecation_message: "".into(),
+    };
+    [("join".into(), join)].into()
+}
+
+/// `value` with some attributes replaced.
+fn with(value: &Value, changes: &[(&str, Value)]) -> Value {
+    let mut attributes = value.as_map().cloned().unwrap_or_default();
+    attributes.extend(changes.iter().map(|(name, value)| (Str::from(*name), value.clone())));
+    Value::object(attributes)
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get_attr(name).and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(async { value })
+}
+
+impl Peer {
+    fn stored(&self, state: &RawState) -> StateResponse {
+        let schema = self.schemas.managed("peer_thing").expect("it is in schemas()");
+        let failed = |text: String| StateResponse {
+            state: None,
+            private: None,
+            diagnostics: vec![ProviderDiagnostic::error("Cannot upgrade", text)],
+        };
+        match state {
+            RawState::Json(text) => match json::decode(text, schema.implied_type()) {
+                Ok(state) => {
+                    StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
+                }
+                Err(error) => failed(error.to_string()),
+            },
+            RawState::Flatmap(map) => failed(format!("{} flat keys", map.len())),
+        }
+    }
+
+    fn name_identity(state: &Value) -> Option<Value> {
+        (!state.is_null())
+            .then(|| Value::object_from([("name", Value::string(text(state, "name")))]))
+    }
+}
+
+impl Provider for Peer {
+    fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        log("schemas", "");
+        done(Ok(Arc::clone(&self.schemas)))
+    }
+
+    fn functions(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        done(Ok(self.schemas.functions.clone()))
+    }
+
+    fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("validate provider", &text(&config, "prefix"));
+        done(Vec::new())
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("configure", &format!("{} {}", request.core_version, text(&request.config, "prefix")));
+        done(Vec::new())
+    }
+
+    fn validate_resource_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("validate", &request.type_name);
+        let name = text(&request.config, "name");
+        let path = Path::root().attr("name");
+        done(match name.as_str() {
+            "bad" => vec![
+                ProviderDiagnostic::error("Bad name", format!("The name {name:?} is bad."))
+                    .at(path),
+            ],
+            _ => vec![ProviderDiagnostic::warning("Odd name", "").at(path)],
+        })
+    }
+
+    fn validate_data_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("validate data", &request.type_name);
+        done(Vec::new())
+    }
+
+    fn validate_ephemeral_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("validate ephemeral", &request.type_name);
+        done(Vec::new())
+    }
+
+    fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        log("upgrade", &request.version.to_string());
+        done(self.stored(&request.raw_state))
+    }
+
+    fn move_resource_state(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        log("move", &format!("{} {}", request.source_provider_address, request.source_type_name));
+        done(StateResponse {
+            private: Some(request.source_private),
+            ..self.stored(&request.source_state)
+        })
+    }
+
+    fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
+        log("read", &String::from_utf8_lossy(request.private.as_bytes()));
+        let gone = text(&request.current_state, "name") == "gone";
+        let null = Value::null(request.current_state.ty());
+        done(ReadResourceResponse {
+            new_state: Some(if gone { null } else { request.current_state }),
+            private: request.private,
+            identity: request.identity,
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn plan_resource_change(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> BoxFuture<'_, PlanResourceChangeResponse> {
+        log("plan", &text(&request.config, "name"));
+        match text(&request.config, "name").as_str() {
+            "crash" => std::process::exit(7),
+            "panic" => panic!("this is what the test asks for"),
+            _ => {}
+        }
+        let create = request.prior_state.is_null() && !request.proposed_new_state.is_null();
+        let unknown =
+            [("id", Value::unknown(Type::String)), ("password", Value::unknown(Type::String))];
+        let nothing = [("secret", Value::null(Type::String))];
+        let planned = match (create, request.proposed_new_state.is_null()) {
+            (_, true) => request.proposed_new_state,
+            (true, _) => with(&with(&request.proposed_new_state, &unknown), &nothing),
+            (false, _) => with(&request.proposed_new_state, &nothing),
+        };
+        done(PlanResourceChangeResponse {
+            planned_identity: Self::name_identity(&planned),
+            planned_state: Some(planned),
+            requires_replace: vec![Path::root().attr("tags").index(Value::string("k"))],
+            planned_private: Private::new(*b"{\"p\":1}"),
+            legacy_type_system: false,
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn apply_resource_change(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+        let secret = text(&request.config, "secret");
+        log(
+            "apply",
+            &format!("{} {secret}", String::from_utf8_lossy(request.planned_private.as_bytes())),
+        );
+        let name = text(&request.planned_state, "name");
+        let made =
+            [("id", Value::string(format!("id-{name}"))), ("password", Value::string("made"))];
+        let state = match request.planned_state.is_null() {
+            true => request.planned_state,
+            false => with(&request.planned_state, &made),
+        };
+        done(ApplyResourceChangeResponse {
+            new_identity: Self::name_identity(&state),
+            new_state: Some(state),
+            private: request.planned_private,
+            legacy_type_system: false,
+            diagnostics: vec![ProviderDiagnostic::warning("Applied", format!("with {secret}"))],
+        })
+    }
+
+    fn import_resource_state(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> BoxFuture<'_, ImportResourceStateResponse> {
+        log("import", &request.type_name);
+        let schema = self.schemas.managed("peer_thing").expect("it is in schemas()");
+        let name = match request.target {
+            ImportTarget::Id(id) => Value::string(id),
+            ImportTarget::Identity(identity) => {
+                identity.get_attr("name").unwrap_or_else(Value::dynamic)
+            }
+        };
+        let state = with(&schema.block().empty_value(), &[("name", name)]);
+        let imported = ImportedResource {
+            type_name: request.type_name,
+            identity: Self::name_identity(&state),
+            state,
+            private: Private::new(*b"imported"),
+        };
+        done(ImportResourceStateResponse { imported: vec![imported], diagnostics: Vec::new() })
+    }
+
+    fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> BoxFuture<'_, ReadDataSourceResponse> {
+        log("read data", &request.type_name);
+        let input = request.config.get_attr("input").unwrap_or_else(Value::dynamic);
+        let state = with(&request.config, &[("output", input)]);
+        done(ReadDataSourceResponse { state: Some(state), diagnostics: Vec::new() })
+    }
+
+    fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> BoxFuture<'_, OpenEphemeralResponse> {
+        log("open", &request.type_name);
+        let opened = OpenedEphemeral {
+            result: with(&request.config, &[("value", Value::string("t0ken"))]),
+            renew_at: Some(SystemTime::UNIX_EPOCH + Duration::new(1_900_000_000, 500)),
+            private: Private::new(*b"lease"),
+        };
+        done(OpenEphemeralResponse { opened: Some(opened), diagnostics: Vec::new() })
+    }
+
+    fn renew_ephemeral(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> BoxFuture<'_, RenewEphemeralResponse> {
+        log("renew", &String::from_utf8_lossy(request.private.as_bytes()));
+        done(RenewEphemeralResponse {
+            renew_at: None,
+            private: Private::new(*b"lease2"),
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn close_ephemeral(
+        &self,
+        request: CloseEphemeralRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        log("close", &String::from_utf8_lossy(request.private.as_bytes()));
+        done(Vec::new())
+    }
+
+    fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        log("call", &request.name);
+        let mut texts = request.arguments.iter().map(Value::as_str);
+        let separator = texts.next().flatten().unwrap_or_default();
+        let parts: Option<Vec<&str>> = texts.collect();
+        done(match parts {
+            Some(parts) => Ok(Value::string(parts.join(separator))),
+            None => Err(FunctionFault { argument: Some(1), message: "a part is null".to_owned() }),
+        })
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        log("stop", "");
+        done(Ok(()))
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        done(())
+    }
+}

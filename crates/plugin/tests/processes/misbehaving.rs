@@ -1,0 +1,162 @@
+//! Plugins that do everything wrong: each fault is an error of its own, in bounded time, and no process stays.
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use crate::support::{Heard, eventually, exists, options, peer, shell};
+use plugin::{LaunchError, LaunchOptions, LogLevel, PluginEvent, TlsMode, launch};
+
+/// Starts `script`, expects a failure whose first line is `expected`, and that nothing is left of the process.
+async fn check(script: &str, expected: &str) -> LaunchError {
+    let folder = tempfile::tempdir().expect("a folder");
+    let id_file = folder.path().join("id");
+    let command = shell(&format!("echo $$ > {}; {script}", id_file.display()));
+    let begin = Instant::now();
+    let timeout = Duration::from_millis(400);
+    let result =
+        launch(command, LaunchOptions { start_timeout: timeout, ..options(&Heard::default()) })
+            .await;
+    let Err(error) = result else { panic!("it started: {script}") };
+    assert!(begin.elapsed() < Duration::from_secs(3), "took {:?}: {script}", begin.elapsed());
+    let text = error.to_string();
+    assert_eq!(text.lines().next(), Some(expected), "{script}");
+    let id = std::fs::read_to_string(id_file).expect("it ran").trim().parse().expect("an id");
+    assert!(!exists(id), "process {id} is still there: {script}");
+    error
+}
+
+#[tokio::test]
+async fn every_fault_of_a_start_is_its_own_error() {
+    check("exit 3", "plugin exited before we could connect (exit status: 3)").await;
+    check("exec >&-; sleep 60", "plugin exited before we could connect (signal: 9 (SIGKILL))")
+        .await;
+    check("exec sleep 60", "timeout while waiting for plugin to start").await;
+    check("echo hello; sleep 60", "Unrecognized remote plugin message: hello").await;
+    check("printf 'no end'", "Unrecognized remote plugin message: no end").await;
+    check("echo 'password hunter2'; sleep 60", "Unrecognized remote plugin message: password ***")
+        .await;
+    check("echo '1|6|unix'; sleep 60", "Unrecognized remote plugin message: 1|6|unix").await;
+    check(
+        "echo '1|6|unix|/nowhere'; sleep 60",
+        "unsupported plugin protocol \"netrpc\", expected \"grpc\"",
+    )
+    .await;
+    check(
+        "echo '1|6|unix|/nowhere|netrpc|'; sleep 60",
+        "unsupported plugin protocol \"netrpc\", expected \"grpc\"",
+    )
+    .await;
+    check(
+        "echo '2|6|unix|/nowhere|grpc|'; sleep 60",
+        "incompatible core API version with plugin. Plugin version: 2, Core version: 1",
+    )
+    .await;
+    check(
+        "echo '1|4|unix|/nowhere|grpc|'; sleep 60",
+        "incompatible API version with plugin. Plugin version: 4, Client versions: [5 6]",
+    )
+    .await;
+    check(
+        "echo '1|6|unix|/nowhere|grpc|'; sleep 60",
+        "failed to connect to the plugin: transport error: No such file or directory (os error 2)",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_plugin_that_ends_early_is_quoted() {
+    let error = check(
+        "echo 'missing library hunter2' >&2; exit 127",
+        "plugin exited before we could connect (exit status: 127):",
+    )
+    .await;
+    assert_eq!(error.to_string().lines().nth(1), Some("missing library ***"));
+    let LaunchError::Exited { status, stderr } = error else { panic!("another error") };
+    assert_eq!((status.and_then(|it| it.code()), stderr.len()), (Some(127), 1));
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_run_is_named() {
+    let result = launch(Command::new("/nowhere/plugin"), options(&Heard::default())).await;
+    let error = result.err().map(|it| it.to_string()).unwrap_or_default();
+    assert!(error.starts_with("failed to start /nowhere/plugin: No such file"), "{error}");
+}
+
+#[tokio::test]
+async fn a_socket_where_nobody_speaks_runs_into_the_timeout() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s");
+    let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
+    // Something that looks like a certificate makes the client wait for a TLS handshake.
+    let line = format!("1|6|unix|{}|grpc|{}", path.display(), "A".repeat(100));
+    check(&format!("echo '{line}'; sleep 60"), "timeout while waiting for plugin to start").await;
+}
+
+#[tokio::test]
+async fn another_certificate_than_the_announced_one_is_refused() {
+    let certificate = "MIIBszCCAVmgAwIBAgIUQ".repeat(8);
+    let script = format!(
+        "exec 3>&1; \"{}\" | while read -r line; do echo \"${{line%|*}}|{certificate}\" >&3; cat >/dev/null; done",
+        peer().display()
+    );
+    check(&script, "failed to connect to the plugin: transport error: unexpected error: the peer presents another certificate than the one it announced").await;
+}
+
+#[tokio::test]
+async fn dropping_a_start_kills_the_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let id_file = folder.path().join("id");
+    let command = shell(&format!("echo $$ > {}; exec sleep 60", id_file.display()));
+    let heard = Heard::default();
+    let mut id = None;
+    tokio::select! {
+        _ = launch(command, options(&heard)) => panic!("it cannot start"),
+        () = eventually("it runs", || {
+            id = std::fs::read_to_string(&id_file).ok().and_then(|it| it.trim().parse().ok());
+            id.is_some()
+        }) => {}
+    }
+    let id = id.expect("it ran");
+    eventually("the process is reaped", || !exists(id)).await;
+}
+
+#[tokio::test]
+async fn a_flood_of_output_neither_blocks_nor_fills_memory() {
+    let heard = Heard::default();
+    let peer = peer();
+    // A megabyte in one line before the handshake, on stderr; more after it, on both.
+    let script = format!(
+        "head -c 1048576 /dev/zero | tr '\\0' x >&2; echo >&2; (sleep 0.1; head -c 1048576 /dev/zero; \
+         head -c 3000000 /dev/zero >&2; echo >&2; echo 'panic: hunter2' >&2; echo 'goroutine 1' >&2) & exec {}",
+        peer.display()
+    );
+    let process =
+        launch(shell(&script), LaunchOptions { tls: TlsMode::Off, ..options(&heard) }).await;
+    let process = process.unwrap_or_else(|error| panic!("{error}"));
+    eventually("the panic is heard", || {
+        heard.events().contains(&PluginEvent::Panicked { line: "goroutine 1".to_owned() })
+    })
+    .await;
+    process.shutdown().await;
+    let logs = heard.logs();
+    let longest = logs.iter().map(|it| it.message.len()).max();
+    assert!(longest.is_some_and(|it| it < 70_000), "{longest:?}");
+    assert!(logs[0].message.ends_with("... (983040 bytes left out)"));
+    assert!(logs.iter().any(|it| it.message == "panic: ***" && it.level == LogLevel::Error));
+}
+
+#[tokio::test]
+async fn a_plugin_that_ignores_shutdown_is_killed() {
+    // The shell, which is our child, outlives the peer.
+    let script = format!("trap '' TERM; {}; sleep 60", peer().display());
+    let heard = Heard::default();
+    let process =
+        launch(shell(&script), options(&heard)).await.unwrap_or_else(|error| panic!("{error}"));
+    let id = process.id().expect("it runs");
+    let begin = Instant::now();
+    process.shutdown().await;
+    assert!(begin.elapsed() < Duration::from_secs(4), "took {:?}", begin.elapsed());
+    assert!(!exists(id));
+}

@@ -1,0 +1,104 @@
+//! What the tests of real processes share: where the peer is, and a sink that remembers.
+
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use plugin::{GrpcProvider, LaunchOptions, LogRecord, PluginEvent, PluginStdin, TlsMode, launch};
+use provider::Provider;
+
+/// The executable of `examples/peer.rs`, which cargo builds with the tests.
+pub(crate) fn peer() -> PathBuf {
+    let mut path = std::env::current_exe().expect("a test has an executable");
+    path.pop();
+    if path.ends_with("deps") {
+        path.pop();
+    }
+    path.join("examples/peer")
+}
+
+/// The peer, told to speak protocol 5 only by taking the place of what we offer.
+pub(crate) fn peer_speaking(version: &str) -> Command {
+    let mut command = Command::new("env");
+    command.arg(format!("PLUGIN_PROTOCOL_VERSIONS={version}")).arg(peer());
+    command
+}
+
+pub(crate) fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
+/// Everything that plugins said.
+#[derive(Clone, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<PluginEvent>>>);
+
+impl Heard {
+    pub(crate) fn events(&self) -> Vec<PluginEvent> {
+        self.0.lock().expect("not poisoned").clone()
+    }
+
+    pub(crate) fn logs(&self) -> Vec<LogRecord> {
+        let log = |event| match event {
+            PluginEvent::Log(record) => Some(record),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(log).collect()
+    }
+
+    /// The calls that the peer logged, with their details.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let call = |it: LogRecord| format!("{} {}", it.message, it.fields[0].1).trim().to_owned();
+        self.logs()
+            .into_iter()
+            .filter(|it| it.module.as_deref() == Some("peer"))
+            .map(call)
+            .collect()
+    }
+}
+
+/// Options with a sink that remembers and a redactor that knows the secret `hunter2`.
+pub(crate) fn options(heard: &Heard) -> LaunchOptions {
+    let heard = heard.clone();
+    let sink = move |_: &str, event: PluginEvent| heard.0.lock().expect("not poisoned").push(event);
+    let mut options = LaunchOptions::new(
+        "example.com/tests/peer",
+        Arc::new(sink),
+        Arc::new(|text: &str| text.replace("hunter2", "***")),
+    );
+    options.stdin = PluginStdin::Null;
+    options.start_timeout = Duration::from_secs(20);
+    options
+}
+
+pub(crate) async fn start(command: Command, tls: TlsMode, heard: &Heard) -> GrpcProvider {
+    let process = launch(command, LaunchOptions { tls, ..options(heard) }).await;
+    GrpcProvider::new(process.unwrap_or_else(|error| panic!("{error}")), None)
+}
+
+/// Ends the provider and says whether that was quick and the process is gone.
+pub(crate) async fn end(provider: &GrpcProvider) {
+    let id = provider.process().and_then(|it| it.id()).expect("it runs");
+    let begin = Instant::now();
+    provider.close().await;
+    assert!(begin.elapsed() < Duration::from_millis(1500), "took {:?}", begin.elapsed());
+    assert!(!exists(id), "process {id} is still there");
+}
+
+/// Whether a process with this id exists, be it as a zombie.
+pub(crate) fn exists(id: u32) -> bool {
+    PathBuf::from(format!("/proc/{id}")).exists()
+}
+
+/// Waits until `condition` holds, at most five seconds.
+pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < Duration::from_secs(5), "never: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
