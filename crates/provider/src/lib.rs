@@ -10,6 +10,8 @@
 //! **Invariant:** the functions of [`objchange`] and the walks over schemas keep every mark of the values they move.
 //! **Absent on purpose:** protocol buffers, processes, configuration, addresses of resources in a configuration.
 
+#[cfg(test)]
+mod fixture;
 pub mod objchange;
 mod provider;
 mod schema;

@@ -13,6 +13,7 @@ mod ignore;
 mod normalize;
 mod plan_valid;
 mod proposed;
+mod replace;
 mod same;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use self::ignore::{IgnoreChanges, ignore_changes};
 pub use self::normalize::normalize_legacy;
 pub use self::plan_valid::plan_valid;
 pub use self::proposed::{planned_unknown_object, proposed_new};
+pub use self::replace::{ReplacePaths, replace_paths};
 
 /// A rule that an answer of a provider does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,14 @@
+mod compatible;
+mod ignore;
+mod normalize;
+mod plan_valid;
+mod proposed;
+mod replace;
+
+use super::Violation;
+
+/// The violations, one per line.
+fn lines(violations: &[Violation]) -> String {
+    let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}

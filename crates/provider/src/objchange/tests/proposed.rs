@@ -1,0 +1,321 @@
+use values::{Type, Value};
+
+use crate::fixture::{
+    block, block_with, computed, nested, optional, optional_computed, required, value, write_only,
+};
+use crate::objchange::{planned_unknown_object, proposed_new};
+use crate::schema::{Attribute, Block, Nesting, ObjectNesting};
+
+/// Compares with the expected value, so that types and order count, not only what is shown.
+#[track_caller]
+fn check(block: &Block, prior: &str, config: &str, expected: &str) {
+    let proposed = proposed_new(block, &value(block, prior), &value(block, config));
+    assert_eq!(proposed, value(block, expected));
+}
+
+#[test]
+fn attributes_follow_the_configuration_except_where_computed_and_left_out() {
+    let schema = block([
+        ("c", computed()),
+        ("o", optional()),
+        ("oc", optional_computed()),
+        ("w", write_only()),
+    ]);
+    let cases = [
+        // Deleting, and nothing at all.
+        ("null", "null", "null"),
+        (r#"{"o": "a"}"#, "null", r#"{"o": "a"}"#),
+        // Creating: computed attributes are null, not unknown.
+        ("null", r#"{"o": "a"}"#, r#"{"o": "a"}"#),
+        (
+            r#"{"c": "x", "o": "a", "oc": "p"}"#,
+            r#"{"o": "b"}"#,
+            r#"{"c": "x", "o": "b", "oc": "p"}"#,
+        ),
+        (r#"{"c": "x", "o": "a", "oc": "p"}"#, r#"{"oc": "q"}"#, r#"{"c": "x", "oc": "q"}"#),
+        (r#"{"oc": "p"}"#, r#"{"oc": "?", "o": "?"}"#, r#"{"oc": "?", "o": "?"}"#),
+        // A computed-only attribute with a configured value, as ignore_changes can make it.
+        (r#"{"c": "x"}"#, r#"{"c": "y"}"#, r#"{"c": "y"}"#),
+        // Write-only: the value goes to the provider, prior is null.
+        ("{}", r#"{"w": "secret"}"#, r#"{"w": "secret"}"#),
+        // An unknown configuration proposes what there is.
+        (r#"{"o": "a"}"#, r#""?""#, r#"{"o": "a"}"#),
+    ];
+    for (prior, config, expected) in cases {
+        check(&schema, prior, config, expected);
+    }
+}
+
+#[test]
+fn a_nested_attribute_that_is_left_out_is_kept_only_if_the_provider_filled_it() {
+    let with_configured = Attribute {
+        computed: true,
+        ..nested(ObjectNesting::Single, [("c", computed()), ("o", optional())])
+    };
+    let schema = block([("n", with_configured)]);
+    check(&schema, r#"{"n": {"c": "x", "o": "a"}}"#, "{}", "{}");
+    check(&schema, r#"{"n": {"c": "x"}}"#, "{}", r#"{"n": {"c": "x"}}"#);
+    let deep = nested(
+        ObjectNesting::List,
+        [("m", Attribute { computed: true, ..nested(ObjectNesting::Map, [("o", optional())]) })],
+    );
+    let schema = block([("n", Attribute { computed: true, ..deep })]);
+    check(&schema, r#"{"n": [{"m": {"k": {"o": "a"}}}]}"#, "{}", "{}");
+    check(&schema, r#"{"n": [{"m": {"k": {}}}]}"#, "{}", r#"{"n": [{"m": {"k": {}}}]}"#);
+}
+
+#[test]
+fn nested_objects_merge_by_their_arrangement() {
+    let attributes = || [("c", computed()), ("o", optional())];
+    let schema = block([
+        ("list", nested(ObjectNesting::List, attributes())),
+        ("map", nested(ObjectNesting::Map, attributes())),
+        ("set", nested(ObjectNesting::Set, attributes())),
+        ("single", nested(ObjectNesting::Single, attributes())),
+    ]);
+    let cases = [
+        // Removed: not computed, so null.
+        (r#"{"single": {"c": "x"}}"#, "{}", "{}"),
+        (
+            r#"{"single": {"c": "x", "o": "a"}}"#,
+            r#"{"single": {"o": "b"}}"#,
+            r#"{"single": {"c": "x", "o": "b"}}"#,
+        ),
+        ("{}", r#"{"single": {"o": "b"}}"#, r#"{"single": {"o": "b"}}"#),
+        (r#"{"single": {"c": "x"}}"#, r#"{"single": "?"}"#, r#"{"single": "?"}"#),
+        // By index: a computed value stays at its index when elements shift.
+        (
+            r#"{"list": [{"c": "1", "o": "a"}, {"c": "2", "o": "b"}]}"#,
+            r#"{"list": [{"o": "b"}]}"#,
+            r#"{"list": [{"c": "1", "o": "b"}]}"#,
+        ),
+        (
+            r#"{"list": [{"c": "1", "o": "a"}]}"#,
+            r#"{"list": [{"o": "a"}, {"o": "b"}, null]}"#,
+            r#"{"list": [{"c": "1", "o": "a"}, {"o": "b"}, null]}"#,
+        ),
+        (r#"{"list": [{"c": "1"}]}"#, r#"{"list": []}"#, r#"{"list": []}"#),
+        (
+            r#"{"map": {"a": {"c": "1"}, "b": {"c": "2"}}}"#,
+            r#"{"map": {"b": {"o": "x"}, "c": {"o": "y"}, "d": null}}"#,
+            r#"{"map": {"b": {"c": "2", "o": "x"}, "c": {"o": "y"}, "d": null}}"#,
+        ),
+        (
+            r#"{"set": [{"c": "1", "o": "a"}, {"c": "2", "o": "b"}]}"#,
+            r#"{"set": [{"o": "b"}, {"o": "z"}]}"#,
+            r#"{"set": [{"c": "2", "o": "b"}, {"o": "z"}]}"#,
+        ),
+    ];
+    for (prior, config, expected) in cases {
+        check(&schema, prior, config, expected);
+    }
+}
+
+#[test]
+fn blocks_merge_by_their_arrangement() {
+    let inner = || block([("c", computed()), ("o", optional())]);
+    let cases = [
+        (Nesting::Single, r#"{"b": {"c": "x"}}"#, "{}", "{}"),
+        (
+            Nesting::Single,
+            r#"{"b": {"c": "x"}}"#,
+            r#"{"b": {"o": "a"}}"#,
+            r#"{"b": {"c": "x", "o": "a"}}"#,
+        ),
+        (Nesting::Single, "{}", r#"{"b": {"o": "a"}}"#, r#"{"b": {"o": "a"}}"#),
+        // A group that is left out is an object of nulls, so what was computed in it stays.
+        (Nesting::Group, r#"{"b": {"c": "x", "o": "a"}}"#, r#"{"b": {}}"#, r#"{"b": {"c": "x"}}"#),
+        (
+            Nesting::List,
+            r#"{"b": [{"c": "1", "o": "a"}]}"#,
+            r#"{"b": [{"o": "z"}, {"o": "y"}]}"#,
+            r#"{"b": [{"c": "1", "o": "z"}, {"o": "y"}]}"#,
+        ),
+        (Nesting::List, r#"{"b": [{"c": "1"}]}"#, r#"{"b": []}"#, r#"{"b": []}"#),
+        // From a dynamic block over something unknown.
+        (Nesting::List, r#"{"b": [{"c": "1"}]}"#, r#"{"b": "?"}"#, r#"{"b": "?"}"#),
+        // Old state may hold null where there are no blocks.
+        (Nesting::List, r#"{"b": null}"#, r#"{"b": []}"#, r#"{"b": []}"#),
+        (Nesting::List, r#"{"b": null}"#, r#"{"b": [{"o": "a"}]}"#, r#"{"b": [{"o": "a"}]}"#),
+        (
+            Nesting::Map,
+            r#"{"b": {"k": {"c": "1"}, "l": {"c": "2"}}}"#,
+            r#"{"b": {"l": {"o": "a"}, "m": {}}}"#,
+            r#"{"b": {"l": {"c": "2", "o": "a"}, "m": {}}}"#,
+        ),
+        (
+            Nesting::Set,
+            r#"{"b": [{"c": "1", "o": "a"}]}"#,
+            r#"{"b": [{"o": "a"}, {"o": "b"}]}"#,
+            r#"{"b": [{"c": "1", "o": "a"}, {"o": "b"}]}"#,
+        ),
+        (Nesting::Set, r#"{"b": [{"c": "1", "o": "a"}]}"#, r#"{"b": "?"}"#, r#"{"b": "?"}"#),
+    ];
+    for (nesting, prior, config, expected) in cases {
+        check(&block_with([], [("b", nesting, inner())]), prior, config, expected);
+    }
+}
+
+#[test]
+fn elements_of_sets_correspond_by_all_that_is_not_computed() {
+    let inner = block([("c", computed()), ("oc", optional_computed()), ("r", required())]);
+    let schema = block_with([], [("b", Nesting::Set, inner)]);
+    let cases = [
+        // One other attribute differs: no prior element, so nothing computed.
+        (r#"[{"r": "a", "oc": "p", "c": "1"}]"#, r#"[{"r": "b"}]"#, r#"[{"r": "b"}]"#),
+        (
+            r#"[{"r": "a", "oc": "p", "c": "1"}]"#,
+            r#"[{"r": "a"}]"#,
+            r#"[{"r": "a", "oc": "p", "c": "1"}]"#,
+        ),
+        // A computed attribute that is set must be equal.
+        (
+            r#"[{"r": "a", "oc": "p", "c": "1"}]"#,
+            r#"[{"r": "a", "oc": "q"}]"#,
+            r#"[{"r": "a", "oc": "q"}]"#,
+        ),
+        // Of two candidates the first in order, and each only once.
+        (
+            r#"[{"r": "a", "oc": "p", "c": "1"}, {"r": "a", "oc": "q", "c": "2"}]"#,
+            r#"[{"r": "a"}, {"r": "a", "oc": "q"}]"#,
+            r#"[{"r": "a", "oc": "p", "c": "1"}, {"r": "a", "oc": "q", "c": "2"}]"#,
+        ),
+        // Elements that are not known yet stay apart.
+        (
+            r#"[{"r": "a", "c": "1"}]"#,
+            r#"[{"r": "?"}, {"r": "a"}]"#,
+            r#"[{"r": "?"}, {"r": "a", "c": "1"}]"#,
+        ),
+    ];
+    for (prior, config, expected) in cases {
+        let wrapped = |elements: &str| format!(r#"{{"b": {elements}}}"#);
+        check(&schema, &wrapped(prior), &wrapped(config), &wrapped(expected));
+    }
+}
+
+#[test]
+fn what_is_nested_inside_sets_corresponds_by_index_and_key_but_never_through_sets() {
+    let inner = block_with(
+        [("map", nested(ObjectNesting::Map, [("c", computed()), ("o", optional())]))],
+        [
+            ("list", Nesting::List, block([("c", computed()), ("o", optional())])),
+            ("set", Nesting::Set, block([("c", computed()), ("o", optional())])),
+        ],
+    );
+    let schema = block_with([], [("b", Nesting::Set, inner)]);
+    check(
+        &schema,
+        r#"{"b": [{"map": {"k": {"c": "1", "o": "a"}}, "list": [{"c": "2", "o": "b"}], "set": []}]}"#,
+        r#"{"b": [{"map": {"k": {"o": "a"}}, "list": [{"o": "b"}], "set": []}]}"#,
+        r#"{"b": [{"map": {"k": {"c": "1", "o": "a"}}, "list": [{"c": "2", "o": "b"}], "set": []}]}"#,
+    );
+    check(
+        &schema,
+        r#"{"b": [{"list": [{"c": "2", "o": "b"}], "set": [{"c": "3", "o": "c"}]}]}"#,
+        r#"{"b": [{"list": [{"o": "b"}], "set": [{"o": "c"}]}]}"#,
+        r#"{"b": [{"list": [{"o": "b"}], "set": [{"o": "c"}]}]}"#,
+    );
+}
+
+#[test]
+fn blocks_with_dynamic_attributes_stay_tuples_and_objects() {
+    let inner = || block([("c", computed()), ("d", Attribute::optional(Type::Dynamic))]);
+    let element = |c: Option<&str>, d: Value| {
+        let c = c.map_or(Value::null(Type::String), Value::from);
+        Value::object_from([("c", c), ("d", d)])
+    };
+    let wrap = |value: Value| Value::object_from([("b", value)]);
+    let list = block_with([], [("b", Nesting::List, inner())]);
+    let proposed = proposed_new(
+        &list,
+        &wrap(Value::tuple(vec![element(Some("1"), Value::int(1))])),
+        &wrap(Value::tuple(vec![element(None, "x".into()), element(None, Value::bool(true))])),
+    );
+    let expected =
+        Value::tuple(vec![element(Some("1"), "x".into()), element(None, Value::bool(true))]);
+    assert_eq!(proposed, wrap(expected));
+    let map = block_with([], [("b", Nesting::Map, inner())]);
+    let proposed = proposed_new(
+        &map,
+        &wrap(Value::object_from([("k", element(Some("1"), Value::int(1)))])),
+        &wrap(Value::object_from([
+            ("k", element(None, "x".into())),
+            ("l", element(None, Value::int(2))),
+        ])),
+    );
+    let expected = Value::object_from([
+        ("k", element(Some("1"), "x".into())),
+        ("l", element(None, Value::int(2))),
+    ]);
+    assert_eq!(proposed, wrap(expected));
+}
+
+#[test]
+fn a_data_source_to_be_read_later_is_unknown_where_it_is_computed() {
+    let inner = || block([("c", computed()), ("o", optional())]);
+    let schema = block_with(
+        [
+            ("c", computed()),
+            ("n", Attribute { computed: true, ..nested(ObjectNesting::List, [("c", computed())]) }),
+            ("o", optional()),
+        ],
+        [
+            ("group", Nesting::Group, inner()),
+            ("list", Nesting::List, inner()),
+            ("map", Nesting::Map, inner()),
+            ("set", Nesting::Set, inner()),
+            ("single", Nesting::Single, inner()),
+        ],
+    );
+    let config = value(
+        &schema,
+        r#"{"o": "a", "group": {}, "list": [{"o": "b"}], "map": {"k": {"o": "d"}}, "set": [{"o": "e"}], "single": {}}"#,
+    );
+    let expected = value(
+        &schema,
+        r#"{"c": "?", "n": "?", "o": "a", "group": {"c": "?"}, "list": [{"c": "?", "o": "b"}],
+            "map": {"k": {"o": "d"}}, "set": [{"o": "e"}], "single": {"c": "?"}}"#,
+    );
+    assert_eq!(planned_unknown_object(&schema, &config), expected);
+    let unknown = Value::unknown(schema.implied_type().clone());
+    assert_eq!(planned_unknown_object(&schema, &unknown), unknown);
+}
+
+#[test]
+fn marks_stay_with_the_values_that_are_moved() {
+    let schema = block_with(
+        [("c", computed()), ("o", optional())],
+        [("list", Nesting::List, block([("o", optional())]))],
+    );
+    let secret = |text: &str| Value::from(text).with_mark(values::Mark::Sensitive);
+    let config = value(&schema, r#"{"list": [{"o": "x"}]}"#)
+        .with_part(&values::Step::Attr("o".into()), |_| secret("a"))
+        .with_part(&values::Step::Attr("list".into()), |it| it.with_mark(values::Mark::Ephemeral));
+    let prior = value(&schema, r#"{"list": [{"o": "y"}]}"#)
+        .with_part(&values::Step::Attr("c".into()), |_| secret("b"));
+    let proposed = proposed_new(&schema, &prior, &config);
+    assert_eq!(proposed.get_attr("o"), Some(secret("a")));
+    assert_eq!(proposed.get_attr("c"), Some(secret("b")));
+    assert_eq!(proposed.get_attr("list"), config.get_attr("list"));
+}
+
+/// Comparing all pairs would take many minutes here.
+#[test]
+fn large_sets_are_matched_without_comparing_all_pairs() {
+    let inner = block([("c", computed()), ("o", optional()), ("oc", optional_computed())]);
+    let schema = block_with([], [("b", Nesting::Set, inner.clone())]);
+    let set = |filled: bool| {
+        let elements = (0..5_000).map(|idx| {
+            let computed = || match filled {
+                true => Value::from(format!("c{idx}")),
+                false => Value::null(Type::String),
+            };
+            let o = Value::from(format!("o{idx}"));
+            Value::object_from([("c", computed()), ("o", o), ("oc", computed())])
+        });
+        let elements = elements.collect();
+        Value::object_from([("b", Value::set(inner.implied_type().clone(), elements))])
+    };
+    let (prior, config) = (set(true), set(false));
+    assert_eq!(proposed_new(&schema, &prior, &config), prior);
+}
