@@ -1,1 +1,42 @@
-//! .
+//! Where providers and modules come from: the CLI configuration, mirrors, the dependency lock file, installed packages
+//! and the module manifest.
+//!
+//! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`].
+//!
+//! ```text
+//!   init:                requirements + Locks ──install──► .terraform/providers, new Locks
+//!   every other command: requirements + Locks ──locate───► an executable for each provider, verified
+//! ```
+//!
+//! **Invariant:** what `locate` gives was hashed and found in the lock file in the same call, unless it is bundled with
+//! the program or the user has overridden it.
+//! **Invariant:** an interrupted installation leaves no package that looks whole: packages appear by rename.
+//! **Invariant:** a token is never shown.
+//! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
+#![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
+
+mod cli_config;
+mod hash;
+mod install;
+mod literal;
+mod locate;
+mod locks;
+mod modules;
+mod package;
+mod platform;
+mod sources;
+
+pub use cli_config::{
+    CliConfig, ConfigEnvironment, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern,
+    Token,
+};
+pub use hash::{
+    Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
+};
+pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
+pub use locate::{LocateError, LocateRequest, Located, locate};
+pub use locks::{LockFileError, Locks, ProviderLock};
+pub use modules::{ManifestError, ModuleManifest, ModuleRecord, is_local_source, local_module_dir};
+pub use package::PackageError;
+pub use platform::Platform;
+pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

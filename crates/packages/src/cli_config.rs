@@ -1,0 +1,213 @@
+//! The CLI configuration: where it lies, what it says about installing providers.
+
+mod decode;
+mod pattern;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use addr::ProviderSource;
+
+pub use pattern::ProviderPattern;
+
+/// What all files of the CLI configuration say together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CliConfig {
+    pub plugin_cache_dir: Option<PathBuf>,
+    pub plugin_cache_may_break_dependency_lock_file: bool,
+    /// Providers that are taken from a directory as they are, without version and lock.
+    pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
+    /// The methods of the `provider_installation` block in their order; `None` where there is no such block.
+    pub installation: Option<Vec<InstallationMethod>>,
+    /// Tokens by host.
+    pub credentials: BTreeMap<String, Token>,
+}
+
+/// One way to get providers, and for which it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallationMethod {
+    pub kind: MethodKind,
+    /// Empty for all.
+    pub include: Vec<ProviderPattern>,
+    pub exclude: Vec<ProviderPattern>,
+}
+
+/// Where a method looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// The registry that a provider's address names.
+    Direct,
+    FilesystemMirror {
+        path: PathBuf,
+    },
+    NetworkMirror {
+        url: String,
+    },
+    OciMirror {
+        repository_template: String,
+    },
+}
+
+/// A token for a host; it is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+/// A problem in the CLI configuration, to be shown as a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    pub is_error: bool,
+    pub summary: String,
+    pub detail: String,
+}
+
+/// What this crate has to be told about the environment.
+pub struct ConfigEnvironment<'a> {
+    /// `TF_CLI_CONFIG_FILE`, or its old name `TERRAFORM_CONFIG`.
+    pub config_file: Option<PathBuf>,
+    pub home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`.
+    pub xdg_config_home: Option<PathBuf>,
+    /// Reads a variable, for paths with `$NAME` in them.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl CliConfig {
+    /// Reads all files of the CLI configuration. Problems do not stop the reading: a command goes on with what is
+    /// understood, unless one is an error.
+    pub fn load(environment: &ConfigEnvironment<'_>) -> (Self, Vec<ConfigProblem>) {
+        let mut config = Self::default();
+        let mut problems = Vec::new();
+        for file in files(environment, &mut problems) {
+            match std::fs::read_to_string(&file) {
+                Ok(text) => {
+                    let name = file.display().to_string();
+                    config.merge(
+                        decode::decode(&text, &name, environment.variable, &mut problems),
+                        &mut problems,
+                    );
+                }
+                Err(error) => {
+                    let detail = format!(
+                        "The CLI configuration file {} cannot be read: {error}.",
+                        file.display()
+                    );
+                    problems.push(ConfigProblem::error(
+                        "Unable to open CLI configuration file",
+                        detail,
+                    ));
+                }
+            }
+        }
+        if let Some(directory) = &config.plugin_cache_dir
+            && let Err(error) = std::fs::metadata(directory)
+        {
+            let summary = format!(
+                "The specified plugin cache dir {} cannot be opened: {error}",
+                directory.display()
+            );
+            problems.push(ConfigProblem::error(&summary, ""));
+            config.plugin_cache_dir = None;
+        }
+        (config, problems)
+    }
+
+    /// Reads one text; `name` stands for the file in messages.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> (Self, Vec<ConfigProblem>) {
+        let mut problems = Vec::new();
+        (decode::decode(text, name, variable, &mut problems), problems)
+    }
+
+    fn merge(&mut self, other: Self, problems: &mut Vec<ConfigProblem>) {
+        if other.plugin_cache_dir.is_some() {
+            self.plugin_cache_dir = other.plugin_cache_dir;
+        }
+        self.plugin_cache_may_break_dependency_lock_file |=
+            other.plugin_cache_may_break_dependency_lock_file;
+        self.credentials.extend(other.credentials);
+        if other.installation.is_none() {
+            return;
+        }
+        if self.installation.is_some() {
+            problems.push(ConfigProblem::error(decode::ONE_INSTALLATION, ""));
+            return;
+        }
+        self.installation = other.installation;
+        self.dev_overrides = other.dev_overrides;
+    }
+}
+
+impl InstallationMethod {
+    /// Whether this method is to be asked for a provider.
+    pub fn serves(&self, source: &ProviderSource) -> bool {
+        let matches = |patterns: &[ProviderPattern]| patterns.iter().any(|it| it.matches(source));
+        (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
+    }
+}
+
+impl Token {
+    /// The token, for the header of a request.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(token)")
+    }
+}
+
+impl ConfigProblem {
+    pub(crate) fn error(summary: &str, detail: impl Into<String>) -> Self {
+        Self { is_error: true, summary: summary.to_owned(), detail: detail.into() }
+    }
+}
+
+/// The main file, then `*.tfrc` of the configuration directory; only the main file where a variable names it.
+fn files(environment: &ConfigEnvironment<'_>, problems: &mut Vec<ConfigProblem>) -> Vec<PathBuf> {
+    if let Some(named) = &environment.config_file {
+        if named.exists() {
+            return vec![named.clone()];
+        }
+        problems.push(ConfigProblem {
+            is_error: false,
+            summary: "Unable to open CLI configuration file".to_owned(),
+            detail: format!(
+                "The CLI configuration file at {:?} does not exist.",
+                named.display().to_string()
+            ),
+        });
+        return Vec::new();
+    }
+    let home = environment.home.as_deref();
+    let xdg = environment.xdg_config_home.as_ref().map(|it| it.join("opentofu"));
+    let mains = [
+        home.map(|it| it.join(".tofurc")),
+        home.map(|it| it.join(".terraformrc")),
+        xdg.as_ref().map(|it| it.join("tofurc")),
+    ];
+    let mut files: Vec<PathBuf> =
+        mains.into_iter().flatten().find(|it| it.is_file()).into_iter().collect();
+    let directories = [home.map(|it| it.join(".terraform.d")), xdg];
+    if let Some(directory) = directories.into_iter().flatten().find(|it| it.is_dir()) {
+        files.extend(files_with_ending(&directory, "tfrc"));
+    }
+    files
+}
+
+fn files_with_ending(directory: &Path, ending: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let paths = entries.flatten().map(|it| it.path());
+    let mut files: Vec<_> =
+        paths.filter(|it| it.extension().is_some_and(|it| it == ending) && it.is_file()).collect();
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests;

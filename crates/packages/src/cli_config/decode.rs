@@ -1,0 +1,213 @@
+//! From the text of one file to [`CliConfig`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use addr::ProviderSource;
+
+use super::{CliConfig, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern, Token};
+use crate::literal::{self, Body, Item, Literal};
+
+pub(super) const ONE_INSTALLATION: &str =
+    "No more than one provider_installation block may be specified";
+const METHOD: &str = "Invalid provider_installation method block";
+
+/// Reads what is understood; everything else becomes a problem, or, at the top, nothing: the reference ignores
+/// settings that it does not know.
+pub(super) fn decode(
+    text: &str,
+    name: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+    problems: &mut Vec<ConfigProblem>,
+) -> CliConfig {
+    let mut config = CliConfig::default();
+    let body = match literal::parse(text) {
+        Ok(body) => body,
+        Err(error) => {
+            problems.push(ConfigProblem::error(&format!("Error parsing {name}: {error}"), ""));
+            return config;
+        }
+    };
+    for item in &body {
+        match item.name.as_str() {
+            "plugin_cache_dir" => {
+                config.plugin_cache_dir = item.value.as_str().map(|it| expand(it, variable).into());
+            }
+            "plugin_cache_may_break_dependency_lock_file" => {
+                config.plugin_cache_may_break_dependency_lock_file =
+                    item.value == Literal::Bool(true);
+            }
+            "credentials" => credentials(item, &mut config.credentials, problems),
+            "provider_installation" if config.installation.is_some() => {
+                problems.push(ConfigProblem::error(ONE_INSTALLATION, ""));
+            }
+            "provider_installation" => installation(item, &mut config, problems),
+            _ => {}
+        }
+    }
+    config
+}
+
+fn credentials(
+    item: &Item,
+    tokens: &mut BTreeMap<String, Token>,
+    problems: &mut Vec<ConfigProblem>,
+) {
+    let ([host], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
+        let detail =
+            format!("The credentials block at {} must have one label, a host name.", item.place);
+        problems.push(ConfigProblem::error("Invalid credentials block", detail));
+        return;
+    };
+    let token = body.iter().find(|it| it.name == "token").and_then(|it| it.value.as_str());
+    if let Some(token) = token {
+        tokens.insert(host.to_lowercase(), Token(token.to_owned()));
+    }
+}
+
+fn installation(item: &Item, config: &mut CliConfig, problems: &mut Vec<ConfigProblem>) {
+    let Some(body) = item.value.as_body().filter(|_| item.labels.is_empty()) else {
+        let detail =
+            format!("The provider_installation block at {} must not have any labels.", item.place);
+        problems.push(ConfigProblem::error("Invalid provider_installation block", detail));
+        return;
+    };
+    let mut methods = Vec::new();
+    for (position, block) in body.iter().enumerate() {
+        let place = block.place;
+        let Some(content) = block.value.as_body().filter(|_| block.labels.is_empty()) else {
+            let detail = format!(
+                "The items inside the provider_installation block at {place} must all be blocks."
+            );
+            problems.push(ConfigProblem::error(METHOD, detail));
+            continue;
+        };
+        if block.name == "dev_overrides" {
+            if position > 0 {
+                let detail = format!(
+                    "The dev_overrides block at {place} must appear before all other installation methods, because development overrides always have the highest priority."
+                );
+                problems.push(ConfigProblem::error(METHOD, detail));
+                continue;
+            }
+            config.dev_overrides = dev_overrides(content, problems);
+            continue;
+        }
+        match method(block, content) {
+            Ok(method) => methods.push(method),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    config.installation = Some(methods);
+}
+
+fn dev_overrides(
+    body: &Body,
+    problems: &mut Vec<ConfigProblem>,
+) -> BTreeMap<ProviderSource, PathBuf> {
+    let mut overrides = BTreeMap::new();
+    for item in body {
+        let source = ProviderSource::parse(&item.name);
+        match (source, item.value.as_str()) {
+            (Ok(source), Some(path)) => drop(overrides.insert(source, PathBuf::from(path))),
+            (Err(error), _) => {
+                let detail = format!(
+                    "The entry {:?} in the dev_overrides block at {} is not a valid provider source string.\n\n{}",
+                    item.name, item.place, error.detail
+                );
+                problems.push(ConfigProblem::error(
+                    "Invalid provider source address in provider development overrides",
+                    detail,
+                ));
+            }
+            (Ok(_), None) => {
+                let detail = format!(
+                    "Invalid dev_overrides block at {}: {:?} must be a path.",
+                    item.place, item.name
+                );
+                problems.push(ConfigProblem::error(METHOD, detail));
+            }
+        }
+    }
+    overrides
+}
+
+fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem> {
+    let (name, place) = (block.name.as_str(), block.place);
+    let invalid = |cause: String| {
+        ConfigProblem::error(METHOD, format!("Invalid {name} block at {place}: {cause}."))
+    };
+    let location = match name {
+        "direct" => None,
+        "filesystem_mirror" => Some("path"),
+        "network_mirror" => Some("url"),
+        "oci_mirror" => Some("repository_template"),
+        _ => {
+            let detail = format!("Unknown provider installation method {name:?} at {place}.");
+            return Err(ConfigProblem::error(METHOD, detail));
+        }
+    };
+    let find = |wanted: &str| body.iter().find(|it| it.name == wanted);
+    let location = match location.map(|it| (it, find(it))) {
+        None => String::new(),
+        Some((argument, None)) => {
+            return Err(invalid(format!("{argument:?} argument is required")));
+        }
+        Some((argument, Some(item))) => {
+            let text = item
+                .value
+                .as_str()
+                .ok_or_else(|| invalid(format!("{argument:?} must be a string")))?;
+            text.to_owned()
+        }
+    };
+    let kind = match name {
+        "filesystem_mirror" => MethodKind::FilesystemMirror { path: location.into() },
+        "network_mirror" => MethodKind::NetworkMirror { url: location },
+        "oci_mirror" => MethodKind::OciMirror { repository_template: location },
+        _ => MethodKind::Direct,
+    };
+    let include = patterns(find("include"), "inclusion").map_err(|it| {
+        it.unwrap_or_else(|| invalid("\"include\" must be a list of strings".to_owned()))
+    })?;
+    let exclude = patterns(find("exclude"), "exclusion").map_err(|it| {
+        it.unwrap_or_else(|| invalid("\"exclude\" must be a list of strings".to_owned()))
+    })?;
+    Ok(InstallationMethod { kind, include, exclude })
+}
+
+/// The error is `None` where the argument is no list of strings.
+fn patterns(
+    item: Option<&Item>,
+    noun: &str,
+) -> Result<Vec<ProviderPattern>, Option<ConfigProblem>> {
+    let Some(item) = item else { return Ok(Vec::new()) };
+    let texts = item.value.as_strings().ok_or(None)?;
+    let parse = |text: &str| {
+        ProviderPattern::parse(text).map_err(|cause| {
+            let detail = format!("CLI config specifies invalid provider {noun} patterns: {cause}.");
+            Some(ConfigProblem::error(&format!("Invalid provider source {noun} patterns"), detail))
+        })
+    };
+    texts.into_iter().map(parse).collect()
+}
+
+/// Replaces `$NAME` and `${NAME}`; what is not set is empty, as in Go's `os.ExpandEnv`.
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        expanded.push_str(before);
+        let (name, behind) = match after.strip_prefix('{').and_then(|it| it.split_once('}')) {
+            Some(parts) => parts,
+            None => {
+                let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+                after.split_at(after.find(|it| !is_name(it)).unwrap_or(after.len()))
+            }
+        };
+        expanded.push_str(&variable(name).unwrap_or_default());
+        rest = behind;
+    }
+    expanded.push_str(rest);
+    expanded
+}

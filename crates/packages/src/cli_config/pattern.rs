@@ -1,0 +1,66 @@
+//! Patterns of provider addresses: `hashicorp/*`, `registry.example.com/*/*`.
+
+use std::fmt;
+
+use addr::{DEFAULT_HOST, ProviderSource};
+
+/// An address in which each part may be `*`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderPattern {
+    host: Option<String>,
+    namespace: Option<String>,
+    type_name: Option<String>,
+}
+
+impl ProviderPattern {
+    /// Reads a pattern; without a host it is about the default registry.
+    ///
+    /// # Errors
+    /// A fragment, in the reference's words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let invalid = |cause: &str| format!("invalid provider matching pattern {text:?}: {cause}");
+        let (host, namespace, type_name) = match text.split('/').collect::<Vec<_>>()[..] {
+            [namespace, type_name] => (DEFAULT_HOST, namespace, type_name),
+            [host, namespace, type_name] => (host, namespace, type_name),
+            _ => return Err(invalid("must have either two or three slash-separated segments")),
+        };
+        // What is no wildcard has to be an address's part; the address parser knows which are.
+        let or =
+            |part: &str, stand_in: &str| (if part == "*" { stand_in } else { part }).to_owned();
+        let probe =
+            format!("{}/{}/{}", or(host, "example.com"), or(namespace, "a"), or(type_name, "b"));
+        let source =
+            ProviderSource::parse(&probe).map_err(|it| invalid(it.detail.trim_end_matches('.')))?;
+        let part = |written: &str, parsed: &str| (written != "*").then(|| parsed.to_owned());
+        Ok(Self {
+            host: part(host, &source.host),
+            namespace: part(namespace, &source.namespace),
+            type_name: part(type_name, &source.type_name),
+        })
+    }
+
+    /// The pattern that matches one provider only.
+    pub(crate) fn exactly(source: &ProviderSource) -> Self {
+        Self {
+            host: Some(source.host.to_string()),
+            namespace: Some(source.namespace.to_string()),
+            type_name: Some(source.type_name.to_string()),
+        }
+    }
+
+    /// Whether an address fits.
+    pub fn matches(&self, source: &ProviderSource) -> bool {
+        let fits =
+            |pattern: &Option<String>, part: &str| pattern.as_deref().is_none_or(|it| it == part);
+        fits(&self.host, &source.host)
+            && fits(&self.namespace, &source.namespace)
+            && fits(&self.type_name, &source.type_name)
+    }
+}
+
+impl fmt::Display for ProviderPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |it: &Option<String>| it.clone().unwrap_or_else(|| "*".to_owned());
+        write!(f, "{}/{}/{}", part(&self.host), part(&self.namespace), part(&self.type_name))
+    }
+}

@@ -1,0 +1,121 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn parse(text: &str) -> (CliConfig, Vec<ConfigProblem>) {
+    CliConfig::parse(text, "rc", &|name| (name == "HOME").then(|| "/home/u".to_owned()))
+}
+
+#[track_caller]
+fn problems(text: &str, expected: Expect) {
+    let shown: String =
+        parse(text).1.iter().map(|it| format!("{}\n  {}\n", it.summary, it.detail)).collect();
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn a_whole_configuration_is_understood() {
+    let (config, problems) = parse(
+        r#"
+        plugin_cache_dir = "$HOME/.cache/${NOTHING}plugins"
+        disable_checkpoint = true
+        credentials "App.example.com" { token = "hunter2" }
+        provider_installation {
+          dev_overrides { "hashicorp/null" = "/src/null" }
+          filesystem_mirror {
+            path    = "/mirror"
+            include = ["example.com/*/*", "hashicorp/*"]
+          }
+          network_mirror { url = "https://m.example.com/" }
+          direct { exclude = ["hashicorp/aws"] }
+        }"#,
+    );
+    assert_eq!(problems, []);
+    assert_eq!(config.plugin_cache_dir.as_deref(), Some(Path::new("/home/u/.cache/plugins")));
+    assert_eq!(config.credentials["app.example.com"].expose(), "hunter2");
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let methods = config.installation.expect("there is a block");
+    let source = |text| ProviderSource::parse(text).expect("an address");
+    let served = |text| {
+        let served: Vec<bool> = methods.iter().map(|it| it.serves(&source(text))).collect();
+        (served[0], served[1], served[2])
+    };
+    assert_eq!(served("hashicorp/aws"), (true, true, false));
+    assert_eq!(served("example.com/a/b"), (true, true, true));
+    assert_eq!(served("a/b"), (false, true, true));
+    assert_eq!(config.dev_overrides[&source("hashicorp/null")], Path::new("/src/null"));
+}
+
+#[test]
+fn problems_have_the_words_of_the_reference() {
+    problems("a {", expect![[r#"
+        Error parsing rc: At 1:4: expected "}", found the end of the file
+  
+    "#]]);
+    problems(
+        "provider_installation {\n  direct {}\n  dev_overrides {\n  }\n  network_mirror { }\n  bogus {\n  }\n  filesystem_mirror { path = 1 }\n x = 1 }\nprovider_installation {}",
+        expect![[r#"
+            Invalid provider_installation method block
+              The dev_overrides block at 3:3 must appear before all other installation methods, because development overrides always have the highest priority.
+            Invalid provider_installation method block
+              Invalid network_mirror block at 5:3: "url" argument is required.
+            Invalid provider_installation method block
+              Unknown provider installation method "bogus" at 6:3.
+            Invalid provider_installation method block
+              Invalid filesystem_mirror block at 8:3: "path" must be a string.
+            Invalid provider_installation method block
+              The items inside the provider_installation block at 9:2 must all be blocks.
+            No more than one provider_installation block may be specified
+  
+        "#]],
+    );
+    problems(
+        "provider_installation {\n dev_overrides { \"a b\" = \"/x\" }\n filesystem_mirror { path = \"/m\" include = [\"a/b/c/d\"] }\n direct { exclude = \"x\" }\n}",
+        expect![[r#"
+            Invalid provider source address in provider development overrides
+              The entry "a b" in the dev_overrides block at 2:18 is not a valid provider source string.
+
+            Invalid provider type in source "a b": must contain only letters, digits, and dashes, and may not use leading or trailing dashes.
+            Invalid provider source inclusion patterns
+              CLI config specifies invalid provider inclusion patterns: invalid provider matching pattern "a/b/c/d": must have either two or three slash-separated segments.
+            Invalid provider_installation method block
+              Invalid direct block at 4:2: "exclude" must be a list of strings.
+        "#]],
+    );
+    problems("credentials { token = \"x\" }", expect![[r#"
+        Invalid credentials block
+          The credentials block at 1:1 must have one label, a host name.
+    "#]]);
+}
+
+#[test]
+fn files_are_looked_for_where_the_reference_looks() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let load = |config_file: Option<PathBuf>| {
+        let environment = ConfigEnvironment {
+            config_file,
+            home: Some(home.path().to_owned()),
+            xdg_config_home: None,
+            variable: &|_| None,
+        };
+        CliConfig::load(&environment)
+    };
+    let write = |name: &str, host: &str| {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("in home")).expect("writable");
+        std::fs::write(&path, format!("credentials \"{host}\" {{ token = \"x\" }}"))
+            .expect("writable");
+        path
+    };
+    let hosts = |config: CliConfig| config.credentials.into_keys().collect::<Vec<_>>();
+    assert_eq!(load(None), (CliConfig::default(), vec![]));
+    write(".terraformrc", "old");
+    assert_eq!(hosts(load(None).0), ["old"]);
+    write(".tofurc", "new");
+    write(".terraform.d/more.tfrc", "more");
+    assert_eq!(hosts(load(None).0), ["more", "new"]);
+    let named = write("named", "named");
+    assert_eq!(hosts(load(Some(named)).0), ["named"]);
+    let (_, problems) = load(Some(home.path().join("nowhere")));
+    assert!(!problems[0].is_error && problems[0].detail.ends_with("nowhere\" does not exist."));
+}

@@ -1,0 +1,247 @@
+//! Hashes of packages: `h1:` over what a package unpacks to, `zh:` over its zip.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use sha2::{Digest, Sha256};
+use zip::ZipArchive;
+
+/// A hash with its scheme, as the lock file has it: `h1:…`, `zh:…`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash(String);
+
+/// Why a package could not be hashed.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to hash {}: {cause}", .path.display())]
+pub struct HashError {
+    pub path: PathBuf,
+    pub cause: String,
+}
+
+impl Hash {
+    /// Reads a hash; the scheme is everything before the colon.
+    ///
+    /// # Errors
+    /// A fragment in the reference's words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None => {
+                Err("hash string must start with a scheme keyword followed by a colon".to_owned())
+            }
+            Some(("", _)) => {
+                Err("hash string must start with a scheme keyword followed by a colon".to_owned())
+            }
+            Some((_, "")) => Err("hash string must have a value after the scheme".to_owned()),
+            Some(_) => Ok(Self(text.to_owned())),
+        }
+    }
+
+    /// Scheme and value.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What precedes the colon.
+    pub fn scheme(&self) -> &str {
+        self.0.split_once(':').map_or("", |(scheme, _)| scheme)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `h1:` of an unpacked package: a hash over the sorted list of its files' hashes and names. Links count as what they
+/// lead to, the root included.
+///
+/// # Errors
+/// [`HashError`] for files that cannot be read and names that cannot be listed.
+pub fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
+    let mut hashes = BTreeMap::new();
+    for (name, path) in files_in(root)? {
+        let hashed = File::open(&path).and_then(sha256_of);
+        hashes.insert(name, hashed.map_err(|it| fault(&path, it))?);
+    }
+    summary(hashes).map_err(|it| fault(root, it))
+}
+
+/// `h1:` of a packed package: the one that its unpacked form has.
+///
+/// # Errors
+/// [`HashError`] for what is no zip.
+pub fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
+    let hash = || -> io::Result<Hash> {
+        let mut zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
+        let mut hashes = BTreeMap::new();
+        for index in 0..zip.len() {
+            let entry = zip.by_index(index)?;
+            let name = entry.name()?.into_owned();
+            hashes.insert(name, sha256_of(entry)?);
+        }
+        summary(hashes)
+    };
+    hash().map_err(|it| fault(path, it))
+}
+
+/// `zh:` of a packed package: the hash of the file itself.
+///
+/// # Errors
+/// [`HashError`] for a file that cannot be read.
+pub fn hash_of_zip(path: &Path) -> Result<Hash, HashError> {
+    let hashed = File::open(path).and_then(sha256_of).map_err(|it| fault(path, it))?;
+    Ok(Hash(format!("zh:{hashed}")))
+}
+
+/// What changes whenever a file of the package may have changed, without reading one: by it a caller remembers a hash.
+///
+/// # Errors
+/// [`HashError`] for files that cannot be looked at.
+pub fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
+    let mut sha = Sha256::new();
+    for (name, path) in files_in(root)? {
+        let it = std::fs::metadata(&path).map_err(|it| fault(&path, it))?;
+        let (changed, modified) = ((it.ctime(), it.ctime_nsec()), (it.mtime(), it.mtime_nsec()));
+        let line =
+            format!("{name:?} {} {} {} {changed:?} {modified:?}\n", it.dev(), it.ino(), it.size());
+        sha.update(line.as_bytes());
+    }
+    Ok(hex(&sha.finalize()))
+}
+
+/// All files below a directory by their names with slashes, in the order of bytes.
+fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
+    let mut files = BTreeMap::new();
+    let mut pending = vec![(String::new(), root.to_owned())];
+    while let Some((prefix, directory)) = pending.pop() {
+        if prefix.matches('/').count() > 64 {
+            return Err(fault(&directory, "its directories are nested too deeply"));
+        }
+        for entry in std::fs::read_dir(&directory).map_err(|it| fault(&directory, it))? {
+            let entry = entry.map_err(|it| fault(&directory, it))?;
+            let path = entry.path();
+            let name = entry.file_name().into_string();
+            let name = name.map_err(|_| fault(&path, "its name is not UTF-8"))?;
+            let name = format!("{prefix}{name}");
+            let kind = std::fs::metadata(&path).map_err(|it| fault(&path, it))?;
+            if kind.is_dir() {
+                pending.push((format!("{name}/"), path));
+            } else {
+                files.insert(name, path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn summary(hashes: BTreeMap<String, String>) -> io::Result<Hash> {
+    let mut sha = Sha256::new();
+    for (name, hash) in hashes {
+        if name.contains('\n') {
+            return Err(io::Error::other("a file's name has a line break"));
+        }
+        sha.update(format!("{hash}  {name}\n").as_bytes());
+    }
+    let value = base64::engine::general_purpose::STANDARD.encode(sha.finalize());
+    Ok(Hash(format!("h1:{value}")))
+}
+
+fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+    let mut sha = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&sha.finalize())),
+            Ok(length) => sha.update(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+fn fault(path: &Path, cause: impl ToString) -> HashError {
+    HashError { path: path.to_owned(), cause: cause.to_string() }
+}
+
+/// The archive at a path, for installing.
+pub(crate) fn open_zip(path: &Path) -> io::Result<ZipArchive<impl Read + Seek>> {
+    Ok(ZipArchive::new(io::BufReader::new(File::open(path)?))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use expect_test::expect;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_package_has_the_same_h1_packed_and_unpacked() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let package = root.path().join("package");
+        std::fs::create_dir_all(package.join("b")).expect("writable");
+        std::fs::write(package.join("terraform-provider-x"), "binary").expect("writable");
+        std::fs::write(package.join("b/LICENSE"), "text").expect("writable");
+        // `sha256sum` gave these.
+        let text = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  b/LICENSE\n9a3a45d01531a20e89ac6ae10b0b0beb0492acd7216a368aa062d1a5fecaf9cd  terraform-provider-x\n";
+        let expected = format!(
+            "h1:{}",
+            base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
+        );
+        let hash = hash_of_directory(&package).expect("readable");
+        assert_eq!(hash.as_str(), expected);
+        let link = root.path().join("link");
+        std::os::unix::fs::symlink(&package, &link).expect("possible");
+        assert_eq!(hash_of_directory(&link).expect("readable"), hash);
+
+        let packed = root.path().join("p.zip");
+        let mut zip = ZipWriter::new(File::create(&packed).expect("writable"));
+        for (name, content) in [("terraform-provider-x", "binary"), ("b/LICENSE", "text")] {
+            zip.start_file(name, SimpleFileOptions::default()).expect("writable");
+            zip.write_all(content.as_bytes()).expect("writable");
+        }
+        zip.finish().expect("writable");
+        assert_eq!(hash_of_zip_contents(&packed).expect("readable"), hash);
+        assert!(hash_of_zip(&packed).expect("readable").as_str().starts_with("zh:"));
+    }
+
+    #[test]
+    fn an_empty_package_has_the_hash_of_nothing() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        expect!["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+            .assert_eq(hash_of_directory(root.path()).expect("readable").as_str());
+    }
+
+    #[test]
+    fn a_stamp_changes_with_the_package() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(root.path().join("a"), "1").expect("writable");
+        let before = stamp_of_directory(root.path()).expect("readable");
+        assert_eq!(stamp_of_directory(root.path()).expect("readable"), before);
+        std::fs::write(root.path().join("a"), "22").expect("writable");
+        assert_ne!(stamp_of_directory(root.path()).expect("readable"), before);
+    }
+
+    #[test]
+    fn a_hash_needs_a_scheme() {
+        assert!(
+            Hash::parse("abc").is_err()
+                && Hash::parse(":a").is_err()
+                && Hash::parse("h1:").is_err()
+        );
+        assert_eq!(Hash::parse("zh:ab").expect("a hash").scheme(), "zh");
+    }
+}

@@ -1,0 +1,387 @@
+//! Selecting a version of each provider and putting its package in place: the provider half of `init`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use addr::{ProviderSource, Version, VersionConstraint};
+
+use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
+use crate::locks::{Locks, ProviderLock};
+use crate::package::{self, executable_in, package_dir};
+use crate::platform::Platform;
+use crate::sources::{Available, PackageLocation, Sources};
+
+/// What is to be installed, and from where.
+#[derive(Clone, Copy)]
+pub struct InstallRequest<'a> {
+    /// What configuration and state need; constraints of all modules together.
+    pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    pub locks: &'a Locks,
+    /// `-upgrade`: select anew, whatever is locked.
+    pub upgrade: bool,
+    pub sources: &'a Sources,
+    /// `.terraform/providers`.
+    pub target: &'a Path,
+    /// A cache of unpacked packages shared by configurations.
+    pub plugin_cache: Option<&'a Path>,
+    pub platform: &'a Platform,
+}
+
+/// The outcome: also with errors, the providers that have none are installed.
+#[derive(Debug)]
+pub struct Installed {
+    /// The new selections: only what is required. To be written only without errors.
+    pub locks: Locks,
+    /// Providers whose hashes are known for this platform only.
+    pub incomplete: BTreeSet<ProviderSource>,
+    pub errors: Vec<InstallError>,
+}
+
+/// What happens meanwhile; shown as the reference shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstallEvent {
+    Builtin(ProviderSource),
+    Bundled(ProviderSource, Version),
+    Overridden(ProviderSource),
+    Reusing(ProviderSource),
+    Finding(ProviderSource, VersionConstraint),
+    Installing(ProviderSource, Version),
+    Installed(ProviderSource, Version),
+    AlreadyInstalled(ProviderSource, Version),
+    FromCache(ProviderSource, Version),
+}
+
+impl fmt::Display for InstallEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin(it) => write!(f, "- {it} is built in to OpenTofu"),
+            Self::Bundled(it, version) => {
+                write!(f, "- {} v{version} is bundled with Mayfly", it.for_display())
+            }
+            Self::Overridden(it) => {
+                write!(f, "- {} is overridden by the CLI configuration", it.for_display())
+            }
+            Self::Reusing(it) => {
+                write!(
+                    f,
+                    "- Reusing previous version of {} from the dependency lock file",
+                    it.for_display()
+                )
+            }
+            Self::Finding(it, constraint) => match constraint.canonical() {
+                all if all.is_empty() => {
+                    write!(f, "- Finding latest version of {}...", it.for_display())
+                }
+                some => write!(f, "- Finding {} versions matching {some:?}...", it.for_display()),
+            },
+            Self::Installing(it, version) => {
+                write!(f, "- Installing {} v{version}...", it.for_display())
+            }
+            Self::Installed(it, version) => {
+                write!(f, "- Installed {} v{version} (unauthenticated)", it.for_display())
+            }
+            Self::AlreadyInstalled(it, version) => {
+                write!(f, "- Using previously-installed {} v{version}", it.for_display())
+            }
+            Self::FromCache(it, version) => {
+                write!(f, "- Using {} v{version} from the shared cache directory", it.for_display())
+            }
+        }
+    }
+}
+
+/// Why one provider is not installed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", self.summary(), self.detail())]
+pub enum InstallError {
+    /// No version could be selected. The cause is a fragment.
+    Query { source_addr: ProviderSource, cause: String },
+    /// A version was selected, but its package is not in place.
+    Install { source_addr: ProviderSource, version: String, cause: String },
+    /// A built-in provider that does not exist, or that is given a version.
+    Builtin { source_addr: ProviderSource, cause: String },
+}
+
+impl InstallError {
+    /// One line.
+    pub fn summary(&self) -> &'static str {
+        match self {
+            Self::Query { .. } => "Failed to query available provider packages",
+            Self::Install { .. } => "Failed to install provider",
+            Self::Builtin { .. } => "Invalid dependency on built-in provider",
+        }
+    }
+
+    /// What is wrong, and the way out.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Query { source_addr, cause } => format!(
+                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nTo see which modules are currently depending on {name} and what versions are specified, run the following command:\n    tofu providers",
+                name = source_addr.for_display()
+            ),
+            Self::Install { source_addr, version, cause } => {
+                format!("Error while installing {} v{version}: {cause}", source_addr.for_display())
+            }
+            Self::Builtin { source_addr, cause } => format!("Cannot use {source_addr}: {cause}."),
+        }
+    }
+}
+
+/// Installs all required providers. Errors of one provider do not keep the others from being installed.
+pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEvent)) -> Installed {
+    let mut outcome =
+        Installed { locks: Locks::default(), incomplete: BTreeSet::new(), errors: Vec::new() };
+    let mut selected = Vec::new();
+    // All versions are selected before the first package is touched, as in the reference.
+    for (source, constraint) in request.requirements {
+        match select(request, source, constraint, on_event) {
+            Ok(Some(selection)) => selected.push(selection),
+            Ok(None) => keep_lock(request, source, &mut outcome.locks),
+            Err(error) => outcome.errors.push(error),
+        }
+    }
+    for selection in selected {
+        match install_one(request, &selection, on_event) {
+            Ok(lock) => {
+                if lock.hashes.iter().all(|it| it.scheme() == "h1") && lock.hashes.len() == 1 {
+                    outcome.incomplete.insert(selection.source.clone());
+                }
+                outcome.locks.providers.insert(selection.source, lock);
+            }
+            Err(cause) => outcome.errors.push(InstallError::Install {
+                source_addr: selection.source,
+                version: selection.version.to_string(),
+                cause,
+            }),
+        }
+    }
+    outcome
+}
+
+/// A provider that is not installed by us keeps the lock that it has.
+fn keep_lock(request: &InstallRequest<'_>, source: &ProviderSource, locks: &mut Locks) {
+    if let Some(lock) = request.locks.providers.get(source) {
+        locks.providers.insert(source.clone(), lock.clone());
+    }
+}
+
+/// A version that was decided on.
+struct Selection {
+    source: ProviderSource,
+    version: Version,
+    constraint: VersionConstraint,
+    available: Available,
+}
+
+/// Decides on a version; `None` for providers that need no package.
+fn select(
+    request: &InstallRequest<'_>,
+    source: &ProviderSource,
+    constraint: &VersionConstraint,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<Option<Selection>, InstallError> {
+    if source.is_builtin() {
+        return select_builtin(source, constraint, on_event).map(|()| None);
+    }
+    if request.sources.overrides.contains_key(source) {
+        on_event(InstallEvent::Overridden(source.clone()));
+        return Ok(None);
+    }
+    let lock = request.locks.providers.get(source).filter(|_| !request.upgrade);
+    let bundled =
+        request.sources.bundled(source).filter(|it| constraint.allows_provider(&it.version));
+    if let (None, Some(bundled)) = (lock, bundled) {
+        on_event(InstallEvent::Bundled(source.clone(), bundled.version.clone()));
+        return Ok(None);
+    }
+    let failed = |cause| InstallError::Query { source_addr: source.clone(), cause };
+    let version = match lock {
+        Some(lock) => {
+            on_event(InstallEvent::Reusing(source.clone()));
+            if !constraint.allows_provider(&lock.version) {
+                return Err(failed(locked_out(source, &lock.version, constraint)));
+            }
+            Some(lock.version.clone())
+        }
+        None => {
+            on_event(InstallEvent::Finding(source.clone(), constraint.clone()));
+            None
+        }
+    };
+    let available = request.sources.available(source, request.platform);
+    let version = match version {
+        Some(version) => version,
+        None => newest(source, constraint, &available, request.platform).map_err(failed)?,
+    };
+    Ok(Some(Selection {
+        source: source.clone(),
+        version,
+        constraint: constraint.clone(),
+        available,
+    }))
+}
+
+fn select_builtin(
+    source: &ProviderSource,
+    constraint: &VersionConstraint,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<(), InstallError> {
+    let cause = if &*source.type_name != "terraform" {
+        "this OpenTofu release has no built-in provider of that name"
+    } else if !constraint.terms().is_empty() {
+        "built-in providers do not support explicit version constraints"
+    } else {
+        on_event(InstallEvent::Builtin(source.clone()));
+        return Ok(());
+    };
+    Err(InstallError::Builtin { source_addr: source.clone(), cause: cause.to_owned() })
+}
+
+fn locked_out(
+    source: &ProviderSource,
+    version: &Version,
+    constraint: &VersionConstraint,
+) -> String {
+    format!(
+        "locked provider {source} {version} does not match configured version constraint {}; must use tofu init -upgrade to allow selection of new versions",
+        constraint.canonical()
+    )
+}
+
+/// The newest version that the constraint allows and that has a package for the platform.
+fn newest(
+    source: &ProviderSource,
+    constraint: &VersionConstraint,
+    available: &Available,
+    platform: &Platform,
+) -> Result<Version, String> {
+    let allowed = |it: &&Version| constraint.allows_provider(it);
+    if let Some(version) = available.packages.keys().rev().find(allowed) {
+        return Ok(version.clone());
+    }
+    if let Some(version) = available.elsewhere.iter().rev().find(allowed) {
+        return Err(format!("provider {source} {version} is not available for {platform}"));
+    }
+    if let Some(remote) = available.remotes.first() {
+        return Err(unreachable_remote(source, remote));
+    }
+    if !available.packages.is_empty() || !available.elsewhere.is_empty() {
+        return Err(format!(
+            "no available releases match the given constraints {}",
+            constraint.canonical()
+        ));
+    }
+    let searched: String =
+        available.searched.iter().map(|it| format!("\n  - {}", it.display())).collect();
+    Err(format!("provider {source} was not found in any of the search locations\n{searched}"))
+}
+
+fn unreachable_remote(source: &ProviderSource, remote: &str) -> String {
+    format!(
+        "no mirror on this machine has {source}, and this build of Mayfly does not download from {remote}; put the package into a directory that a filesystem_mirror in the CLI configuration names"
+    )
+}
+
+/// Makes sure that the selected package is in place and is the locked one. The error is a fragment.
+fn install_one(
+    request: &InstallRequest<'_>,
+    selection: &Selection,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<ProviderLock, String> {
+    let Selection { source, version, constraint, available } = selection;
+    let locked = request.locks.providers.get(source).filter(|it| it.version == *version);
+    let locked = locked.map(|it| it.hashes.clone()).unwrap_or_default();
+    let target = package_dir(request.target, source, version, request.platform);
+    let lock = |found: Vec<Hash>| {
+        let hashes = locked.iter().cloned().chain(found).collect();
+        ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes }
+    };
+    if is_locked_package(&target, &locked) && executable_in(&target, source).is_ok() {
+        on_event(InstallEvent::AlreadyInstalled(source.clone(), version.clone()));
+        return Ok(lock(Vec::new()));
+    }
+    if let Some(cache) = request.plugin_cache {
+        let cached = package_dir(cache, source, version, request.platform);
+        if is_locked_package(&cached, &locked) {
+            package::link(&cached, &target).map_err(|it| it.to_string())?;
+            executable_in(&target, source).map_err(|it| it.to_string())?;
+            on_event(InstallEvent::FromCache(source.clone(), version.clone()));
+            return Ok(lock(Vec::new()));
+        }
+    }
+    let location = package_of(source, version, available)?;
+    on_event(InstallEvent::Installing(source.clone(), version.clone()));
+    let hash = verified_hash(source, version, location, &locked)?;
+    put(request, location, &target, selection).map_err(|it| it.to_string())?;
+    executable_in(&target, source).map_err(|it| it.to_string())?;
+    on_event(InstallEvent::Installed(source.clone(), version.clone()));
+    Ok(lock(vec![hash]))
+}
+
+fn package_of<'a>(
+    source: &ProviderSource,
+    version: &Version,
+    available: &'a Available,
+) -> Result<&'a PackageLocation, String> {
+    match (available.packages.get(version), available.remotes.first()) {
+        (Some(location), _) => Ok(location),
+        (None, Some(remote)) => Err(unreachable_remote(source, remote)),
+        (None, None) => Err(format!(
+            "provider {source} {version} is not available in any of the search locations"
+        )),
+    }
+}
+
+/// Only a package whose hash is in the lock file may be taken without looking at its source.
+fn is_locked_package(directory: &Path, locked: &BTreeSet<Hash>) -> bool {
+    !locked.is_empty()
+        && directory.is_dir()
+        && hash_of_directory(directory).is_ok_and(|it| locked.contains(&it))
+}
+
+/// The package's `h1:`, after a look into the lock file: with hashes there, one of them has to be the package's.
+fn verified_hash(
+    source: &ProviderSource,
+    version: &Version,
+    location: &PackageLocation,
+    locked: &BTreeSet<Hash>,
+) -> Result<Hash, String> {
+    let (hash, packed, noun) = match location {
+        PackageLocation::Directory(path) => (hash_of_directory(path), None, "package"),
+        PackageLocation::Archive(path) => (hash_of_zip_contents(path), Some(path), "archive"),
+    };
+    let hash = hash.map_err(|it| it.to_string())?;
+    if locked.is_empty() || locked.contains(&hash) {
+        return Ok(hash);
+    }
+    if let Some(path) = packed
+        && hash_of_zip(path).is_ok_and(|it| locked.contains(&it))
+    {
+        return Ok(hash);
+    }
+    Err(format!(
+        "the local {noun} for {source} {version} doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"
+    ))
+}
+
+/// A zip goes through the shared cache, where there is one; a directory of a mirror is only linked.
+fn put(
+    request: &InstallRequest<'_>,
+    location: &PackageLocation,
+    target: &Path,
+    selection: &Selection,
+) -> Result<(), package::PackageError> {
+    match (location, request.plugin_cache) {
+        (PackageLocation::Archive(_), Some(cache)) => {
+            let cached =
+                package_dir(cache, &selection.source, &selection.version, request.platform);
+            package::place(location, &cached)?;
+            package::link(&cached, target)
+        }
+        _ => package::place(location, target),
+    }
+}
+
+#[cfg(test)]
+mod tests;

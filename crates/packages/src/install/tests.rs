@@ -1,0 +1,337 @@
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+use crate::locate::{LocateRequest, Located, locate};
+use crate::{BundledProvider, CliConfig, ImpliedMirrors};
+
+/// A mirror, a working directory, and what is known about them.
+struct Place {
+    root: TempDir,
+    sources: Sources,
+    requirements: BTreeMap<ProviderSource, VersionConstraint>,
+    locks: Locks,
+    upgrade: bool,
+    cache: Option<PathBuf>,
+    platform: Platform,
+}
+
+fn source(text: &str) -> ProviderSource {
+    ProviderSource::parse(text).expect("an address")
+}
+
+impl Place {
+    fn new(requirements: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let rc = format!(
+            "provider_installation {{ filesystem_mirror {{ path = {:?} }} }}",
+            root.path().join("mirror")
+        );
+        let (config, problems) = CliConfig::parse(&rc, "rc", &|_| None);
+        assert_eq!(problems, []);
+        let constraint = |text| VersionConstraint::parse_provider(text).expect("a constraint");
+        let requirements = requirements.iter().map(|(name, it)| (source(name), constraint(it)));
+        Self {
+            sources: Sources::new(&config, &ImpliedMirrors::default(), Vec::new()),
+            requirements: requirements.collect(),
+            locks: Locks::default(),
+            upgrade: false,
+            cache: None,
+            platform: Platform::parse("linux_amd64").expect("a platform"),
+            root,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// An unpacked package in the mirror.
+    fn unpacked(&self, name: &str, version: &str, platform: &str) -> PathBuf {
+        let type_name = name.rsplit('/').next().expect("a name");
+        let directory =
+            self.path(&format!("mirror/registry.opentofu.org/{name}/{version}/{platform}"));
+        std::fs::create_dir_all(&directory).expect("writable");
+        let binary = directory.join(format!("terraform-provider-{type_name}_v{version}"));
+        std::fs::write(binary, format!("binary {version}")).expect("writable");
+        directory
+    }
+
+    /// A packed package in the mirror.
+    fn packed(&self, name: &str, version: &str, entries: &[(&str, &str)]) {
+        let type_name = name.rsplit('/').next().expect("a name");
+        let folder = self.path(&format!("mirror/registry.opentofu.org/{name}"));
+        std::fs::create_dir_all(&folder).expect("writable");
+        let file = folder.join(format!("terraform-provider-{type_name}_{version}_linux_amd64.zip"));
+        let mut zip = ZipWriter::new(File::create(file).expect("writable"));
+        for (entry, content) in entries {
+            let options = SimpleFileOptions::default().unix_permissions(0o755);
+            zip.start_file(*entry, options).expect("writable");
+            zip.write_all(content.as_bytes()).expect("writable");
+        }
+        zip.finish().expect("writable");
+    }
+
+    fn run(&self) -> (Installed, Vec<InstallEvent>) {
+        let mut events = Vec::new();
+        let request = InstallRequest {
+            requirements: &self.requirements,
+            locks: &self.locks,
+            upgrade: self.upgrade,
+            sources: &self.sources,
+            target: &self.path("providers"),
+            plugin_cache: self.cache.as_deref(),
+            platform: &self.platform,
+        };
+        (install(&request, &mut |it| events.push(it)), events)
+    }
+
+    /// Events, errors and locks, without the machine's paths.
+    #[track_caller]
+    fn check(&mut self, expected: Expect) {
+        let (outcome, events) = self.run();
+        let lines = events.iter().map(ToString::to_string);
+        let errors = outcome.errors.iter().map(|it| it.to_string());
+        let locks = outcome.locks.providers.iter().map(|(source, it)| {
+            format!(
+                "= {} {} {:?} {} hashes",
+                source,
+                it.version,
+                it.constraints.canonical(),
+                it.hashes.len()
+            )
+        });
+        let text: Vec<_> = lines.chain(errors).chain(locks).collect();
+        let text = text.join("\n").replace(&self.root.path().display().to_string(), "ROOT");
+        expected.assert_eq(&text);
+        if outcome.errors.is_empty() {
+            self.locks = outcome.locks;
+        }
+    }
+
+    fn locate(&self) -> Result<BTreeMap<ProviderSource, Located>, String> {
+        let located = locate(&LocateRequest {
+            requirements: &self.requirements,
+            locks: &self.locks,
+            sources: &self.sources,
+            installed: &self.path("providers"),
+            platform: &self.platform,
+            hash: &hash_of_directory,
+        });
+        located
+            .map_err(|it| it.to_string().replace(&self.root.path().display().to_string(), "ROOT"))
+    }
+
+    fn require(&mut self, name: &str, constraint: &str) {
+        let constraint = VersionConstraint::parse_provider(constraint).expect("a constraint");
+        self.requirements.insert(source(name), constraint);
+    }
+}
+
+#[test]
+fn the_newest_allowed_version_is_linked_locked_and_reused() {
+    let mut place =
+        Place::new(&[("hashicorp/aws", ">= 1.0, < 3.0.0"), ("terraform.io/builtin/terraform", "")]);
+    for version in ["0.9.0", "1.2.0", "2.10.0", "2.9.0", "3.0.0", "2.11.0-beta1"] {
+        place.unpacked("hashicorp/aws", version, "linux_amd64");
+    }
+    place.unpacked("hashicorp/aws", "2.12.0", "darwin_arm64");
+    place.check(expect![[r#"
+        - Finding hashicorp/aws versions matching ">= 1.0, < 3.0.0"...
+        - terraform.io/builtin/terraform is built in to OpenTofu
+        - Installing hashicorp/aws v2.10.0...
+        - Installed hashicorp/aws v2.10.0 (unauthenticated)
+        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0, < 3.0.0" 1 hashes"#]]);
+    let link = place.path("providers/registry.opentofu.org/hashicorp/aws/2.10.0/linux_amd64");
+    assert!(std::fs::read_link(link).expect("a link").is_absolute());
+    place.check(expect![[r#"
+        - Reusing previous version of hashicorp/aws from the dependency lock file
+        - terraform.io/builtin/terraform is built in to OpenTofu
+        - Using previously-installed hashicorp/aws v2.10.0
+        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0, < 3.0.0" 1 hashes"#]]);
+    let located = place.locate().expect("installed");
+    let Located::Installed { executable, .. } = &located[&source("hashicorp/aws")] else {
+        panic!("{located:?}")
+    };
+    assert!(executable.ends_with("terraform-provider-aws_v2.10.0"));
+    place.require("hashicorp/aws", "~> 1.0");
+    place.check(expect![[r#"
+        - Reusing previous version of hashicorp/aws from the dependency lock file
+        - terraform.io/builtin/terraform is built in to OpenTofu
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use tofu init -upgrade to allow selection of new versions
+
+        To see which modules are currently depending on hashicorp/aws and what versions are specified, run the following command:
+            tofu providers"#]]);
+    expect![[r#"
+        Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
+          - provider registry.opentofu.org/hashicorp/aws: locked version selection 2.10.0 doesn't match the updated version constraints "~> 1.0"
+
+        To update the locked dependency selections to match a changed configuration, run:
+          tofu init -upgrade"#]].assert_eq(&place.locate().expect_err("the lock does not fit"));
+    place.upgrade = true;
+    place.check(expect![[r#"
+        - Finding hashicorp/aws versions matching "~> 1.0"...
+        - terraform.io/builtin/terraform is built in to OpenTofu
+        - Installing hashicorp/aws v1.2.0...
+        - Installed hashicorp/aws v1.2.0 (unauthenticated)
+        = registry.opentofu.org/hashicorp/aws 1.2.0 "~> 1.0" 1 hashes"#]]);
+}
+
+#[test]
+fn a_zip_is_unpacked_and_may_go_through_the_shared_cache() {
+    let mut place = Place::new(&[("a/b", "")]);
+    place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x"), ("docs/README", "y")]);
+    place.check(expect![[r#"
+        - Finding latest version of a/b...
+        - Installing a/b v1.0.0...
+        - Installed a/b v1.0.0 (unauthenticated)
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    let package = place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+    assert_eq!(std::fs::read_to_string(package.join("docs/README")).expect("unpacked"), "y");
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    place.cache = Some(place.path("cache"));
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Installing a/b v1.0.0...
+        - Installed a/b v1.0.0 (unauthenticated)
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    assert!(package.is_symlink() && place.locate().is_ok());
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Using a/b v1.0.0 from the shared cache directory
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+}
+
+#[test]
+fn a_package_that_is_not_the_locked_one_is_refused() {
+    let mut place = Place::new(&[("a/b", "")]);
+    let package = place.unpacked("a/b", "1.0.0", "linux_amd64");
+    place.check(expect![[r#"
+        - Finding latest version of a/b...
+        - Installing a/b v1.0.0...
+        - Installed a/b v1.0.0 (unauthenticated)
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    std::fs::write(package.join("terraform-provider-b_v1.0.0"), "tampered").expect("writable");
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Installing a/b v1.0.0...
+        Failed to install provider: Error while installing a/b v1.0.0: the local package for registry.opentofu.org/a/b 1.0.0 doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"#]]);
+    expect![[r#"
+        Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
+          - registry.opentofu.org/a/b: the cached package for registry.opentofu.org/a/b 1.0.0 (in ROOT/providers) does not match any of the checksums recorded in the dependency lock file
+
+        OpenTofu uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
+          tofu init"#]].assert_eq(&place.locate().expect_err("tampered"));
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    expect![[r#"
+        Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
+          - registry.opentofu.org/a/b: there is no package for registry.opentofu.org/a/b 1.0.0 cached in ROOT/providers
+
+        OpenTofu uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
+          tofu init"#]].assert_eq(&place.locate().expect_err("not there"));
+    place.locks = Locks::default();
+    expect![[r#"
+        Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
+          - provider registry.opentofu.org/a/b: required by this configuration but no version is selected
+
+        To make the initial dependency selections that will initialize the dependency lock file, run:
+          tofu init"#]].assert_eq(&place.locate().expect_err("not locked"));
+}
+
+#[test]
+fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
+    let mut place = Place::new(&[
+        ("a/none", ">= 1.0"),
+        ("a/old", ">= 2.0"),
+        ("a/other", ""),
+        ("a/empty", ""),
+        ("terraform.io/builtin/x", ""),
+    ]);
+    place.unpacked("a/old", "1.0.0", "linux_amd64");
+    place.unpacked("a/other", "1.0.0", "darwin_arm64");
+    let empty = place.unpacked("a/empty", "1.0.0", "linux_amd64");
+    std::fs::remove_file(empty.join("terraform-provider-empty_v1.0.0")).expect("it exists");
+    place.check(expect![[r#"
+        - Finding latest version of a/empty...
+        - Finding a/none versions matching ">= 1.0"...
+        - Finding a/old versions matching ">= 2.0"...
+        - Finding latest version of a/other...
+        - Installing a/empty v1.0.0...
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/none: provider registry.opentofu.org/a/none was not found in any of the search locations
+
+          - ROOT/mirror
+
+        To see which modules are currently depending on a/none and what versions are specified, run the following command:
+            tofu providers
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0
+
+        To see which modules are currently depending on a/old and what versions are specified, run the following command:
+            tofu providers
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/other: provider registry.opentofu.org/a/other 1.0.0 is not available for linux_amd64
+
+        To see which modules are currently depending on a/other and what versions are specified, run the following command:
+            tofu providers
+        Invalid dependency on built-in provider: Cannot use terraform.io/builtin/x: this OpenTofu release has no built-in provider of that name.
+        Failed to install provider: Error while installing a/empty v1.0.0: provider binary not found: could not find executable file starting with terraform-provider-empty"#]]);
+}
+
+#[test]
+fn a_package_that_leads_out_of_its_directory_is_refused() {
+    let mut place = Place::new(&[("a/b", "")]);
+    place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x"), ("../../escaped", "y")]);
+    place.check(expect![[r#"
+        - Finding latest version of a/b...
+        - Installing a/b v1.0.0...
+        Failed to install provider: Error while installing a/b v1.0.0: the package ROOT/mirror/registry.opentofu.org/a/b/terraform-provider-b_1.0.0_linux_amd64.zip has the unsafe entry "../../escaped""#]]);
+    assert!(!place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64").exists());
+}
+
+#[test]
+fn bundled_and_overridden_providers_need_no_package() {
+    let mut place = Place::new(&[("mayfly/playground", ">= 0.1"), ("a/b", "> 9.0")]);
+    place.sources.bundled.push(BundledProvider {
+        source: source("mayfly/playground"),
+        version: Version::new(0, 1, 0),
+        executable: "/bin/self".into(),
+        arguments: vec!["serve".to_owned()],
+    });
+    let package = place.unpacked("a/b", "1.0.0", "linux_amd64");
+    place.sources.overrides.insert(source("a/b"), package.clone());
+    place.check(expect![[r#"
+        - a/b is overridden by the CLI configuration
+        - mayfly/playground v0.1.0 is bundled with Mayfly"#]]);
+    let located = place.locate().expect("nothing has to be installed");
+    assert!(matches!(&located[&source("mayfly/playground")], Located::Bundled { .. }));
+    let executable = package.join("terraform-provider-b_v1.0.0");
+    assert_eq!(located[&source("a/b")], Located::Overridden { executable });
+    place.require("mayfly/playground", "> 1.0");
+    place.check(expect![[r#"
+        - a/b is overridden by the CLI configuration
+        - Finding mayfly/playground versions matching "> 1.0"...
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider mayfly/playground: provider registry.opentofu.org/mayfly/playground was not found in any of the search locations
+
+          - ROOT/mirror
+
+        To see which modules are currently depending on mayfly/playground and what versions are specified, run the following command:
+            tofu providers"#]]);
+}
+
+#[test]
+fn without_a_configuration_mirrors_are_implied_and_all_else_is_remote() {
+    let place = Place::new(&[]);
+    place.unpacked("a/b", "1.0.0", "linux_amd64");
+    let implied = ImpliedMirrors { directories: vec![place.path("mirror"), place.path("nowhere")] };
+    let sources = Sources::new(&CliConfig::default(), &implied, Vec::new());
+    let available = |name| sources.available(&source(name), &place.platform);
+    assert_eq!((available("a/b").packages.len(), available("a/b").remotes.len()), (1, 0));
+    assert_eq!(available("a/c").remotes, ["the registry registry.opentofu.org"]);
+    let none = place.sources.from_plugin_dirs(&[]).available(&source("a/b"), &place.platform);
+    assert!(none.packages.is_empty() && none.searched.is_empty());
+}

@@ -1,0 +1,255 @@
+//! A reader of HCL without expressions: blocks, arguments, and literal values.
+//!
+//! Two files need it. The dependency lock file is HCL 2 without expressions. The CLI configuration is HCL **1**, where
+//! argument names may be quoted (`dev_overrides { "a/b" = "/c" }`) and `name = { … }` is the same as a block; the
+//! parser of configurations reads neither, so this crate does not use it.
+
+mod scan;
+
+use scan::{Scanner, Token};
+
+/// A place in the text, from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A text that is not HCL, or has something in it that is no literal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("At {place}: {cause}")]
+pub(crate) struct SyntaxError {
+    pub(crate) place: Place,
+    pub(crate) cause: String,
+}
+
+/// What stands between braces, or in a file.
+pub(crate) type Body = Vec<Item>;
+
+/// An argument or a block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) name: String,
+    /// Labels of a block; none for an argument.
+    pub(crate) labels: Vec<String>,
+    pub(crate) value: Literal,
+    pub(crate) place: Place,
+}
+
+/// The value of an argument; a block's is an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    String(String),
+    /// As it is written.
+    Number(String),
+    Bool(bool),
+    List(Vec<Literal>),
+    Object(Body),
+}
+
+impl Literal {
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A block's or an object's items.
+    pub(crate) fn as_body(&self) -> Option<&Body> {
+        match self {
+            Self::Object(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// A list of strings.
+    pub(crate) fn as_strings(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::List(items) => items.iter().map(Self::as_str).collect(),
+            _ => None,
+        }
+    }
+}
+
+/// How deep blocks and lists may nest; neither file needs more than three.
+const MAX_DEPTH: usize = 32;
+
+/// Reads a whole file.
+pub(crate) fn parse(text: &str) -> Result<Body, SyntaxError> {
+    let mut parser = Parser { scanner: Scanner::new(text), depth: 0 };
+    let body = parser.body()?;
+    match parser.scanner.next()? {
+        (Token::End, _) => Ok(body),
+        (token, place) => Err(unexpected(&token, place, "an argument or a block")),
+    }
+}
+
+struct Parser<'a> {
+    scanner: Scanner<'a>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    /// Items up to a closing brace or the end, which stays unread.
+    fn body(&mut self) -> Result<Body, SyntaxError> {
+        let mut items = Vec::new();
+        loop {
+            match self.scanner.peek()?.0 {
+                Token::Close | Token::End => return Ok(items),
+                Token::Comma => drop(self.scanner.next()?),
+                _ => items.push(self.item()?),
+            }
+        }
+    }
+
+    fn item(&mut self) -> Result<Item, SyntaxError> {
+        let (token, place) = self.scanner.next()?;
+        let (Token::Word(name) | Token::Text(name)) = token else {
+            return Err(unexpected(&token, place, "an argument or a block"));
+        };
+        let mut labels = Vec::new();
+        loop {
+            match self.scanner.next()? {
+                (Token::Equals, _) if labels.is_empty() => {
+                    return Ok(Item { name, labels, value: self.value()?, place });
+                }
+                (Token::Open, open) => {
+                    let value = Literal::Object(self.braces(open)?);
+                    return Ok(Item { name, labels, value, place });
+                }
+                (Token::Text(label) | Token::Word(label), _) => labels.push(label),
+                (token, place) => return Err(unexpected(&token, place, "\"=\" or \"{\"")),
+            }
+        }
+    }
+
+    /// The rest of a block or an object, behind its opening brace.
+    fn braces(&mut self, open: Place) -> Result<Body, SyntaxError> {
+        self.deeper(open)?;
+        let body = self.body()?;
+        self.depth -= 1;
+        match self.scanner.next()? {
+            (Token::Close, _) => Ok(body),
+            (token, place) => Err(unexpected(&token, place, "\"}\"")),
+        }
+    }
+
+    fn value(&mut self) -> Result<Literal, SyntaxError> {
+        let (token, place) = self.scanner.next()?;
+        match token {
+            Token::Text(text) => Ok(Literal::String(text)),
+            Token::Number(text) => Ok(Literal::Number(text)),
+            Token::Word(word) if word == "true" => Ok(Literal::Bool(true)),
+            Token::Word(word) if word == "false" => Ok(Literal::Bool(false)),
+            Token::Open => Ok(Literal::Object(self.braces(place)?)),
+            Token::OpenList => self.list(place),
+            token => Err(unexpected(&token, place, "a literal value")),
+        }
+    }
+
+    fn list(&mut self, open: Place) -> Result<Literal, SyntaxError> {
+        self.deeper(open)?;
+        let mut items = Vec::new();
+        loop {
+            match self.scanner.peek()?.0 {
+                Token::CloseList => break,
+                Token::Comma => drop(self.scanner.next()?),
+                _ => items.push(self.value()?),
+            }
+        }
+        self.scanner.next()?;
+        self.depth -= 1;
+        Ok(Literal::List(items))
+    }
+
+    fn deeper(&mut self, place: Place) -> Result<(), SyntaxError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(SyntaxError { place, cause: "this is nested too deeply".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+fn unexpected(token: &Token, place: Place, wanted: &str) -> SyntaxError {
+    SyntaxError { place, cause: format!("expected {wanted}, found {token}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        let shown = match parse(text) {
+            Ok(body) => body.iter().map(show).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    fn show(item: &Item) -> String {
+        let labels: String = item.labels.iter().map(|it| format!(" {it:?}")).collect();
+        format!("{}{labels} = {}", item.name, show_value(&item.value))
+    }
+
+    fn show_value(value: &Literal) -> String {
+        match value {
+            Literal::String(text) => format!("{text:?}"),
+            Literal::Number(text) => text.clone(),
+            Literal::Bool(it) => it.to_string(),
+            Literal::List(items) => {
+                format!("[{}]", items.iter().map(show_value).collect::<Vec<_>>().join(", "))
+            }
+            Literal::Object(body) => {
+                format!("{{{}}}", body.iter().map(show).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_and_arguments_nest() {
+        check(
+            "a = \"x\" # one\nb \"l\" m { /* two\n*/ c = [1, -2.5e3, true,] // three\n d {}\n \"e/f\" = \"g\"\n}\nh = { i = 1, j = 2 }",
+            expect![[
+                r#"a = "x" b "l" "m" = {c = [1, -2.5e3, true], d = {}, e/f = "g"} h = {i = 1, j = 2}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn strings_have_the_escapes_of_hcl() {
+        check(r#"a = "\"\\\n\tA${x}$${y}é""#, expect![[r#"a = "\"\\\n\tA${x}$${y}é""#]]);
+        check("a = \"\\u00e9\"", expect![[r#"a = "é""#]]);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        check("a = \"x", expect!["At 1:5: the string has no end"]);
+        check("a = \"\\q\"", expect!["At 1:7: \\q is no escape sequence"]);
+        check("a = \"\\ud800\"", expect!["At 1:7: \\ud800 is no character"]);
+        check(
+            "a {\n b = [1\n",
+            expect!["At 3:1: expected a literal value, found the end of the file"],
+        );
+        check("a {\n", expect![[r#"At 2:1: expected "}", found the end of the file"#]]);
+        check("}", expect![[r#"At 1:1: expected an argument or a block, found "}""#]]);
+        check("a = b", expect![[r#"At 1:5: expected a literal value, found "b""#]]);
+        check("a \"b\" = 1", expect![[r#"At 1:7: expected "=" or "{", found "=""#]]);
+        check("a = <<X\nX\n", expect![[r#"At 1:5: "<" has no meaning here"#]]);
+        check(
+            &format!("a = {}", "[".repeat(100_000)),
+            expect!["At 1:37: this is nested too deeply"],
+        );
+        check("/* x", expect!["At 1:1: the comment has no end"]);
+    }
+}

@@ -1,0 +1,324 @@
+//! The dependency lock file: which version of each provider was selected, and what its packages hash to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use addr::{ProviderSource, Version, VersionConstraint};
+
+use crate::hash::Hash;
+use crate::literal::{self, Item, Literal, Place};
+
+/// All selections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Locks {
+    pub providers: BTreeMap<ProviderSource, ProviderLock>,
+}
+
+/// The selection of one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderLock {
+    pub version: Version,
+    /// The constraint that led to the selection: a note for people, no rule.
+    pub constraints: VersionConstraint,
+    /// Hashes of the version's packages, also of other platforms'.
+    pub hashes: BTreeSet<Hash>,
+}
+
+/// Why a lock file could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{summary}: {detail}")]
+pub struct LockFileError {
+    pub summary: &'static str,
+    pub detail: String,
+    /// Line and column, from 1.
+    pub line: usize,
+    pub column: usize,
+}
+
+const HEADER: &str = "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n";
+
+/// The registry whose providers of namespace `hashicorp` also exist in the default one.
+const OTHER_REGISTRY: &str = "registry.terraform.io";
+
+impl Locks {
+    /// Reads a lock file.
+    ///
+    /// # Errors
+    /// [`LockFileError`], for the first thing that is wrong. The file is strict: addresses, versions and constraints
+    /// must be in their normal form.
+    pub fn parse(text: &str) -> Result<Self, LockFileError> {
+        let body = literal::parse(text)
+            .map_err(|it| fault("Invalid dependency lock file", it.cause, it.place))?;
+        let mut locks = Self::default();
+        for item in &body {
+            match item.name.as_str() {
+                "provider" => locks.add(item)?,
+                // Reserved by the reference for later; it warns and goes on.
+                "module" => {}
+                other => {
+                    let detail = format!("Blocks of type {other:?} are not expected here.");
+                    return Err(fault("Unsupported block type", detail, item.place));
+                }
+            }
+        }
+        Ok(locks)
+    }
+
+    fn add(&mut self, item: &Item) -> Result<(), LockFileError> {
+        let ([label], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
+            let detail = "A provider lock is a block with one label, the provider's address.";
+            return Err(fault("Invalid provider source address", detail, item.place));
+        };
+        let source = read_source(label, item.place)?;
+        let mut version = None;
+        let mut lock = ProviderLock {
+            version: Version::default(),
+            constraints: VersionConstraint::any(),
+            hashes: BTreeSet::new(),
+        };
+        for argument in body {
+            match argument.name.as_str() {
+                "version" => version = Some(read_version(&source, argument)?),
+                "constraints" => lock.constraints = read_constraints(&source, argument)?,
+                "hashes" => lock.hashes = read_hashes(argument)?,
+                other => {
+                    let detail = format!("An argument named {other:?} is not expected here.");
+                    return Err(fault("Unsupported argument", detail, argument.place));
+                }
+            }
+        }
+        lock.version = version.ok_or_else(|| {
+            let detail = "A provider lock block must contain a \"version\" argument.";
+            fault("Missing required argument", detail, item.place)
+        })?;
+        if self.providers.contains_key(&source) {
+            let detail = format!("This lockfile already declared a lock for provider {source}.");
+            return Err(fault("Duplicate provider lock", detail, item.place));
+        }
+        self.providers.insert(source, lock);
+        Ok(())
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        let mut text = HEADER.to_owned();
+        for (source, lock) in &self.providers {
+            let constraints = lock.constraints.canonical();
+            let width = if constraints.is_empty() { "version".len() } else { "constraints".len() };
+            let (name, version) = ("version", &lock.version);
+            // Writing into a string cannot fail.
+            let _ = writeln!(text, "\nprovider \"{source}\" {{\n  {name:width$} = \"{version}\"");
+            if !constraints.is_empty() {
+                let _ = writeln!(text, "  constraints = \"{constraints}\"");
+            }
+            if !lock.hashes.is_empty() {
+                text.push_str("  hashes = [\n");
+                for hash in &lock.hashes {
+                    let _ = writeln!(text, "    \"{hash}\",");
+                }
+                text.push_str("  ]\n");
+            }
+            text.push_str("}\n");
+        }
+        text
+    }
+
+    /// Whether both select the same packages; only then does `init` leave the file alone. Constraints do not count.
+    pub fn selects_same(&self, other: &Self) -> bool {
+        let selection = |it: &Self| {
+            let locks = it.providers.iter();
+            locks.map(|(k, v)| (k.clone(), v.version.clone(), v.hashes.clone())).collect::<Vec<_>>()
+        };
+        selection(self) == selection(other)
+    }
+
+    /// Takes over the selections of `registry.terraform.io/hashicorp/*` for the default registry, where it has none of
+    /// its own: the versions only, since the packages are built by others. Gives the pairs of old and new addresses.
+    pub fn adopt_other_registry(&mut self) -> Vec<(ProviderSource, ProviderSource)> {
+        let mut adopted = Vec::new();
+        for (old, lock) in self.providers.clone() {
+            if old.host != OTHER_REGISTRY || old.namespace != addr::DEFAULT_NAMESPACE {
+                continue;
+            }
+            let new = ProviderSource::default_for(old.type_name.clone());
+            if !self.providers.contains_key(&new) {
+                let lock = ProviderLock { hashes: BTreeSet::new(), ..lock };
+                self.providers.insert(new.clone(), lock);
+                adopted.push((old, new));
+            }
+        }
+        adopted
+    }
+}
+
+fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileError> {
+    let source = ProviderSource::parse(label).map_err(|_| {
+        let detail = "The provider source address for a provider lock must be a valid, fully-qualified address of the form \"hostname/namespace/type\".";
+        fault("Invalid provider source address", detail, place)
+    })?;
+    if source.is_builtin() {
+        let detail = format!(
+            "Cannot lock a version for built-in provider {source}. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."
+        );
+        return Err(fault("Invalid provider source address", detail, place));
+    }
+    if source.is_legacy() {
+        let detail = format!(
+            "Provider source address {source} is a special provider that is not eligible for dependency locking."
+        );
+        return Err(fault("Invalid provider source address", detail, place));
+    }
+    if source.to_string() != label {
+        let detail = format!(
+            "The provider source address for this provider lock must be written as {:?}, the fully-qualified and normalized form.",
+            source.to_string()
+        );
+        return Err(fault("Non-normalized provider source address", detail, place));
+    }
+    Ok(source)
+}
+
+fn read_version(source: &ProviderSource, argument: &Item) -> Result<Version, LockFileError> {
+    const SUMMARY: &str = "Invalid provider version number";
+    let text = string(argument)?;
+    let invalid = |cause: String| {
+        let detail = format!("The selected version number for provider {source} {cause}.");
+        fault(SUMMARY, detail, argument.place)
+    };
+    let version = Version::parse(text).map_err(|it| invalid(format!("is invalid: {it}")))?;
+    let normal = version.to_string();
+    if normal != text {
+        return Err(invalid(format!("must be written in normalized form: {normal:?}")));
+    }
+    Ok(version)
+}
+
+fn read_constraints(
+    source: &ProviderSource,
+    argument: &Item,
+) -> Result<VersionConstraint, LockFileError> {
+    let text = string(argument)?;
+    let invalid = |cause: String| {
+        let detail = format!("The recorded version constraints for provider {source} {cause}.");
+        fault("Invalid provider version constraints", detail, argument.place)
+    };
+    let constraints = VersionConstraint::parse_provider(text)
+        .map_err(|it| invalid(format!("are invalid: {it}")))?;
+    let normal = constraints.canonical();
+    if normal != text {
+        return Err(invalid(format!("must be written in normalized form: {normal:?}")));
+    }
+    Ok(constraints)
+}
+
+fn read_hashes(argument: &Item) -> Result<BTreeSet<Hash>, LockFileError> {
+    let invalid = |detail: String| fault("Invalid provider hash set", detail, argument.place);
+    let texts = argument.value.as_strings().unwrap_or_default();
+    if texts.is_empty() {
+        let detail =
+            "The \"hashes\" argument must either be omitted or contain at least one hash value.";
+        return Err(invalid(detail.to_owned()));
+    }
+    let mut hashes = BTreeSet::new();
+    for text in texts {
+        let hash = Hash::parse(text).map_err(|it| {
+            invalid(format!("Cannot interpret {text:?} as a provider hash: {it}."))
+        })?;
+        if !hashes.insert(hash) {
+            return Err(invalid(format!("The hash {text:?} is listed twice.")));
+        }
+    }
+    Ok(hashes)
+}
+
+fn string(argument: &Item) -> Result<&str, LockFileError> {
+    match &argument.value {
+        Literal::String(text) if argument.labels.is_empty() => Ok(text),
+        _ => {
+            let detail = format!("The argument {:?} must be a string.", argument.name);
+            Err(fault("Incorrect attribute value type", detail, argument.place))
+        }
+    }
+}
+
+fn fault(summary: &'static str, detail: impl Into<String>, place: Place) -> LockFileError {
+    LockFileError { summary, detail: detail.into(), line: place.line, column: place.column }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const FILE: &str = r#"# This file is maintained automatically by "tofu init".
+# Manual edits may be lost in future updates.
+
+provider "registry.opentofu.org/hashicorp/aws" {
+  version     = "5.100.0"
+  constraints = ">= 4.0.0, ~> 5.0, != 5.1.0"
+  hashes = [
+    "h1:edXOJWE4ORX8Fm+dpVpICzMZJat4AX0VRCAy/xkcOc0=",
+    "zh:00",
+  ]
+}
+
+provider "registry.terraform.io/hashicorp/null" {
+  version = "3.2.0-beta1"
+}
+"#;
+
+    #[track_caller]
+    fn fails(text: &str, expected: Expect) {
+        let error = Locks::parse(text).expect_err("not a lock file");
+        expected.assert_eq(&format!("{}:{} {error}", error.line, error.column));
+    }
+
+    #[test]
+    fn a_lock_file_comes_back_byte_for_byte() {
+        assert_eq!(Locks::parse(FILE).expect("a lock file").to_text(), FILE);
+        assert_eq!(Locks::default().to_text(), HEADER);
+    }
+
+    #[test]
+    fn a_lock_file_is_strict() {
+        let with = |body: &str| format!("provider \"registry.opentofu.org/a/b\" {{\n{body}\n}}\n");
+        fails("provider \"a/b\" {}", expect![[r#"1:1 Non-normalized provider source address: The provider source address for this provider lock must be written as "registry.opentofu.org/a/b", the fully-qualified and normalized form."#]]);
+        fails("provider \"terraform.io/builtin/terraform\" {}", expect!["1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."]);
+        fails("provider \"a b\" {}", expect![[r#"1:1 Invalid provider source address: The provider source address for a provider lock must be a valid, fully-qualified address of the form "hostname/namespace/type"."#]]);
+        fails("provider {}", expect!["1:1 Invalid provider source address: A provider lock is a block with one label, the provider's address."]);
+        fails("other {}", expect![[r#"1:1 Unsupported block type: Blocks of type "other" are not expected here."#]]);
+        fails(&with(""), expect![[r#"1:1 Missing required argument: A provider lock block must contain a "version" argument."#]]);
+        fails(&with("version = \"1.0\""), expect![[r#"2:1 Invalid provider version number: The selected version number for provider registry.opentofu.org/a/b must be written in normalized form: "1.0.0"."#]]);
+        fails(&with("version = 1"), expect![[r#"2:1 Incorrect attribute value type: The argument "version" must be a string."#]]);
+        fails(&with("version = \"1.0.0\"\nconstraints = \">=1\""), expect![[r#"3:1 Invalid provider version constraints: The recorded version constraints for provider registry.opentofu.org/a/b must be written in normalized form: ">= 1"."#]]);
+        fails(&with("version = \"1.0.0\"\nhashes = []"), expect![[r#"3:1 Invalid provider hash set: The "hashes" argument must either be omitted or contain at least one hash value."#]]);
+        fails(&with("version = \"1.0.0\"\nhashes = [\"x\"]"), expect![[r#"3:1 Invalid provider hash set: Cannot interpret "x" as a provider hash: hash string must start with a scheme keyword followed by a colon."#]]);
+        fails(&with("version = \"1.0.0\"\nfoo = 1"), expect![[r#"3:1 Unsupported argument: An argument named "foo" is not expected here."#]]);
+        let twice = with("version = \"1.0.0\"").repeat(2);
+        fails(&twice, expect!["4:1 Duplicate provider lock: This lockfile already declared a lock for provider registry.opentofu.org/a/b."]);
+        fails("provider \"x", expect!["1:10 Invalid dependency lock file: the string has no end"]);
+    }
+
+    #[test]
+    fn selections_of_the_other_registry_are_adopted_without_hashes() {
+        let mut locks = Locks::parse(FILE).expect("a lock file");
+        let adopted = locks.adopt_other_registry();
+        assert_eq!(adopted.len(), 1);
+        assert_eq!(adopted[0].1.to_string(), "registry.opentofu.org/hashicorp/null");
+        assert!(locks.providers[&adopted[0].1].hashes.is_empty());
+        assert!(locks.adopt_other_registry().is_empty());
+    }
+
+    #[test]
+    fn constraints_are_a_note_only() {
+        let locks = Locks::parse(FILE).expect("a lock file");
+        let mut other = locks.clone();
+        for lock in other.providers.values_mut() {
+            lock.constraints = VersionConstraint::any();
+        }
+        assert!(locks != other && locks.selects_same(&other));
+        other.providers.pop_first();
+        assert!(!locks.selects_same(&other));
+    }
+}

@@ -1,0 +1,146 @@
+//! The module manifest, `.terraform/modules/modules.json`: where each module call's sources lie.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// All installed modules by key: names of calls joined with dots, empty for the root module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModuleManifest {
+    pub modules: BTreeMap<String, ModuleRecord>,
+}
+
+/// One module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleRecord {
+    /// The `source` argument, normalised; empty for the root module.
+    pub source: String,
+    /// The selected version, for modules of a registry.
+    pub version: Option<String>,
+    /// Relative to the root module.
+    pub dir: String,
+}
+
+/// A manifest that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("Failed to read module manifest file: {0}; run \"tofu init\" to write it anew")]
+pub struct ManifestError(String);
+
+#[derive(Serialize, Deserialize)]
+struct FileRecord {
+    #[serde(rename = "Modules")]
+    modules: Vec<ModuleFileRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ModuleFileRecord {
+    #[serde(rename = "Key")]
+    key: String,
+    #[serde(rename = "Source", default)]
+    source: String,
+    #[serde(rename = "Version", default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(rename = "Dir")]
+    dir: String,
+}
+
+impl ModuleManifest {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// [`ManifestError`] for what is no manifest, and for a key that is there twice.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let file: FileRecord =
+            serde_json::from_slice(bytes).map_err(|it| ManifestError(it.to_string()))?;
+        let mut modules = BTreeMap::new();
+        for record in file.modules {
+            let module = ModuleRecord {
+                source: record.source,
+                version: record.version.filter(|it| !it.is_empty()),
+                dir: record.dir,
+            };
+            if modules.insert(record.key.clone(), module).is_some() {
+                return Err(ManifestError(format!("the module {:?} is there twice", record.key)));
+            }
+        }
+        Ok(Self { modules })
+    }
+
+    /// The bytes of the file, sorted by key.
+    pub fn to_json(&self) -> String {
+        let modules = self.modules.iter().map(|(key, module)| ModuleFileRecord {
+            key: key.clone(),
+            source: module.source.clone(),
+            version: module.version.clone(),
+            dir: module.dir.clone(),
+        });
+        let file = FileRecord { modules: modules.collect() };
+        serde_json::to_string(&file).expect("a struct of strings is always valid JSON")
+    }
+}
+
+/// Whether a module's `source` is a path: such modules are used where they lie, never copied.
+pub fn is_local_source(source: &str) -> bool {
+    matches!(source, "." | "..")
+        || ["./", "../", ".\\", "..\\"].iter().any(|it| source.starts_with(it))
+}
+
+/// Where a local module lies: the caller's directory and the source, without `.` and needless `..`.
+pub fn local_module_dir(caller_dir: &str, source: &str) -> String {
+    let mut steps: Vec<&str> = Vec::new();
+    let is_absolute = caller_dir.starts_with('/');
+    for step in caller_dir.split('/').chain(source.split('/')) {
+        match step {
+            "" | "." => {}
+            ".." if steps.last().is_some_and(|it| *it != "..") => drop(steps.pop()),
+            ".." if is_absolute => {}
+            _ => steps.push(step),
+        }
+    }
+    match (is_absolute, steps.is_empty()) {
+        (true, _) => format!("/{}", steps.join("/")),
+        (false, true) => ".".to_owned(),
+        (false, false) => steps.join("/"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_comes_back_byte_for_byte() {
+        let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"./m","Dir":"m"},{"Key":"m.r","Source":"registry.opentofu.org/a/b/c","Version":"1.2.3","Dir":".terraform/modules/m.r"}]}"#;
+        assert_eq!(ModuleManifest::parse(text.as_bytes()).expect("a manifest").to_json(), text);
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        for text in ["", "{}", "[]", r#"{"Modules":[{"Key":"","Dir":"."},{"Key":"","Dir":"."}]}"#] {
+            assert!(ModuleManifest::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn local_modules_lie_relative_to_their_callers() {
+        let cases = [
+            (".", "./m", "m"),
+            ("m", "../n", "n"),
+            ("m", "..", "."),
+            (".", "../x", "../x"),
+            ("../x", "../y", "../y"),
+            ("..", "../y", "../../y"),
+            ("/a/b", "../../../c", "/c"),
+            ("a//b", "./c/", "a/b/c"),
+        ];
+        for (caller, source, dir) in cases {
+            assert_eq!(local_module_dir(caller, source), dir, "{caller} {source}");
+        }
+        for source in ["./a", "../a", ".", ".."] {
+            assert!(is_local_source(source));
+        }
+        for source in ["a/b/c", "/a", ".a/b", "git::x", "", "..."] {
+            assert!(!is_local_source(source), "{source}");
+        }
+    }
+}

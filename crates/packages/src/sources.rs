@@ -1,0 +1,193 @@
+//! Which packages of a provider can be had, and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use addr::{ProviderSource, Version};
+
+use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
+use crate::platform::Platform;
+
+/// Everything that can give a provider.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    methods: Vec<InstallationMethod>,
+    /// Providers that are taken from a directory as they are.
+    pub overrides: BTreeMap<ProviderSource, PathBuf>,
+    /// Providers that are part of this program but run as plugins.
+    pub bundled: Vec<BundledProvider>,
+}
+
+/// A provider whose plugin is this program itself, or lies beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledProvider {
+    pub source: ProviderSource,
+    pub version: Version,
+    pub executable: PathBuf,
+    /// What makes the executable serve this provider.
+    pub arguments: Vec<String>,
+}
+
+/// Mirrors that are asked where the CLI configuration has no `provider_installation` block: `terraform.d/plugins` in the
+/// working directory, in `~/.terraform.d`'s place, and in the data directories of XDG.
+#[derive(Clone, Debug, Default)]
+pub struct ImpliedMirrors {
+    pub directories: Vec<PathBuf>,
+}
+
+/// Where one package lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackageLocation {
+    Directory(PathBuf),
+    /// A zip.
+    Archive(PathBuf),
+}
+
+/// What was found of one provider.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Available {
+    /// The packages for the wanted platform.
+    pub(crate) packages: BTreeMap<Version, PackageLocation>,
+    /// Versions that exist only for other platforms.
+    pub(crate) elsewhere: BTreeSet<Version>,
+    /// The mirrors that were searched.
+    pub(crate) searched: Vec<PathBuf>,
+    /// Places that would have to be asked over the network.
+    pub(crate) remotes: Vec<String>,
+}
+
+impl Sources {
+    /// The sources that the CLI configuration describes.
+    pub fn new(
+        config: &CliConfig,
+        implied: &ImpliedMirrors,
+        bundled: Vec<BundledProvider>,
+    ) -> Self {
+        let methods = match &config.installation {
+            Some(methods) => methods.clone(),
+            None => implied_methods(&implied.directories),
+        };
+        Self { methods, overrides: config.dev_overrides.clone(), bundled }
+    }
+
+    /// Only these directories (`-plugin-dir`), whatever the CLI configuration says about methods.
+    pub fn from_plugin_dirs(&self, directories: &[PathBuf]) -> Self {
+        let methods = directories.iter().map(|it| mirror(it)).collect();
+        Self { methods, ..self.clone() }
+    }
+
+    /// The bundled provider of that address, if there is one.
+    pub fn bundled(&self, source: &ProviderSource) -> Option<&BundledProvider> {
+        self.bundled.iter().find(|it| it.source == *source)
+    }
+
+    /// Asks all methods that serve the provider; where several have a version, the first one's package counts.
+    pub(crate) fn available(&self, source: &ProviderSource, platform: &Platform) -> Available {
+        let mut available = Available::default();
+        for method in self.methods.iter().filter(|it| it.serves(source)) {
+            match &method.kind {
+                MethodKind::FilesystemMirror { path } => {
+                    available.searched.push(path.clone());
+                    search(path, source, platform, &mut available);
+                }
+                MethodKind::Direct => {
+                    available.remotes.push(format!("the registry {}", source.host))
+                }
+                MethodKind::NetworkMirror { url } => {
+                    available.remotes.push(format!("the network mirror {url}"))
+                }
+                MethodKind::OciMirror { repository_template } => {
+                    available.remotes.push(format!("the OCI mirror {repository_template}"));
+                }
+            }
+        }
+        available.elsewhere.retain(|it| !available.packages.contains_key(it));
+        available
+    }
+}
+
+fn mirror(path: &Path) -> InstallationMethod {
+    let kind = MethodKind::FilesystemMirror { path: path.to_owned() };
+    InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() }
+}
+
+/// Mirrors that exist, and the registries for all providers that are in none of them.
+fn implied_methods(directories: &[PathBuf]) -> Vec<InstallationMethod> {
+    let existing: Vec<_> = directories.iter().filter(|it| it.is_dir()).collect();
+    let local: BTreeSet<ProviderSource> = existing.iter().flat_map(|it| providers_in(it)).collect();
+    let direct = InstallationMethod {
+        kind: MethodKind::Direct,
+        include: Vec::new(),
+        exclude: local.iter().map(ProviderPattern::exactly).collect(),
+    };
+    existing.into_iter().map(|it| mirror(it)).chain([direct]).collect()
+}
+
+/// All providers that a mirror has a directory for.
+fn providers_in(mirror: &Path) -> Vec<ProviderSource> {
+    let mut sources = Vec::new();
+    for host in subdirectories(mirror) {
+        for namespace in subdirectories(&host) {
+            for type_name in subdirectories(&namespace) {
+                let parts = [&host, &namespace, &type_name].map(|it| name_of(it));
+                sources.extend(ProviderSource::parse(&parts.join("/")));
+            }
+        }
+    }
+    sources
+}
+
+/// Finds the packages of one provider in a mirror, unpacked (`VERSION/OS_ARCH/`) and packed
+/// (`terraform-provider-TYPE_VERSION_OS_ARCH.zip`). Links are followed at every level.
+fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available: &mut Available) {
+    let folder = mirror.join(&*source.host).join(&*source.namespace).join(&*source.type_name);
+    let mut found = BTreeMap::new();
+    for path in entries(&folder) {
+        let name = name_of(&path);
+        if path.is_dir() {
+            let Ok(version) = Version::parse(&name) else { continue };
+            for package in subdirectories(&path) {
+                if Platform::parse(&name_of(&package)).as_ref() == Some(platform) {
+                    found.insert(version.clone(), PackageLocation::Directory(package));
+                } else {
+                    available.elsewhere.insert(version.clone());
+                }
+            }
+        } else if let Some((version, for_platform)) = packed_name(&name, &source.type_name) {
+            if for_platform == *platform {
+                // An unpacked package of the same version is preferred.
+                found.entry(version).or_insert(PackageLocation::Archive(path));
+            } else {
+                available.elsewhere.insert(version);
+            }
+        }
+    }
+    for (version, location) in found {
+        available.packages.entry(version).or_insert(location);
+    }
+}
+
+fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
+    let rest = name.strip_prefix("terraform-provider-")?.strip_prefix(type_name)?;
+    let rest = rest.strip_prefix('_')?.strip_suffix(".zip")?;
+    let (rest, arch) = rest.rsplit_once('_')?;
+    let (version, os) = rest.rsplit_once('_')?;
+    Some((Version::parse(version).ok()?, Platform::parse(&format!("{os}_{arch}"))?))
+}
+
+/// Sorted, directories before files of the same name: unpacked packages come first.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();
+    paths.sort_by_key(|it| (!it.is_dir(), it.clone()));
+    paths
+}
+
+fn subdirectories(directory: &Path) -> Vec<PathBuf> {
+    entries(directory).into_iter().filter(|it| it.is_dir()).collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned()
+}
