@@ -15,6 +15,7 @@ mod codec;
 pub mod conform;
 pub mod convert;
 mod equality;
+pub mod functions;
 mod go_quote;
 pub mod json;
 mod marks;

@@ -140,8 +140,9 @@ pub fn result_marks<'a>(id: RuleId, operands: impl IntoIterator<Item = &'a Value
     match rule(id, Domain::Concrete) {
         MarkRule::UnionDeep => operands.for_each(|operand| marks.add(&operand.deep_marks())),
         MarkRule::UnionTop => operands.for_each(|operand| marks.add(operand.marks())),
-        MarkRule::EphemeralDeep => operands
-            .for_each(|operand| marks.add(&operand.deep_marks().only(MarkKind::Ephemeral))),
+        MarkRule::EphemeralDeep => {
+            operands.for_each(|operand| marks.add(&operand.deep_marks().only(MarkKind::Ephemeral)))
+        }
         MarkRule::FirstTop => {
             marks = operands.next().map_or(Marks::NONE, |first| first.marks().clone())
         }

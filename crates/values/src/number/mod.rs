@@ -24,6 +24,17 @@ const INTEGER_PRECISION: u32 = 64;
 #[derive(Clone)]
 pub struct Number(Repr);
 
+/// A way to write a number, with the digits that were asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Notation {
+    /// `%f`
+    Fixed(usize),
+    /// `%e`
+    Exponent(usize),
+    /// `%g`
+    General(Option<usize>),
+}
+
 /// **Invariant:** an integer in i64's range that fits its precision is always `Small`, except minus zero.
 #[derive(Clone)]
 enum Repr {
@@ -155,6 +166,39 @@ impl Number {
     #[must_use]
     pub fn ten_digit_text(&self) -> String {
         self.with_float(Float::ten_digit_text)
+    }
+
+    /// A whole number of any size.
+    pub(crate) fn from_integer(negative: bool, magnitude: num_bigint::BigUint) -> Number {
+        let precision = u32::try_from(magnitude.bits()).unwrap_or(u32::MAX).max(INTEGER_PRECISION);
+        let float = Float::round(negative, magnitude, 0, precision, false);
+        Number::from_float(if float.form == Form::Zero {
+            Float::zero(false, precision)
+        } else {
+            float
+        })
+    }
+
+    /// Whether a minus sign is written before the number.
+    pub(crate) fn is_negative(&self) -> bool {
+        self.with_float(|float| float.negative)
+    }
+
+    /// The magnitude without its fraction.
+    pub(crate) fn whole_magnitude(&self) -> num_bigint::BigUint {
+        self.with_float(Float::truncated)
+    }
+
+    /// The magnitude in one of Go's notations; infinities have their own text.
+    pub(crate) fn magnitude_text(&self, notation: Notation) -> String {
+        if self.is_infinite() {
+            return "Inf".to_owned();
+        }
+        self.with_float(|float| match notation {
+            Notation::Fixed(places) => float.fixed_magnitude(places),
+            Notation::Exponent(places) => float.exponent_magnitude(places),
+            Notation::General(digits) => float.general_magnitude(digits),
+        })
     }
 
     /// Orders exact values, whatever their precision. This is not consistent with `==`, which compares texts.

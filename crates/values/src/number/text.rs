@@ -24,6 +24,52 @@ impl Float {
         out
     }
 
+    /// `%f` of the magnitude with the given number of digits after the point.
+    pub(super) fn fixed_magnitude(&self, places: usize) -> String {
+        let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
+        let places = places as i64;
+        if let Ok(digits) = usize::try_from(decimal.point + places) {
+            decimal.round_nearest(digits);
+        }
+        let mut out = String::new();
+        decimal.write_fixed(&mut out, places);
+        out
+    }
+
+    /// `%e` of the magnitude with the given number of digits after the point.
+    pub(super) fn exponent_magnitude(&self, places: usize) -> String {
+        let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
+        decimal.round_nearest(places + 1);
+        let mut out = String::new();
+        decimal.write_exponent(&mut out, places as i64 + 1);
+        out
+    }
+
+    /// `%g` of the magnitude: with the given number of significant digits, or as many as identify it.
+    pub(super) fn general_magnitude(&self, digits: Option<usize>) -> String {
+        let mut decimal = match digits {
+            None => self.shortest(),
+            Some(_) => Decimal::exact(&self.mantissa, self.exponent),
+        };
+        // Go decides about the exponent as if six digits had been asked for.
+        let (mut precision, mut threshold) = (decimal.len(), 6);
+        if let Some(digits) = digits {
+            decimal.round_nearest(digits.max(1));
+            precision = digits.max(1) as i64;
+            let fits = precision > decimal.len() && decimal.len() >= decimal.point;
+            threshold = if fits { decimal.len() } else { precision };
+        }
+        let mut out = String::new();
+        let exponent = if decimal.digits.is_empty() { 0 } else { decimal.point - 1 };
+        if exponent < -4 || exponent >= threshold.max(1) {
+            decimal.write_exponent(&mut out, precision.min(decimal.len()));
+        } else {
+            let precision = if precision > decimal.point { decimal.len() } else { precision };
+            decimal.write_fixed(&mut out, (precision - decimal.point).max(0));
+        }
+        out
+    }
+
     /// Go's `%.10g`: ten significant digits, exponent form for very small and very large values.
     pub(super) fn ten_digit_text(&self) -> String {
         const DIGITS: i64 = 10;

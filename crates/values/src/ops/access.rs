@@ -59,11 +59,7 @@ fn converted_key(key: &Value, ty: &Type) -> Result<Value, OpError> {
     convert::convert(key, ty).map_err(|error| invalid(format!("{NO_ELEMENT}: {}.", error.message)))
 }
 
-fn index_sequence(
-    sequence: &Value,
-    ty: &Type,
-    number: &Value,
-) -> Result<Value, OpError> {
+fn index_sequence(sequence: &Value, ty: &Type, number: &Value) -> Result<Value, OpError> {
     let Some(number) = number.as_number() else {
         return Ok(unknown_element(ty));
     };

@@ -74,7 +74,9 @@ pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, OpErro
     }
     let ty = op.operand_type();
     let (converted_left, converted_right) = (operand(left, &ty, 0)?, operand(right, &ty, 1)?);
-    if converted_left.is_null() || converted_right.is_null() {
+    // The reference takes null for false before `&&`.
+    let null_is_false = op == BinaryOp::And;
+    if !null_is_false && (converted_left.is_null() || converted_right.is_null()) {
         let at = usize::from(!converted_left.is_null());
         return Err(OpError::new("Operation failed", NULL_OPERAND).at(at));
     }
@@ -102,6 +104,7 @@ fn compute(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, OpError> 
         BinaryOp::Greater => Ok(decided(ranges::less_than(right, left))),
         BinaryOp::LessOrEqual => Ok(decided(ranges::less_than(right, left).map(|it| !it))),
         BinaryOp::GreaterOrEqual => Ok(decided(ranges::less_than(left, right).map(|it| !it))),
+        BinaryOp::And if left.is_null() || right.is_null() => Ok(Value::bool(false)),
         BinaryOp::And => Ok(logic(left, right, false)),
         BinaryOp::Or => Ok(logic(left, right, true)),
         BinaryOp::Equal | BinaryOp::NotEqual => Ok(left.equals_unmarked(right)),

@@ -1,0 +1,212 @@
+//! What happens around every function: arity, conversion, nulls, unknowns and marks.
+
+use super::signature::{Body, Function, Parameter, Returns, Unknowns};
+use crate::{
+    Refinements, Type, Value, convert,
+    rules::{self, Domain, MarkRule, RuleId},
+};
+
+/// What functions need of the world.
+pub trait FunctionEnv {
+    /// The content of a file, by the path as the configuration gives it.
+    ///
+    /// # Errors
+    /// With the reason, in words for the user.
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// Whether a file exists.
+    ///
+    /// # Errors
+    /// With the reason why that cannot be told, or that it is no ordinary file.
+    fn file_exists(&self, path: &str) -> Result<bool, String>;
+
+    /// Renders a template whose variables are the attributes or elements of `variables`.
+    ///
+    /// # Errors
+    /// With the reason, in words for the user.
+    fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String>;
+
+    /// The time of `timestamp()` in RFC 3339, or `None` while it is not decided.
+    fn now(&self) -> Option<String>;
+
+    /// A new random UUID, or `None` while it is not decided.
+    fn uuid(&self) -> Option<String>;
+}
+
+/// Why a call has no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct FunctionError {
+    /// The argument at fault, if one is.
+    pub argument: Option<usize>,
+    /// The reason. It quotes no secret.
+    pub message: String,
+}
+
+impl FunctionError {
+    pub(super) fn new(message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: None, message: message.into() }
+    }
+
+    pub(super) fn at(argument: usize, message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: Some(argument), message: message.into() }
+    }
+}
+
+/// One call as a body sees it.
+pub(super) struct Call<'a> {
+    /// Arguments of the parameters' types. Under most rules they have no marks.
+    pub(super) args: &'a [Value],
+    /// The type that the result has.
+    pub(super) ty: Type,
+    pub(super) env: &'a dyn FunctionEnv,
+    /// Whether messages must not quote arguments.
+    pub(super) secret: bool,
+}
+
+impl Call<'_> {
+    /// The text of an argument that is a known string; empty for anything else.
+    pub(super) fn text(&self, position: usize) -> &str {
+        self.args.get(position).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// The number of an argument.
+    pub(super) fn number(&self, position: usize) -> Result<&crate::Number, FunctionError> {
+        let number = self.args.get(position).and_then(Value::as_number);
+        number.ok_or_else(|| FunctionError::at(position, "number required"))
+    }
+
+    /// The whole number of an argument.
+    pub(super) fn whole(&self, position: usize) -> Result<i64, FunctionError> {
+        let whole = self.number(position)?.to_i64();
+        whole.ok_or_else(|| FunctionError::at(position, "whole number required"))
+    }
+
+    /// The elements of an argument that is a known list, set or tuple; none for anything else.
+    pub(super) fn items(&self, position: usize) -> &[Value] {
+        self.args.get(position).and_then(Value::as_slice).unwrap_or(&[])
+    }
+
+    /// Text for a message, unless it may be secret.
+    pub(super) fn quoted(&self, text: &str) -> String {
+        if self.secret { "(sensitive value)".to_owned() } else { format!("{text:?}") }
+    }
+
+    /// An unknown result of the type that the call has, with the marks of whatever may end up inside it.
+    pub(super) fn unknown(&self) -> Value {
+        unknown_of(&self.ty, self.args)
+    }
+}
+
+impl Function {
+    /// The type of the result for arguments that are known, unknown, or stand for their types as unknown values.
+    ///
+    /// # Errors
+    /// If no such call can succeed.
+    pub fn return_type(&self, args: &[Value]) -> Result<Type, FunctionError> {
+        let args = self.prepared(args)?;
+        let bare: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
+        self.typed(&bare)
+    }
+
+    /// Calls the function.
+    ///
+    /// # Errors
+    /// If an argument does not fit, or the function refuses.
+    pub fn call(&self, args: &[Value], env: &dyn FunctionEnv) -> Result<Value, FunctionError> {
+        let Body::Plain(body) = self.body else {
+            return Err(FunctionError::new(format!("{} is no ordinary function", self.name)));
+        };
+        let args = self.prepared(args)?;
+        let is_carried = |i: usize| self.parameter(i).is_some_and(|parameter| parameter.is_carried);
+        let merged = args.iter().enumerate().filter(|(i, _)| !is_carried(*i)).map(|(_, arg)| arg);
+        let marks = rules::result_marks(self.rule, merged);
+        let bare = args.iter().enumerate();
+        let bare =
+            bare.map(|(i, arg)| if is_carried(i) { arg.clone() } else { self.stripped(arg) });
+        let bare: Vec<Value> = bare.collect();
+        let types: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
+        let ty = self.typed(&types)?;
+        let result = if self.has_unknown(&bare) {
+            let carries = matches!(rules::rule(self.rule, Domain::Concrete), MarkRule::UnionTop);
+            unknown_of(&ty, if carries { &bare } else { &[] })
+        } else {
+            let secret = args.iter().any(Value::has_deep_secret);
+            body(&Call { args: &bare, ty, env, secret })?
+        };
+        let result = if self.nullable { result } else { result.refined(&Refinements::non_null()) };
+        Ok(result.with_marks(&marks))
+    }
+
+    fn typed(&self, args: &[Value]) -> Result<Type, FunctionError> {
+        match self.returns {
+            Returns::Fixed(shape) => Ok(shape.ty()),
+            Returns::From(rule) => rule(args),
+        }
+    }
+
+    /// Arguments of the parameters' types, with their marks.
+    fn prepared(&self, args: &[Value]) -> Result<Vec<Value>, FunctionError> {
+        if args.len() < self.params.len() {
+            let missing = &self.params[args.len()];
+            let message = format!(
+                "Function {:?} expects {} argument(s). Missing value for {:?}.",
+                self.name,
+                self.params.len(),
+                missing.name
+            );
+            return Err(FunctionError::new(message));
+        }
+        if self.variadic.is_none() && args.len() > self.params.len() {
+            let message =
+                format!("Function {:?} expects only {} argument(s).", self.name, self.params.len());
+            return Err(FunctionError::at(self.params.len(), message));
+        }
+        let pairs =
+            args.iter().enumerate().filter_map(|(i, arg)| Some((i, arg, self.parameter(i)?)));
+        pairs.map(|(i, arg, parameter)| argument(i, arg, parameter)).collect()
+    }
+
+    /// The argument as the body sees it under the function's rule.
+    fn stripped(&self, arg: &Value) -> Value {
+        match self.rule {
+            // The body itself decides about marks.
+            RuleId::IsSensitive | RuleId::EphemeralAsNull => return arg.clone(),
+            _ => {}
+        }
+        match rules::rule(self.rule, Domain::Concrete) {
+            MarkRule::UnionTop
+            | MarkRule::Elementwise
+            | MarkRule::Adds(_)
+            | MarkRule::Removes(_) => arg.unmark().0,
+            _ => arg.without_all_marks(),
+        }
+    }
+
+    fn has_unknown(&self, args: &[Value]) -> bool {
+        args.iter().enumerate().any(|(i, arg)| {
+            match self.parameter(i).map(|parameter| parameter.unknowns) {
+                Some(Unknowns::Deep) => !arg.is_wholly_known(),
+                Some(Unknowns::Shallow) => !arg.is_known(),
+                Some(Unknowns::Lazy) | None => false,
+            }
+        })
+    }
+}
+
+fn unknown_of(ty: &Type, parts: &[Value]) -> Value {
+    parts
+        .iter()
+        .fold(Value::unknown(ty.clone()), |value, part| value.with_marks(&part.deep_marks()))
+}
+
+fn argument(position: usize, value: &Value, parameter: &Parameter) -> Result<Value, FunctionError> {
+    let converted = convert::convert(value, &parameter.shape.ty()).map_err(|error| {
+        let place = if error.path.is_root() { String::new() } else { format!("{}: ", error.path) };
+        FunctionError::at(position, format!("{place}{}", error.message))
+    })?;
+    if converted.is_null() && !parameter.allows_null {
+        return Err(FunctionError::at(position, "argument must not be null"));
+    }
+    Ok(converted)
+}

@@ -1,0 +1,101 @@
+//! Functions that choose among their arguments.
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Body, Function, Parameter, Returns},
+};
+use crate::{Kind, Type, Value, convert, rules::RuleId};
+
+const EXPRESSIONS: Parameter = Parameter::any("expressions").nullable().lazy();
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "try",
+        doc: "Gives the first of its arguments that can be evaluated without an error.",
+        params: &[],
+        variadic: Some(EXPRESSIONS),
+        rule: RuleId::Try,
+        returns: Returns::From(open),
+        nullable: true,
+        body: Body::Form,
+    },
+    Function {
+        name: "can",
+        doc: "Tells whether its argument can be evaluated without an error.",
+        params: &[EXPRESSIONS],
+        variadic: None,
+        rule: RuleId::Can,
+        returns: Returns::Fixed(super::Shape::Bool),
+        nullable: false,
+        body: Body::Form,
+    },
+    Function::new(
+        "coalesce",
+        &[],
+        Returns::From(common),
+        coalesce,
+        "Gives the first argument that is not null or \"\".",
+    )
+    .variadic(Parameter::any("vals").nullable().lazy()),
+    Function::new(
+        "coalescelist",
+        &[],
+        Returns::From(common_list),
+        coalesce_list,
+        "Gives the first list that is not empty.",
+    )
+    .variadic(Parameter::any("vals").nullable().lazy()),
+];
+
+fn open(_args: &[Value]) -> Result<Type, FunctionError> {
+    Ok(Type::Dynamic)
+}
+
+fn common(args: &[Value]) -> Result<Type, FunctionError> {
+    if args.is_empty() {
+        return Err(FunctionError::new("at least one argument is required"));
+    }
+    let types: Vec<Type> = args.iter().map(Value::ty).collect();
+    convert::unify(&types)
+        .ok_or_else(|| FunctionError::new("all arguments must have the same type"))
+}
+
+fn coalesce(call: &Call<'_>) -> Result<Value, FunctionError> {
+    for (i, arg) in call.args.iter().enumerate() {
+        let arg =
+            convert::convert(arg, &call.ty).map_err(|error| FunctionError::at(i, error.message))?;
+        match arg.kind() {
+            Kind::Null => {}
+            Kind::Unknown(_) => return Ok(call.unknown()),
+            Kind::String(text) if text.is_empty() => {}
+            _ => return Ok(arg),
+        }
+    }
+    Err(FunctionError::new("no non-null, non-empty-string arguments"))
+}
+
+fn common_list(args: &[Value]) -> Result<Type, FunctionError> {
+    if args.is_empty() {
+        return Err(FunctionError::new("at least one argument is required"));
+    }
+    let types: Vec<Type> = args.iter().map(Value::ty).collect();
+    for (i, ty) in types.iter().enumerate() {
+        if !matches!(ty, Type::List(_) | Type::Tuple(_) | Type::Dynamic) {
+            return Err(FunctionError::at(i, "coalescelist arguments must be lists or tuples"));
+        }
+    }
+    let first = types[0].clone();
+    Ok(if types.iter().all(|ty| *ty == first) { first } else { Type::Dynamic })
+}
+
+fn coalesce_list(call: &Call<'_>) -> Result<Value, FunctionError> {
+    for arg in call.args {
+        match arg.kind() {
+            Kind::Null => {}
+            Kind::Unknown(_) => return Ok(call.unknown()),
+            _ if arg.stored_length() == Some(0) => {}
+            _ => return Ok(arg.clone()),
+        }
+    }
+    Err(FunctionError::new("no non-null arguments"))
+}

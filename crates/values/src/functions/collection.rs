@@ -1,0 +1,292 @@
+//! Functions that ask something of a collection.
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns, Shape},
+};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::{Kind, Number, Refinements, Type, Value, convert, equality, rules::RuleId};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "length",
+        &[Parameter::any("value").lazy()],
+        Returns::From(length_type),
+        length,
+        "Counts the elements of a collection or the characters of a string.",
+    )
+    .rule(RuleId::Length),
+    Function::new(
+        "keys",
+        &[Parameter::any("inputMap").lazy()],
+        Returns::From(keys_type),
+        keys,
+        "Lists the keys of a map or the attribute names of an object, in order.",
+    )
+    .rule(RuleId::Keys),
+    Function::new(
+        "contains",
+        &[Parameter::any("list").shallow(), Parameter::any("value").nullable().lazy()],
+        Returns::Fixed(Shape::Bool),
+        contains,
+        "Tells whether a list, tuple or set has an element that equals a value.",
+    ),
+    Function::new(
+        "index",
+        &[Parameter::any("list"), Parameter::any("value")],
+        Returns::Fixed(Shape::Number),
+        index,
+        "Finds the index of the first element that equals a value.",
+    ),
+    Function::new(
+        "alltrue",
+        &[Parameter::new("list", Shape::ListOfBool).shallow()],
+        Returns::Fixed(Shape::Bool),
+        all_true,
+        "Tells whether all elements of a list are true.",
+    ),
+    Function::new(
+        "anytrue",
+        &[Parameter::new("list", Shape::ListOfBool).shallow()],
+        Returns::Fixed(Shape::Bool),
+        any_true,
+        "Tells whether any element of a list is true.",
+    ),
+    Function::new(
+        "one",
+        &[Parameter::any("list").lazy()],
+        Returns::From(one_type),
+        one,
+        "Gives the only element of a collection, or null if there is none.",
+    )
+    .nullable(),
+    Function::new(
+        "sum",
+        &[Parameter::any("list")],
+        Returns::Fixed(Shape::Number),
+        sum,
+        "Adds numbers up.",
+    ),
+    Function::new(
+        "transpose",
+        &[Parameter::any("values")],
+        Returns::From(transposed_type),
+        transpose,
+        "Swaps the keys and values of a map of lists of strings.",
+    ),
+    Function::new(
+        "matchkeys",
+        &[
+            Parameter::new("values", Shape::List),
+            Parameter::new("keys", Shape::List),
+            Parameter::new("searchset", Shape::List),
+        ],
+        Returns::From(|args| Ok(args[0].ty())),
+        match_keys,
+        "Lists the values whose keys occur in another list.",
+    ),
+];
+
+fn length_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].ty() {
+        Type::Bool | Type::Number => Err(FunctionError::at(
+            0,
+            "argument must be a string, a collection type, or a structural type",
+        )),
+        _ => Ok(Type::Number),
+    }
+}
+
+fn length(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let value = &call.args[0];
+    let exact = |length: usize| Value::number(Number::from(length));
+    if let Kind::String(text) = value.kind() {
+        return Ok(exact(text.graphemes(true).count()));
+    }
+    let range = match (value.ty(), value.kind()) {
+        (Type::Tuple(types), _) => return Ok(exact(types.len())),
+        (Type::Object(object), _) => return Ok(exact(object.len())),
+        (Type::String, Kind::Unknown(known)) => {
+            // A prefix that is safe to rely on keeps its characters.
+            Refinements::NONE.with_min_length(known.prefix().graphemes(true).count() as u64)
+        }
+        _ => value.range(),
+    };
+    let mut known = Refinements::non_null().with_lower(Number::from(range.min_length()), true);
+    if let Some(most) = range.max_length() {
+        known = known.with_upper(Number::from(most), true);
+    }
+    Ok(Value::unknown_with(Type::Number, known))
+}
+
+fn keys_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].ty() {
+        Type::Map(_) => Ok(Type::list(Type::String)),
+        Type::Object(object) => Ok(Type::tuple(object.iter().map(|_| Type::String))),
+        Type::Dynamic => Ok(Type::Dynamic),
+        _ => Err(FunctionError::at(0, "must have map or object type")),
+    }
+}
+
+fn keys(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let names = |names: Vec<&crate::Str>| {
+        names.into_iter().map(|name| Value::string(name.clone())).collect()
+    };
+    match (call.args[0].ty(), call.args[0].kind()) {
+        (Type::Object(object), _) => {
+            Ok(Value::tuple(names(object.iter().map(|(name, _)| name).collect())))
+        }
+        (_, Kind::Map(entries)) => Ok(Value::list(Type::String, names(entries.keys().collect()))),
+        (_, Kind::Unknown(known)) => Ok(call.unknown().refined(known)),
+        _ => Ok(call.unknown()),
+    }
+}
+
+/// The elements, or an error for what has none.
+fn listed<'a>(call: &Call<'a>) -> Result<&'a [Value], FunctionError> {
+    call.args[0]
+        .as_slice()
+        .ok_or_else(|| FunctionError::at(0, "argument must be list, tuple, or set"))
+}
+
+fn contains(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let mut undecided = false;
+    for item in listed(call)? {
+        match equality::compare(item, &call.args[1]) {
+            Some(true) => return Ok(Value::bool(true)),
+            Some(false) => {}
+            None => undecided = true,
+        }
+    }
+    Ok(if undecided { call.unknown() } else { Value::bool(false) })
+}
+
+fn index(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let items = match call.args[0].kind() {
+        Kind::List(items) | Kind::Tuple(items) => items,
+        _ => return Err(FunctionError::at(0, "argument must be a list or tuple")),
+    };
+    if items.is_empty() {
+        return Err(FunctionError::at(0, "cannot search an empty list"));
+    }
+    let found = items.iter().position(|item| equality::certainly_equal(item, &call.args[1]));
+    found
+        .map(|i| Value::number(Number::from(i)))
+        .ok_or_else(|| FunctionError::new("item not found"))
+}
+
+fn all_true(call: &Call<'_>) -> Result<Value, FunctionError> {
+    quantified(call, false)
+}
+
+fn any_true(call: &Call<'_>) -> Result<Value, FunctionError> {
+    quantified(call, true)
+}
+
+/// `deciding` is the element that settles the matter; null counts as false.
+fn quantified(call: &Call<'_>, deciding: bool) -> Result<Value, FunctionError> {
+    let mut undecided = false;
+    for item in call.items(0) {
+        match item.kind() {
+            Kind::Unknown(_) => undecided = true,
+            _ if item.as_bool().unwrap_or(false) == deciding => return Ok(Value::bool(deciding)),
+            _ => {}
+        }
+    }
+    Ok(if undecided { call.unknown() } else { Value::bool(!deciding) })
+}
+
+const NOT_ONE: &str = "must be a list, set, or tuple value with either zero or one elements";
+
+fn one_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].ty() {
+        Type::List(element) | Type::Set(element) => Ok(Type::clone(&element)),
+        Type::Tuple(types) if types.len() < 2 => {
+            Ok(types.first().cloned().unwrap_or(Type::Dynamic))
+        }
+        Type::Dynamic => Ok(Type::Dynamic),
+        _ => Err(FunctionError::at(0, NOT_ONE)),
+    }
+}
+
+fn one(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let value = &call.args[0];
+    let Some(items) = value.as_slice() else {
+        let least = value.range().min_length();
+        return if least > 1 { Err(FunctionError::at(0, NOT_ONE)) } else { Ok(call.unknown()) };
+    };
+    // Elements of a set that are not known may turn out to be one.
+    let may_merge = matches!(value.kind(), Kind::Set(_)) && !value.is_wholly_known();
+    match items {
+        [] => Ok(Value::null(call.ty.clone())),
+        [only] => Ok(only.clone()),
+        _ if may_merge => Ok(call.unknown()),
+        _ => Err(FunctionError::at(0, NOT_ONE)),
+    }
+}
+
+fn sum(call: &Call<'_>) -> Result<Value, FunctionError> {
+    const WRONG: &str = "argument must be list, set, or tuple of number values";
+    let items = call.args[0].as_slice();
+    let items =
+        items.ok_or_else(|| FunctionError::at(0, format!("cannot sum noniterable; {WRONG}")))?;
+    if items.is_empty() {
+        return Err(FunctionError::at(0, "cannot sum an empty list"));
+    }
+    // Numbers of machine precision first: the sum has the precision of its operands.
+    let mut total: Option<Number> = None;
+    for item in items {
+        let item =
+            convert::convert(item, &Type::Number).map_err(|_| FunctionError::at(0, WRONG))?;
+        let number = item.as_number().ok_or_else(|| FunctionError::at(0, WRONG))?;
+        total = Some(match total {
+            None => number.clone(),
+            Some(total) => total
+                .add(number)
+                .ok_or_else(|| FunctionError::at(0, "can't compute sum of opposing infinities"))?,
+        });
+    }
+    Ok(Value::number(total.unwrap_or_else(Number::zero)))
+}
+
+fn transposed_type(args: &[Value]) -> Result<Type, FunctionError> {
+    let wanted = Type::map(Type::list(Type::String));
+    if !convert::can_convert(&args[0].ty(), &wanted) {
+        return Err(FunctionError::at(0, convert::mismatch(&args[0].ty(), &wanted)));
+    }
+    Ok(wanted)
+}
+
+fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let lists = convert::convert(&call.args[0], &call.ty)
+        .map_err(|error| FunctionError::at(0, error.message))?;
+    let mut swapped: std::collections::BTreeMap<crate::Str, Vec<Value>> = Default::default();
+    for (key, list) in lists.as_map().into_iter().flatten() {
+        for item in list.as_slice().into_iter().flatten() {
+            let Kind::String(name) = item.kind() else {
+                return Err(FunctionError::at(0, "input must not contain null list elements"));
+            };
+            swapped.entry(name.clone()).or_default().push(Value::string(key.clone()));
+        }
+    }
+    let swapped =
+        swapped.into_iter().map(|(name, keys)| (name, Value::list(Type::String, keys))).collect();
+    Ok(Value::map(Type::list(Type::String), swapped))
+}
+
+fn match_keys(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let (values, keys, searched) = (call.items(0), call.items(1), call.items(2));
+    if values.len() != keys.len() {
+        return Err(FunctionError::new("length of keys and values should be equal"));
+    }
+    let wanted = |key: &Value| searched.iter().any(|it| equality::certainly_equal(it, key));
+    let found = values
+        .iter()
+        .zip(keys)
+        .filter(|(_, key)| wanted(key))
+        .map(|(value, _)| value.clone())
+        .collect();
+    let element = call.ty.element().cloned().unwrap_or(Type::Dynamic);
+    Ok(Value::list(element, found))
+}

@@ -1,0 +1,119 @@
+//! Encodings of values and texts.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns, Shape},
+};
+use crate::{Kind, Refinements, Type, Value, json};
+
+const STR: &[Parameter] = &[Parameter::string("str")];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "jsonencode",
+        &[Parameter::any("val").nullable().lazy()],
+        Returns::Fixed(Shape::String),
+        jsonencode,
+        "Writes a value as JSON.",
+    ),
+    Function::new(
+        "jsondecode",
+        &[Parameter::string("str")],
+        Returns::From(jsondecode_type),
+        jsondecode,
+        "Reads JSON.",
+    )
+    .nullable(),
+    Function::new(
+        "base64encode",
+        STR,
+        Returns::Fixed(Shape::String),
+        base64encode,
+        "Encodes a string in Base64.",
+    ),
+    Function::new(
+        "base64decode",
+        STR,
+        Returns::Fixed(Shape::String),
+        base64decode,
+        "Decodes Base64 that holds text.",
+    ),
+    Function::new(
+        "urlencode",
+        STR,
+        Returns::Fixed(Shape::String),
+        urlencode,
+        "Escapes a string for a URL's query.",
+    ),
+];
+
+fn jsonencode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let value = &call.args[0];
+    if !value.is_wholly_known() {
+        return Ok(call
+            .unknown()
+            .refined(&Refinements::non_null().with_prefix(json_prefix(value))));
+    }
+    let text = json::encode(value, &value.ty())
+        .map_err(|error| FunctionError::at(0, error.to_string()))?;
+    Ok(Value::string(text))
+}
+
+/// The first character of the JSON of a value that is known not to be null.
+fn json_prefix(value: &Value) -> &'static str {
+    if !value.is_definitely_not_null() {
+        return "";
+    }
+    match value.ty() {
+        Type::String => "\"",
+        Type::List(_) | Type::Set(_) | Type::Tuple(_) => "[",
+        Type::Map(_) | Type::Object(_) => "{",
+        Type::Dynamic | Type::Bool | Type::Number => "",
+    }
+}
+
+/// The type lies in the text, so that it is open until the text is known.
+fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].kind() {
+        Kind::String(text) => json::implied_type(text.as_bytes())
+            .map_err(|error| FunctionError::at(0, error.to_string())),
+        _ => Ok(Type::Dynamic),
+    }
+}
+
+fn jsondecode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    json::decode_implied(call.text(0).as_bytes())
+        .map_err(|error| FunctionError::at(0, error.to_string()))
+}
+
+fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    Ok(Value::string(STANDARD.encode(call.text(0))))
+}
+
+fn base64decode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    // Go's decoder passes over line ends.
+    let text: String = call.text(0).chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+    let bytes = STANDARD.decode(text).map_err(|_| {
+        FunctionError::at(0, format!("failed to decode base64 data {}", call.quoted(call.text(0))))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        FunctionError::at(0, "the result of decoding the provided string is not valid UTF-8")
+    })?;
+    Ok(Value::string(text))
+}
+
+fn urlencode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let mut out = String::new();
+    for byte in call.text(0).bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte))
+            }
+            b' ' => out.push('+'),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Ok(Value::string(out))
+}

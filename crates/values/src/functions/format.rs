@@ -1,0 +1,146 @@
+//! `format` and `formatlist`.
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns, Shape},
+    verb::{Verb, VerbError},
+};
+use crate::{Kind, Refinements, Type, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "format",
+        &[Parameter::string("format")],
+        Returns::Fixed(Shape::String),
+        format,
+        "Fills values into a text.",
+    )
+    .variadic(Parameter::any("args").nullable().lazy()),
+    Function::new(
+        "formatlist",
+        &[Parameter::string("format")],
+        Returns::Fixed(Shape::ListOfString),
+        formatlist,
+        "Fills the elements of lists into a text, one after the other.",
+    )
+    .variadic(Parameter::any("args").nullable().lazy()),
+];
+
+fn format(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let rendered = render(call.text(0), &call.args[1..])?;
+    Ok(rendered.into_value())
+}
+
+/// A text as far as it is known.
+struct Rendered {
+    text: String,
+    complete: bool,
+}
+
+impl Rendered {
+    fn into_value(self) -> Value {
+        if self.complete {
+            return Value::string(self.text);
+        }
+        Value::unknown_with(Type::String, Refinements::non_null().with_safe_prefix(&self.text))
+    }
+}
+
+fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
+    let mut rendered = Rendered { text: String::new(), complete: true };
+    let (mut next, mut used, mut explicit) = (0, 0, false);
+    let mut rest = template;
+    while let Some(start) = rest.find('%') {
+        append(&mut rendered, &rest[..start]);
+        let offset = template.len() - rest.len() + start;
+        let verb = Verb::parse(&rest[start..], offset).map_err(FunctionError::new)?;
+        rest = &rest[start + verb.length..];
+        if verb.mode == '%' {
+            append(&mut rendered, "%");
+            continue;
+        }
+        explicit |= verb.argument.is_some();
+        let position = verb.argument.unwrap_or(next);
+        next = position + 1;
+        used = used.max(next);
+        let Some(arg) = args.get(position) else {
+            return Err(FunctionError::new(format!(
+                "not enough arguments for {:?} at {offset}: need index {position} but have {} total",
+                verb.raw,
+                args.len()
+            )));
+        };
+        if !arg.is_wholly_known() {
+            rendered.complete = false;
+        } else {
+            let text =
+                verb.render(arg).map_err(|error| unsupported(&error, &verb, offset, position))?;
+            append(&mut rendered, &text);
+        }
+    }
+    append(&mut rendered, rest);
+    if used < args.len() && !explicit {
+        let message = if used == 0 {
+            "too many arguments; no verbs in format string".to_owned()
+        } else {
+            format!("too many arguments; only {used} used by format string")
+        };
+        return Err(FunctionError::at(used + 1, message));
+    }
+    Ok(rendered)
+}
+
+/// After the first unknown part nothing is known any more.
+fn append(rendered: &mut Rendered, text: &str) {
+    if rendered.complete {
+        rendered.text.push_str(text);
+    }
+}
+
+fn unsupported(
+    error: &VerbError,
+    verb: &Verb<'_>,
+    offset: usize,
+    position: usize,
+) -> FunctionError {
+    let message = format!("unsupported value for {:?} at {offset}: {}", verb.raw, error.0);
+    FunctionError::at(position + 1, message)
+}
+
+fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let args = &call.args[1..];
+    let is_sequence =
+        |arg: &Value| matches!(arg.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_));
+    let mut length: Option<(usize, usize)> = None;
+    for (i, arg) in args.iter().enumerate().filter(|(_, arg)| is_sequence(arg) && !arg.is_null()) {
+        let uncertain = matches!(arg.kind(), Kind::Set(_)) && !arg.is_wholly_known();
+        let Some(count) = arg.as_slice().map(<[Value]>::len).filter(|_| !uncertain) else {
+            return Ok(call.unknown());
+        };
+        match length {
+            Some((first, expected)) if expected != count => {
+                return Err(FunctionError::at(
+                    i + 1,
+                    format!(
+                        "argument {} has length {count}, which is inconsistent with argument {} of length {expected}",
+                        i + 1,
+                        first + 1
+                    ),
+                ));
+            }
+            _ => length = length.or(Some((i, count))),
+        }
+    }
+    if args.iter().any(|arg| arg.ty() == Type::Dynamic && !arg.is_known()) {
+        return Ok(call.unknown());
+    }
+    let count = length.map_or(1, |(_, count)| count);
+    let rows = (0..count).map(|row| {
+        let pick =
+            |arg: &Value| arg.as_slice().and_then(|items| items.get(row)).unwrap_or(arg).clone();
+        let row: Vec<Value> = args.iter().map(pick).collect();
+        render(call.text(0), &row).map(Rendered::into_value)
+    });
+    let rows: Result<Vec<Value>, FunctionError> = rows.collect();
+    Ok(Value::list(Type::String, rows?))
+}

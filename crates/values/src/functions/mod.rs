@@ -1,0 +1,63 @@
+//! The function library: each function's signature, the rule by which its result is marked, and its body.
+//!
+//! Start at [`lookup`] and [`Function::call`]; `signature` holds the vocabulary, `call` the protocol that all functions
+//! share (conversion of arguments, nulls, unknowns, marks), and the other modules one family each.
+//!
+//! `try` and `can` are listed for their documentation only: they are forms of expressions, evaluated where expressions
+//! are.
+
+mod call;
+mod carrying;
+mod choice;
+mod collection;
+mod conversion;
+mod encoding;
+mod file;
+mod format;
+mod hash;
+mod marking;
+mod number;
+mod pattern;
+mod sequence;
+mod set;
+mod signature;
+mod string;
+mod text;
+mod verb;
+
+pub use call::{FunctionEnv, FunctionError};
+pub use signature::{Function, Parameter, Shape};
+
+/// All functions of all families.
+const FAMILIES: &[&[Function]] = &[
+    carrying::FUNCTIONS,
+    choice::FUNCTIONS,
+    collection::FUNCTIONS,
+    conversion::FUNCTIONS,
+    encoding::FUNCTIONS,
+    file::FUNCTIONS,
+    format::FUNCTIONS,
+    hash::FUNCTIONS,
+    marking::FUNCTIONS,
+    number::FUNCTIONS,
+    pattern::FUNCTIONS,
+    sequence::FUNCTIONS,
+    set::FUNCTIONS,
+    string::FUNCTIONS,
+    text::FUNCTIONS,
+];
+
+/// Every function, family by family.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The function of a name. The prefix `core::` is allowed.
+#[must_use]
+pub fn lookup(name: &str) -> Option<&'static Function> {
+    let name = name.strip_prefix("core::").unwrap_or(name);
+    all().find(|function| function.name == name)
+}
+
+#[cfg(test)]
+mod tests;

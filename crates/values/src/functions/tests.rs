@@ -1,0 +1,70 @@
+//! Results and messages of every family, and properties that hold for all functions.
+
+mod properties;
+mod results;
+mod unknowns;
+
+use super::{FunctionEnv, FunctionError, lookup};
+use crate::{Value, json};
+
+/// A world with one file, one template engine and a fixed time.
+struct World;
+
+impl FunctionEnv for World {
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        match path {
+            "hello.txt" => Ok(b"hello\n".to_vec()),
+            "binary" => Ok(vec![0xff, 0xfe]),
+            _ => Err(format!("no file exists at {path:?}")),
+        }
+    }
+
+    fn file_exists(&self, path: &str) -> Result<bool, String> {
+        Ok(path == "hello.txt")
+    }
+
+    fn render_template(&self, _name: &str, text: &str, variables: &Value) -> Result<Value, String> {
+        Ok(Value::string(format!("{}{:?}", text.trim_end(), variables)))
+    }
+
+    fn now(&self) -> Option<String> {
+        Some("2024-05-01T10:00:00Z".to_owned())
+    }
+
+    fn uuid(&self) -> Option<String> {
+        None
+    }
+}
+
+fn call(name: &str, args: &[Value]) -> Result<Value, FunctionError> {
+    lookup(name).unwrap_or_else(|| panic!("no function {name}")).call(args, &World)
+}
+
+fn from_json(text: &str) -> Value {
+    json::decode_implied(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Shows the result of a call whose arguments are the elements of a JSON array.
+fn show(name: &str, args: &str) -> String {
+    let args = from_json(args);
+    match call(name, args.as_slice().expect("an array of arguments")) {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => match error.argument {
+            Some(argument) => format!("error at {argument}: {}", error.message),
+            None => format!("error: {}", error.message),
+        },
+    }
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str, &str)]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(name, args, expected)| {
+            let got = show(name, args);
+            (got != *expected)
+                .then(|| format!("{name}({args})\n  expected {expected}\n  got      {got}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
