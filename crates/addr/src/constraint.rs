@@ -150,9 +150,11 @@ impl VersionConstraint {
         self.terms.iter().all(|term| term.meets(version))
     }
 
-    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates.
+    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates, with all three
+    /// numbers of every boundary. After `~>` how many were written has a meaning and stays, save that one becomes two.
     pub fn canonical(&self) -> String {
-        let mut terms: Vec<&ConstraintTerm> = self.terms.iter().collect();
+        let mut terms: Vec<ConstraintTerm> =
+            self.terms.iter().map(ConstraintTerm::spelled_out).collect();
         terms.sort_by(|a, b| {
             a.boundary
                 .cmp(&b.boundary)
@@ -160,7 +162,7 @@ impl VersionConstraint {
                 .then_with(|| a.written.cmp(&b.written))
         });
         terms.dedup();
-        let texts: Vec<String> = terms.into_iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = terms.iter().map(ToString::to_string).collect();
         texts.join(", ")
     }
 }
@@ -207,6 +209,14 @@ impl fmt::Display for ConstraintTerm {
 }
 
 impl ConstraintTerm {
+    fn spelled_out(&self) -> ConstraintTerm {
+        let written = match self.operator {
+            Operator::Pessimistic => self.written.max(2),
+            _ => 3,
+        };
+        ConstraintTerm { written, ..self.clone() }
+    }
+
     fn meets_as_provider(&self, version: &Version) -> bool {
         let order = version.precedence(&self.boundary);
         match self.operator {
@@ -333,4 +343,29 @@ fn lenient_term(text: &str) -> Result<ConstraintTerm, ConstraintError> {
     let mut term = term_of(operator, &raw, "").map_err(|_| malformed())?;
     term.written = u8::try_from(raw.numbers.len()).unwrap_or(3);
     Ok(term)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from the lock files that terraform 1.11.4 writes.
+    #[test]
+    fn the_canonical_text_is_that_of_lock_files() {
+        let cases = [
+            (">= 1.0", ">= 1.0.0"),
+            ("~> 1", "~> 1.0"),
+            ("~>1.2.0", "~> 1.2.0"),
+            ("= 5.100", "5.100.0"),
+            ("!= 5", "!= 5.0.0"),
+            (">1, <= 9.0.0-beta1", "> 1.0.0, <= 9.0.0-beta1"),
+            (">= 2.0, >=2.0.0, >= 2", ">= 2.0.0"),
+            (">= 4.0, != 5.2, ~> 6.0", ">= 4.0.0, != 5.2.0, ~> 6.0"),
+            ("", ""),
+        ];
+        for (written, canonical) in cases {
+            let constraint = VersionConstraint::parse_provider(written).expect("a constraint");
+            assert_eq!(constraint.canonical(), canonical, "{written}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //!
 //! Start reading at [`ResourceInstance`], then [`Target`], [`ProviderConfigRef`] and [`VersionConstraint`].
 //!
-//! **Invariant:** printing an address and parsing it again gives an equal address (`src/parse.rs` tests it).
+//! **Invariant:** printing an address and parsing it again gives an equal address (`src/parse_tests.rs`).
 //! **Invariant:** an address holds names and keys only; an instance key was decided by an expression that was
 //! neither sensitive nor ephemeral.
 //! **Invariant:** `Ord` is the order in which OpenTofu lists things: state files, plans and messages depend on it.
@@ -13,12 +13,18 @@ mod constraint;
 mod key;
 mod module;
 mod parse;
+#[cfg(test)]
+mod parse_tests;
 mod provider_config;
 mod provider_source;
+#[cfg(test)]
+mod provider_tests;
 mod quote;
 mod resource;
 mod scan;
 mod version;
+#[cfg(test)]
+mod version_tests;
 
 pub use smol_str::SmolStr;
 

@@ -291,7 +291,7 @@ provider "registry.terraform.io/hashicorp/null" {
         fails(&with(""), expect![[r#"1:1 Missing required argument: A provider lock block must contain a "version" argument."#]]);
         fails(&with("version = \"1.0\""), expect![[r#"2:1 Invalid provider version number: The selected version number for provider registry.opentofu.org/a/b must be written in normalized form: "1.0.0"."#]]);
         fails(&with("version = 1"), expect![[r#"2:1 Incorrect attribute value type: The argument "version" must be a string."#]]);
-        fails(&with("version = \"1.0.0\"\nconstraints = \">=1\""), expect![[r#"3:1 Invalid provider version constraints: The recorded version constraints for provider registry.opentofu.org/a/b must be written in normalized form: ">= 1"."#]]);
+        fails(&with("version = \"1.0.0\"\nconstraints = \">=1\""), expect![[r#"3:1 Invalid provider version constraints: The recorded version constraints for provider registry.opentofu.org/a/b must be written in normalized form: ">= 1.0.0"."#]]);
         fails(&with("version = \"1.0.0\"\nhashes = []"), expect![[r#"3:1 Invalid provider hash set: The "hashes" argument must either be omitted or contain at least one hash value."#]]);
         fails(&with("version = \"1.0.0\"\nhashes = [\"x\"]"), expect![[r#"3:1 Invalid provider hash set: Cannot interpret "x" as a provider hash: hash string must start with a scheme keyword followed by a colon."#]]);
         fails(&with("version = \"1.0.0\"\nfoo = 1"), expect![[r#"3:1 Unsupported argument: An argument named "foo" is not expected here."#]]);

@@ -143,18 +143,18 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
     }
     place.unpacked("hashicorp/aws", "2.12.0", "darwin_arm64");
     place.check(expect![[r#"
-        - Finding hashicorp/aws versions matching ">= 1.0, < 3.0.0"...
+        - Finding hashicorp/aws versions matching ">= 1.0.0, < 3.0.0"...
         - terraform.io/builtin/terraform is built in to OpenTofu
         - Installing hashicorp/aws v2.10.0...
         - Installed hashicorp/aws v2.10.0 (unauthenticated)
-        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0, < 3.0.0" 1 hashes"#]]);
+        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0.0, < 3.0.0" 1 hashes"#]]);
     let link = place.path("providers/registry.opentofu.org/hashicorp/aws/2.10.0/linux_amd64");
     assert!(std::fs::read_link(link).expect("a link").is_absolute());
     place.check(expect![[r#"
         - Reusing previous version of hashicorp/aws from the dependency lock file
         - terraform.io/builtin/terraform is built in to OpenTofu
         - Using previously-installed hashicorp/aws v2.10.0
-        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0, < 3.0.0" 1 hashes"#]]);
+        = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0.0, < 3.0.0" 1 hashes"#]]);
     let located = place.locate().expect("installed");
     let Located::Installed { executable, .. } = &located[&source("hashicorp/aws")] else {
         panic!("{located:?}")
@@ -260,8 +260,8 @@ fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
     std::fs::remove_file(empty.join("terraform-provider-empty_v1.0.0")).expect("it exists");
     place.check(expect![[r#"
         - Finding latest version of a/empty...
-        - Finding a/none versions matching ">= 1.0"...
-        - Finding a/old versions matching ">= 2.0"...
+        - Finding a/none versions matching ">= 1.0.0"...
+        - Finding a/old versions matching ">= 2.0.0"...
         - Finding latest version of a/other...
         - Installing a/empty v1.0.0...
         Failed to query available provider packages: Could not retrieve the list of available versions for provider a/none: provider registry.opentofu.org/a/none was not found in any of the search locations
@@ -270,7 +270,7 @@ fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
 
         To see which modules are currently depending on a/none and what versions are specified, run the following command:
             tofu providers
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0.0
 
         To see which modules are currently depending on a/old and what versions are specified, run the following command:
             tofu providers
@@ -314,7 +314,7 @@ fn bundled_and_overridden_providers_need_no_package() {
     place.require("mayfly/playground", "> 1.0");
     place.check(expect![[r#"
         - a/b is overridden by the CLI configuration
-        - Finding mayfly/playground versions matching "> 1.0"...
+        - Finding mayfly/playground versions matching "> 1.0.0"...
         Failed to query available provider packages: Could not retrieve the list of available versions for provider mayfly/playground: provider registry.opentofu.org/mayfly/playground was not found in any of the search locations
 
           - ROOT/mirror
