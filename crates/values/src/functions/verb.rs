@@ -117,9 +117,9 @@ impl<'a> Verb<'a> {
 
     fn number(&self, number: &Number) -> String {
         let digits = self.digits(number);
-        let sign = match number.is_negative()
-            && digits.chars().any(|c| c.is_ascii_hexdigit() && c != '0')
-        {
+        let is_integer = "bdoxX".contains(self.mode);
+        let is_zero = is_integer && digits.bytes().all(|digit| digit == b'0');
+        let sign = match number.is_negative() && !is_zero {
             true => "-",
             false if self.flags.plus => "+",
             false if self.flags.space => " ",
