@@ -1,1 +1,31 @@
-//! .
+//! The meaning of a configuration: which things it declares, what every name refers to, and which type and marks
+//! every expression has.
+//!
+//! Start reading at [`item`] and [`expr`] (what a block says), then [`lower`] (from text to items), [`names`] (what a module
+//! declares), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
+//!
+//! **Invariant:** no query here performs I/O; files, schemas and manifests are inputs of [`db`].
+//! **Invariant:** runtime values never enter a query, only types, marks and constants written in the source.
+//! **Absent on purpose:** LSP positions, terminal text, provider processes, state.
+
+pub mod analysis;
+pub mod diagnostics;
+pub mod eval;
+pub mod expr;
+pub mod item;
+pub mod lower;
+pub mod names;
+pub mod program;
+pub mod scope;
+mod build;
+mod source_map;
+pub mod suggest;
+pub mod workspace;
+
+pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
+pub use item::{Item, ItemKind};
+pub use lower::SourceMap;
+pub use build::{program, provider_requirements, reachable};
+pub use program::{Entry, Module, ModuleId, Origin, Program};
+pub use workspace::{ProviderInput, SchemasHandle, Workspace};
+pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope};

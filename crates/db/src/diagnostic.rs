@@ -1,0 +1,151 @@
+//! The one model of a problem that is shown to a person, whatever found it.
+
+use std::sync::Arc;
+
+use syntax::TextRange;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Nothing can be done before it is mended.
+    Error,
+    /// Works, but look at it.
+    Warning,
+    /// Shown in editors only.
+    Hint,
+}
+
+/// A problem, with the place where it is and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable, kebab-case; names the page that explains it.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line. The RFC's or OpenTofu's wording where either has one.
+    pub summary: String,
+    /// What is wrong and what to do, in sentences.
+    pub detail: String,
+    /// The address of the object that it is about, printed as `with ADDRESS,`.
+    pub address: Option<String>,
+    /// Where it is. Absent for problems that no text caused.
+    pub location: Option<Location>,
+    /// The header of the block around, printed as `in resource "a" "b"`.
+    pub context: Option<String>,
+    /// Lines such as `var.x is 5`. Never the value of anything sensitive or ephemeral.
+    pub values: Vec<String>,
+    /// Further places: the chain of an ephemeral value, the members of a cycle, the first of two declarations.
+    pub related: Vec<Related>,
+}
+
+/// A further place that explains a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Where.
+    pub location: Location,
+    /// What is there.
+    pub message: String,
+}
+
+/// A range of a file, in bytes of its text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// The file's path as it is shown: relative to the working directory where it can be.
+    pub path: Arc<str>,
+    /// The byte range.
+    pub range: ByteRange,
+}
+
+/// A half-open byte range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteRange {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl From<TextRange> for ByteRange {
+    fn from(range: TextRange) -> ByteRange {
+        ByteRange { start: range.start().into(), end: range.end().into() }
+    }
+}
+
+impl ByteRange {
+    /// The same range, `offset` bytes later.
+    pub fn shifted(self, offset: u32) -> ByteRange {
+        ByteRange { start: self.start + offset, end: self.end + offset }
+    }
+}
+
+impl Diagnostic {
+    /// An error without a place; fill in what is known.
+    pub fn error(id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            id,
+            severity: Severity::Error,
+            summary: summary.into(),
+            detail: detail.into(),
+            address: None,
+            location: None,
+            context: None,
+            values: Vec::new(),
+            related: Vec::new(),
+        }
+    }
+
+    /// A warning without a place; fill in what is known.
+    pub fn warning(id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, summary, detail) }
+    }
+
+    /// The same, at a place.
+    pub fn at(self, location: Option<Location>) -> Diagnostic {
+        Diagnostic { location, ..self }
+    }
+
+    /// The same, about an object.
+    pub fn with_address(self, address: impl Into<String>) -> Diagnostic {
+        Diagnostic { address: Some(address.into()), ..self }
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// The texts that locations point into, as the top-level blocks that the database holds. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Sources {
+    /// Every file of the configuration.
+    pub files: Arc<[SourceText]>,
+}
+
+/// One file's text.
+#[derive(Clone)]
+pub struct SourceText {
+    /// The path as shown.
+    pub path: Arc<str>,
+    /// The texts of its top-level blocks; together they are the file.
+    pub blocks: Arc<[Arc<str>]>,
+}
+
+impl SourceText {
+    /// Where a block begins in the file.
+    pub fn block_offset(&self, block: u32) -> u32 {
+        self.blocks.iter().take(block as usize).map(|text| text.len() as u32).sum()
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> String {
+        self.blocks.concat()
+    }
+}
+
+impl Sources {
+    /// The text of the file shown as `path`.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.files.iter().find(|file| &*file.path == path).map(SourceText::text)
+    }
+}

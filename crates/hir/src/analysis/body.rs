@@ -1,0 +1,410 @@
+//! Bodies against schemas, in the abstract domain: what is missing, unknown or of the wrong type, and where an
+//! ephemeral value is about to be written down.
+
+use std::collections::BTreeMap;
+
+use db::Severity;
+use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
+use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
+
+use super::{
+    infer::Infer,
+    problem::ItemProblem,
+    value::{Abstract, Inside, Tri, TriMarks},
+};
+use crate::{
+    expr::{At, Expr, ExprId, Literal, NodeId},
+    item::{Attr, Block, Body},
+    suggest,
+};
+
+/// Whether a body is written to the state, so that ephemeral values must go to write-only attributes only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// Managed and data resources.
+    Stored,
+    /// Provider configurations, ephemeral resources, provisioners: ephemeral by nature.
+    Ephemeral,
+}
+
+/// The inference of one body.
+pub(super) struct BodyInfer<'i, 'a> {
+    pub(super) infer: &'i mut Infer<'a>,
+    pub(super) persistence: Persistence,
+}
+
+impl BodyInfer<'_, '_> {
+    /// The object that reading the block back gives: types of the schema, marks of schema and configuration.
+    pub(super) fn block(&mut self, body: &Body, schema: &SchemaBlock, header: NodeId, path: &str) -> Abstract {
+        let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::new();
+        let fixup: Vec<&str> = schema
+            .attributes()
+            .iter()
+            .filter(|(name, attribute)| is_block_like(attribute) && body.blocks.iter().any(|it| it.kind == **name))
+            .map(|(name, _)| &**name)
+            .collect();
+        for (name, attribute) in schema.attributes() {
+            let written = body.attrs.iter().find(|attr| attr.name == *name);
+            let value = written.map(|attr| self.attribute(attr, attribute, path));
+            if written.is_none() && attribute.required && !fixup.contains(&&**name) {
+                let detail = format!("The argument \"{name}\" is required, but no definition was found.");
+                self.error(header, "missing-argument", "Missing required argument", detail);
+            }
+            attrs.insert(name.clone(), read_back(attribute, value));
+        }
+        for (name, nested) in schema.blocks() {
+            let value = self.nested_blocks(body, name, nested, header, path);
+            attrs.insert(name.clone(), value);
+        }
+        self.unsupported(body, schema, &fixup);
+        for block in body.blocks.iter().filter(|block| fixup.contains(&&*block.kind)) {
+            self.block_as_attribute(block);
+        }
+        let object = Abstract::object(attrs);
+        Abstract { ty: schema.implied_type().clone(), constant: None, ..object }
+    }
+
+    fn attribute(&mut self, attr: &Attr, attribute: &Attribute, path: &str) -> Abstract {
+        let value = self.infer.expr(attr.value);
+        let wanted = attribute.decode_type();
+        self.check_type(attr, &value, &wanted);
+        let path = join(path, &attr.name);
+        if self.persistence == Persistence::Stored {
+            self.check_stored(attr.value, &value, attribute, &path);
+        }
+        if attribute.write_only {
+            self.warn_literal_secret(attr.value, &path);
+        }
+        value
+    }
+
+    fn check_type(&mut self, attr: &Attr, value: &Abstract, wanted: &Type) {
+        let problem = match &value.constant {
+            Some(constant) => convert::convert(&constant.0, wanted).err().map(|error| error.to_string()),
+            None if value.ty == Type::Dynamic => None,
+            None if convert::can_convert(&value.ty, wanted) => None,
+            None => Some(convert::mismatch(&value.ty, wanted)),
+        };
+        if let Some(problem) = problem {
+            let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
+            self.error(attr.value, "incorrect-attribute-type", "Incorrect attribute value type", detail);
+        }
+    }
+
+    /// RFC, "Variables": an ephemeral value in an attribute that is kept (DESIGN 2.1).
+    fn check_stored(&mut self, at: ExprId, value: &Abstract, attribute: &Attribute, path: &str) {
+        if attribute.write_only {
+            return;
+        }
+        if value.marks.ephemeral > Tri::No {
+            return self.misuse(at.into(), value, value.marks.ephemeral, path);
+        }
+        match (&attribute.ty, &value.inside) {
+            (AttributeType::Nested(object), Inside::Attrs(parts)) if object.nesting() == provider::ObjectNesting::Single => {
+                for (name, part) in parts.iter() {
+                    let Some(nested) = object.attributes().get(name) else { continue };
+                    let at = self.object_value(at, name).unwrap_or(at);
+                    self.check_stored(at, part, nested, &join(path, name));
+                }
+            }
+            (AttributeType::Nested(object), inside) => {
+                let elements: Vec<(Option<Str>, Abstract)> = match inside {
+                    Inside::Attrs(parts) => parts.iter().map(|(name, part)| (Some(name.clone()), part.clone())).collect(),
+                    Inside::Items(items) => items.iter().map(|item| (None, item.clone())).collect(),
+                    Inside::Each(element) => vec![(None, (**element).clone())],
+                    Inside::Opaque(_) => Vec::new(),
+                };
+                for (index, (key, element)) in elements.iter().enumerate() {
+                    let place = match key {
+                        Some(key) => self.object_value(at, key),
+                        None => self.tuple_element(at, index),
+                    };
+                    self.check_element(place.unwrap_or(at), element, object, path);
+                }
+            }
+            _ => {
+                let inner = value.deep_marks().ephemeral;
+                if inner > Tri::No {
+                    self.misuse(at.into(), value, inner, path);
+                }
+            }
+        }
+    }
+
+    fn check_element(&mut self, at: ExprId, element: &Abstract, object: &provider::NestedObject, path: &str) {
+        if element.marks.ephemeral > Tri::No {
+            return self.misuse(at.into(), element, element.marks.ephemeral, path);
+        }
+        let Inside::Attrs(parts) = &element.inside else { return };
+        for (name, part) in parts.iter() {
+            let Some(nested) = object.attributes().get(name) else { continue };
+            let at = self.object_value(at, name).unwrap_or(at);
+            self.check_stored(at, part, nested, &join(path, name));
+        }
+    }
+
+    /// The value of a key written in an object constructor.
+    fn object_value(&self, at: ExprId, name: &str) -> Option<ExprId> {
+        let Expr::Object(items) = &self.infer.exprs[at] else { return None };
+        let is_key = |key: ExprId| matches!(&self.infer.exprs[key], Expr::Literal(Literal::String(text)) if **text == *name);
+        items.iter().rev().find(|item| is_key(item.key)).map(|item| item.value)
+    }
+
+    fn tuple_element(&self, at: ExprId, index: usize) -> Option<ExprId> {
+        match &self.infer.exprs[at] {
+            Expr::Tuple(elements) => elements.get(index).copied(),
+            _ => None,
+        }
+    }
+
+    fn misuse(&mut self, at: At, value: &Abstract, certainty: Tri, path: &str) {
+        let detail = format!(
+            "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+        );
+        let problem = ItemProblem::error(at, "ephemeral-value-misuse", "Invalid use of an ephemeral value", detail);
+        self.infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    }
+
+    /// A secret written as a literal is its author's, and no engine can hide it (DESIGN 5).
+    fn warn_literal_secret(&mut self, at: ExprId, path: &str) {
+        if let Expr::Literal(Literal::String(text)) = &self.infer.exprs[at]
+            && !text.is_empty()
+        {
+            let detail = format!(
+                "The value of the write-only attribute \"{path}\" stands in the configuration for everyone who can read the file. Take it from \
+                 an ephemeral variable or an ephemeral resource instead."
+            );
+            let problem = ItemProblem::error(at.into(), "literal-secret", "Secret written in the configuration", detail);
+            self.infer.problems.push(problem.with_severity(Severity::Warning));
+        }
+    }
+
+    fn nested_blocks(&mut self, body: &Body, kind: &Str, nested: &NestedBlock, header: NodeId, path: &str) -> Abstract {
+        let written: Vec<&Block> = body.blocks.iter().filter(|block| block.kind == *kind).collect();
+        self.check_count(&written, kind, nested, header);
+        let mut elements = Vec::new();
+        let mut known = true;
+        for block in &written {
+            known &= block.dynamic.is_none();
+            let path = join(path, kind);
+            elements.push((block.labels.first().cloned(), self.nested_block(block, nested, &path)));
+        }
+        arrange(nested, elements, known)
+    }
+
+    fn nested_block(&mut self, block: &Block, nested: &NestedBlock, path: &str) -> Abstract {
+        let Some(dynamic) = &block.dynamic else { return self.block(&block.body, &nested.block, block.node, path) };
+        let for_each = self.infer.expr(dynamic.for_each);
+        self.check_dynamic(dynamic.for_each, &for_each, path);
+        for label in &dynamic.labels {
+            self.infer.expr(*label);
+        }
+        // Marks of `for_each` go to everything that its blocks hold.
+        let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
+        let keys = Abstract::of_type(Type::Dynamic).with_marks(&marks).with_origin(for_each.origin.clone());
+        let element = for_each.any_element().with_marks(&marks);
+        let iterator = Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
+        let (persistence, node) = (self.persistence, block.node);
+        self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
+            BodyInfer { infer, persistence }.block(&block.body, &nested.block, node, path)
+        })
+    }
+
+    fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {
+        let iterable = matches!(
+            for_each.ty,
+            Type::Dynamic | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Tuple(_) | Type::Object(_)
+        );
+        let is_null = for_each.constant.as_ref().is_some_and(|it| it.0.is_null());
+        if !iterable || is_null {
+            let detail = match is_null {
+                true => "Cannot use a null value in for_each.".to_owned(),
+                false => format!("Cannot use a {} value in for_each. An iterable collection is required.", for_each.ty.friendly_name()),
+            };
+            self.error(at, "invalid-dynamic-for-each", "Invalid dynamic for_each value", detail);
+        }
+        if self.persistence == Persistence::Stored && for_each.marks.ephemeral > Tri::No {
+            self.misuse(at.into(), for_each, for_each.marks.ephemeral, path);
+        }
+    }
+
+    fn check_count(&mut self, written: &[&Block], kind: &str, nested: &NestedBlock, header: NodeId) {
+        if written.iter().any(|block| block.dynamic.is_some()) {
+            return;
+        }
+        let count = written.len() as i64;
+        let single = matches!(nested.nesting, Nesting::Single | Nesting::Group);
+        if single && count > 1 {
+            let detail = format!("Only one block of type \"{kind}\" is allowed.");
+            self.error(written[1].node, "duplicate-block", &format!("Duplicate {kind} block"), detail);
+        } else if nested.min_items > count {
+            let plural = if nested.min_items == 1 { "is" } else { "are" };
+            let (summary, detail) = match single {
+                true => (format!("Missing {kind} block"), format!("A block of type \"{kind}\" is required here.")),
+                false => (
+                    format!("Insufficient {kind} blocks"),
+                    format!("At least {} \"{kind}\" blocks {plural} required.", nested.min_items),
+                ),
+            };
+            self.error(header, "insufficient-blocks", &summary, detail);
+        } else if !single && nested.max_items > 0 && count > nested.max_items {
+            let detail = format!("No more than {} \"{kind}\" blocks are allowed", nested.max_items);
+            self.error(written[nested.max_items as usize].node, "too-many-blocks", &format!("Too many {kind} blocks"), detail);
+        }
+    }
+
+    fn unsupported(&mut self, body: &Body, schema: &SchemaBlock, fixup: &[&str]) {
+        for attr in &body.attrs {
+            if schema.attributes().contains_key(&attr.name) {
+                continue;
+            }
+            self.infer.expr(attr.value);
+            let mut detail = format!("An argument named \"{}\" is not expected here.", attr.name);
+            if schema.blocks().contains_key(&attr.name) {
+                detail.push_str(&format!(" Did you mean to define a block of type \"{}\"?", attr.name));
+            } else if let Some(close) = suggest::closest(&attr.name, schema.attributes().keys().map(|name| &**name)) {
+                detail.push_str(&format!(" Did you mean \"{close}\"?"));
+            }
+            self.error(attr.node, "unsupported-argument", "Unsupported argument", detail);
+        }
+        for block in &body.blocks {
+            if schema.blocks().contains_key(&block.kind) || fixup.contains(&&*block.kind) {
+                continue;
+            }
+            let mut detail = format!("Blocks of type \"{}\" are not expected here.", block.kind);
+            if schema.attributes().contains_key(&block.kind) {
+                detail.push_str(&format!(
+                    " Did you mean to define argument \"{}\"? If so, use the equals sign to assign it a value.",
+                    block.kind
+                ));
+            } else if let Some(close) = suggest::closest(&block.kind, schema.blocks().keys().map(|name| &**name)) {
+                detail.push_str(&format!(" Did you mean \"{close}\"?"));
+            }
+            self.error(block.node, "unsupported-block", "Unsupported block type", detail);
+        }
+    }
+
+    /// A block where the schema has an attribute of objects (`reference`: protocol 6, attributes-as-blocks).
+    fn block_as_attribute(&mut self, block: &Block) {
+        for attr in &block.body.attrs {
+            let value = self.infer.expr(attr.value);
+            if self.persistence == Persistence::Stored {
+                let certainty = value.deep_marks().ephemeral;
+                if certainty > Tri::No {
+                    self.misuse(attr.value.into(), &value, certainty, &join(&block.kind, &attr.name));
+                }
+            }
+        }
+        for nested in &block.body.blocks {
+            self.block_as_attribute(nested);
+        }
+    }
+
+    fn error(&mut self, at: impl Into<At>, id: &'static str, summary: &str, detail: impl Into<String>) {
+        self.infer.problems.push(ItemProblem::error(at.into(), id, summary, detail));
+    }
+}
+
+/// *Yes* is an error; *maybe* is for the editor only (DESIGN 3).
+pub(super) fn by_certainty(problem: ItemProblem, certainty: Tri) -> ItemProblem {
+    match certainty {
+        Tri::Yes => problem,
+        _ => {
+            let detail = format!("Depending on values that are not known here: {}", problem.detail);
+            ItemProblem { detail, ..problem }.with_severity(Severity::Hint)
+        }
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// Whether users may write blocks for the attribute.
+fn is_block_like(attribute: &Attribute) -> bool {
+    match &attribute.ty {
+        AttributeType::Type(Type::List(element) | Type::Set(element)) => matches!(**element, Type::Object(_)),
+        _ => false,
+    }
+}
+
+/// What reading an attribute of the resource gives. Ephemeral values were refused, or went to write-only attributes,
+/// which read back as null.
+fn read_back(attribute: &Attribute, written: Option<Abstract>) -> Abstract {
+    let ty = attribute.implied_type();
+    let mut value = if attribute.write_only {
+        Abstract::constant(values::Value::null(ty))
+    } else {
+        let marks = written.map(|it| (it.marks.clone(), it.inner_marks())).unwrap_or_default();
+        let (top, inner) = (without_ephemeral(marks.0), without_ephemeral(marks.1));
+        Abstract { inside: Inside::Opaque(inner.weakened_all()), ..Abstract::of_type(ty) }.with_marks(&top)
+    };
+    if attribute.sensitive {
+        value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    }
+    if let Some(nested) = attribute.nested().filter(|it| it.nesting() == provider::ObjectNesting::Single) {
+        let parts = nested.attributes().iter().map(|(name, part)| (name.clone(), read_back(part, None))).collect();
+        value.inside = Inside::Attrs(std::sync::Arc::new(parts));
+    }
+    value
+}
+
+fn without_ephemeral(marks: TriMarks) -> TriMarks {
+    marks.with(MarkKind::Ephemeral, Tri::No)
+}
+
+impl TriMarks {
+    fn weakened_all(&self) -> TriMarks {
+        super::infer::perhaps(self)
+    }
+}
+
+/// Nested blocks as the value that reading them gives.
+fn arrange(nested: &NestedBlock, elements: Vec<(Option<Str>, Abstract)>, known: bool) -> Abstract {
+    let ty = nested.implied_type();
+    let value = match nested.nesting {
+        Nesting::Single | Nesting::Group => match elements.into_iter().next() {
+            Some((_, element)) => element,
+            None => Abstract::of_type(ty.clone()),
+        },
+        _ if !known => match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
+            Some(element) => Abstract::each(ty.clone(), element),
+            None => Abstract::of_type(ty.clone()),
+        },
+        Nesting::List => Abstract::tuple(elements.into_iter().map(|(_, element)| element).collect()),
+        Nesting::Set => match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
+            Some(element) => Abstract::each(ty.clone(), element),
+            None => Abstract::of_type(ty.clone()),
+        },
+        Nesting::Map => {
+            Abstract::object(elements.into_iter().map(|(label, element)| (label.unwrap_or_default(), element)).collect())
+        }
+    };
+    Abstract { ty, constant: None, ..value }
+}
+
+/// The body of something whose schema is not at hand: everything is inferred, so that references are checked, and
+/// nothing is said of attributes.
+pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
+    for attr in &body.attrs {
+        infer.expr(attr.value);
+    }
+    for block in &body.blocks {
+        match &block.dynamic {
+            Some(dynamic) => {
+                let for_each = infer.expr(dynamic.for_each);
+                let iterator = Abstract::object(BTreeMap::from([
+                    ("key".into(), Abstract::any()),
+                    ("value".into(), for_each.any_element()),
+                ]));
+                infer.with_symbol(dynamic.iterator, iterator, |infer| without_schema(infer, &block.body));
+            }
+            None => without_schema(infer, &block.body),
+        }
+    }
+}
+
+/// Whether a constant is a string with something in it.
+pub(super) fn is_nonempty_text(value: &Abstract) -> bool {
+    value.constant.as_ref().is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
+}

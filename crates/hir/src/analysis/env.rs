@@ -1,0 +1,312 @@
+//! The environment of one item's inference: its module's names, asked from the database.
+
+use std::{cell::Cell, sync::Arc};
+
+use addr::ResourceMode;
+use db::{Db, Directory};
+use values::{MarkKind, Str, Type};
+
+use super::{
+    infer::InferEnv,
+    item_value,
+    origin::Origin,
+    problem::ItemProblem,
+    value::{Abstract, Tri},
+};
+use crate::{
+    expr::{At, ExprId, Ref},
+    item::{ItemKind, Repetition},
+    names::{ItemKey, ItemName, called_directory, item, module_scope, required_providers},
+    suggest,
+    workspace::Workspace,
+};
+
+/// The names that one item can use.
+pub(crate) struct ItemEnv<'db> {
+    pub(crate) db: &'db dyn Db,
+    pub(crate) workspace: Workspace,
+    pub(crate) directory: Directory,
+    pub(crate) key: ItemKey,
+    /// What `each.value` is, while the item has `for_each`.
+    pub(crate) each: Option<Abstract>,
+    /// Whether the item has `count`.
+    pub(crate) counted: bool,
+    /// What `self` is, where it may be used.
+    pub(crate) self_object: std::cell::RefCell<Option<Abstract>>,
+    /// Whether each.* may be used now; `for_each` itself cannot.
+    pub(crate) in_repetition: Cell<bool>,
+}
+
+impl<'db> ItemEnv<'db> {
+    pub(crate) fn new(db: &'db dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> ItemEnv<'db> {
+        ItemEnv {
+            db,
+            workspace,
+            directory,
+            key,
+            each: None,
+            counted: false,
+            self_object: std::cell::RefCell::new(None),
+            in_repetition: Cell::new(false),
+        }
+    }
+
+    fn find(&self, name: &ItemName) -> Option<ItemKey> {
+        module_scope(self.db, self.directory).names.get(name).copied()
+    }
+
+    fn value_of(&self, key: ItemKey) -> Abstract {
+        item_value(self.db, self.workspace, self.directory, key.block, key.index).clone()
+    }
+
+    fn module_name(&self) -> String {
+        if self.workspace.root(self.db) == self.directory {
+            "the root module".to_owned()
+        } else {
+            format!("the module in {}", self.directory.path(self.db))
+        }
+    }
+
+    /// The link of a use: it is only of interest where the value may be ephemeral.
+    fn used(&self, at: ExprId, message: impl Fn() -> String, value: Abstract) -> Abstract {
+        if value.deep_marks().ephemeral == Tri::No {
+            return value;
+        }
+        let origin = self.link(At::Expr(at), &message(), value.origin.clone());
+        Abstract { origin, ..value }
+    }
+
+    fn variable(&self, name: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        if let Some(key) = self.find(&ItemName::Variable(name.clone())) {
+            return self.used(at, || format!("var.{name} is ephemeral"), self.value_of(key));
+        }
+        let names = self.names(|name| match name {
+            ItemName::Variable(name) => Some(name),
+            _ => None,
+        });
+        let hint = match suggest::closest(name, names.iter().map(|name| &**name)) {
+            Some(close) => format!("Did you mean \"{close}\"?"),
+            None => format!("This variable can be declared with a variable \"{name}\" {{}} block."),
+        };
+        let detail = format!("An input variable with the name \"{name}\" has not been declared. {hint}");
+        problems.push(undeclared(at, "Reference to undeclared input variable", detail));
+        Abstract::any()
+    }
+
+    fn local(&self, name: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        if let Some(key) = self.find(&ItemName::Local(name.clone())) {
+            return self.used(at, || format!("local.{name} is ephemeral"), self.value_of(key));
+        }
+        let names = self.names(|name| match name {
+            ItemName::Local(name) => Some(name),
+            _ => None,
+        });
+        let close = suggest::closest(name, names.iter().map(|name| &**name));
+        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let detail = format!("A local value with the name \"{name}\" has not been declared.{hint}");
+        problems.push(undeclared(at, "Reference to undeclared local value", detail));
+        Abstract::any()
+    }
+
+    fn resource(&self, resource: &addr::Resource, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        if let Some(key) = self.find(&ItemName::Resource(resource.clone())) {
+            return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
+        }
+        problems.push(undeclared(at, "Reference to undeclared resource", self.undeclared_resource(resource)));
+        Abstract::any()
+    }
+
+    /// The text for a resource that is not declared, with a suggestion from all three modes.
+    pub(crate) fn undeclared_resource(&self, resource: &addr::Resource) -> String {
+        let place = self.module_name();
+        let mut detail = match resource.mode {
+            ResourceMode::Managed => {
+                format!("A managed resource \"{}\" \"{}\" has not been declared in {place}.", resource.type_name, resource.name)
+            }
+            ResourceMode::Data => {
+                format!("A data resource \"{}\" \"{}\" has not been declared in {place}.", resource.type_name, resource.name)
+            }
+            ResourceMode::Ephemeral => {
+                format!("There is no ephemeral resource \"{}\" \"{}\" definition in {place}.", resource.type_name, resource.name)
+            }
+        };
+        let scope = module_scope(self.db, self.directory);
+        let other_mode = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral].into_iter().find_map(|mode| {
+            let other = addr::Resource::new(mode, resource.type_name.clone(), resource.name.clone());
+            scope.names.contains_key(&ItemName::Resource(other.clone())).then_some((mode, other))
+        });
+        if let Some((mode, other)) = other_mode {
+            detail.push_str(&format!("\n\nDid you mean the {} {other}?", mode.noun()));
+            return detail;
+        }
+        let same_type = scope.names.keys().filter_map(|name| match name {
+            ItemName::Resource(it) if it.mode == resource.mode && it.type_name == resource.type_name => Some(&*it.name),
+            _ => None,
+        });
+        if let Some(close) = suggest::closest(&resource.name, same_type) {
+            detail.push_str(&format!(" Did you mean \"{close}\"?"));
+        }
+        detail
+    }
+
+    fn module(&self, call: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        match self.find(&ItemName::Module(call.clone())) {
+            Some(key) => self.used(at, || format!("module.{call} is ephemeral"), self.value_of(key)),
+            None => {
+                self.undeclared_module(call, at, problems);
+                Abstract::any()
+            }
+        }
+    }
+
+    fn undeclared_module(&self, call: &str, at: ExprId, problems: &mut Vec<ItemProblem>) {
+        let names = self.names(|name| match name {
+            ItemName::Module(name) => Some(name),
+            _ => None,
+        });
+        let close = suggest::closest(call, names.iter().map(|name| &**name));
+        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let detail = format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
+        problems.push(undeclared(at, "Reference to undeclared module", detail));
+    }
+
+    fn names(&self, pick: impl Fn(&ItemName) -> Option<&Str>) -> Vec<Str> {
+        module_scope(self.db, self.directory).names.keys().filter_map(|name| pick(name).cloned()).collect()
+    }
+
+    fn each(&self, value: bool, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        match &self.each {
+            Some(each) if !self.in_repetition.get() => match value {
+                true => self.used(at, || "each.value is ephemeral".to_owned(), each.clone()),
+                false => Abstract::of_type(Type::String),
+            },
+            _ => {
+                problems.push(ItemProblem::error(
+                    at.into(),
+                    "invalid-each",
+                    "Reference to \"each\" in context without for_each",
+                    "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \"for_each\" argument is set.",
+                ));
+                Abstract::any()
+            }
+        }
+    }
+
+    fn count(&self, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        if !self.counted || self.in_repetition.get() {
+            problems.push(ItemProblem::error(
+                at.into(),
+                "invalid-count-reference",
+                "Reference to \"count\" in non-counted context",
+                "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \"count\" argument \
+                 is set.",
+            ));
+        }
+        Abstract::of_type(Type::Number)
+    }
+
+    fn self_object(&self, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        match &*self.self_object.borrow() {
+            Some(object) => object.clone(),
+            None => {
+                problems.push(ItemProblem::error(
+                    at.into(),
+                    "invalid-self",
+                    "Invalid \"self\" reference",
+                    "The \"self\" object is not available in this context. This object can be used only in resource provisioner, connection, and \
+                     postcondition blocks.",
+                ));
+                Abstract::any()
+            }
+        }
+    }
+}
+
+fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
+    ItemProblem::error(at.into(), "undeclared-reference", summary, detail)
+}
+
+impl InferEnv for ItemEnv<'_> {
+    fn reference(&self, reference: &Ref, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+        match reference {
+            Ref::Variable(name) => self.variable(name, at, problems),
+            Ref::Local(name) => self.local(name, at, problems),
+            Ref::Resource(resource) => self.resource(resource, at, problems),
+            Ref::Module(call) => self.module(call, at, problems),
+            Ref::EachKey => self.each(false, at, problems),
+            Ref::EachValue => self.each(true, at, problems),
+            Ref::CountIndex => self.count(at, problems),
+            Ref::SelfObject => self.self_object(at, problems),
+            Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::PathTemp | Ref::Workspace => {
+                Abstract::of_type(Type::String)
+            }
+            Ref::Applying => {
+                let value = Abstract::of_type(Type::Bool).with_mark(MarkKind::Ephemeral, Tri::Yes);
+                self.used(at, || "whether the apply command is running is an ephemeral value".to_owned(), value)
+            }
+        }
+    }
+
+    fn module_output(&self, call: &str, output: &str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Option<Abstract> {
+        let key = self.find(&ItemName::Module(call.into()))?;
+        let declared = item(self.db, key).kind.as_module_call()?;
+        let child = called_directory(self.db, self.workspace, self.directory, declared);
+        let Some(child) = child else { return Some(Abstract::any()) };
+        let scope = module_scope(self.db, child);
+        if let Some(&key) = scope.names.get(&ItemName::Output(output.into())) {
+            let value = item_value(self.db, self.workspace, child, key.block, key.index).clone();
+            return Some(self.used(at, || format!("module.{call}.{output} is ephemeral"), value));
+        }
+        let names = scope.names.keys().filter_map(|name| match name {
+            ItemName::Output(name) => Some(&**name),
+            _ => None,
+        });
+        let hint = suggest::closest(output, names).map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
+        problems.push(ItemProblem::error(at.into(), "unsupported-attribute", "Unsupported attribute", detail));
+        Some(Abstract::any())
+    }
+
+    fn module_is_repeated(&self, call: &str) -> bool {
+        let Some(key) = self.find(&ItemName::Module(call.into())) else { return false };
+        match &item(self.db, key).kind {
+            ItemKind::ModuleCall(call) => matches!(call.repetition, Repetition::Count(_) | Repetition::ForEach(_)),
+            _ => false,
+        }
+    }
+
+    fn provider_function(&self, name: &str) -> Result<Type, String> {
+        let parts: Vec<&str> = name.split("::").collect();
+        let (local, function) = match parts.as_slice() {
+            ["provider", local, function] | ["provider", local, _, function] => (*local, *function),
+            _ => {
+                return Err(format!(
+                    "\"{name}\" is not the name of a provider's function: write provider::NAME::FUNCTION, with NAME from required_providers."
+                ));
+            }
+        };
+        let required = required_providers(self.db, self.directory);
+        if !required.declared.contains_key(local) {
+            return Err(format!("There is no provider \"{local}\" in this module's required_providers, which its functions need."));
+        }
+        let source = required.source(local);
+        let Some(input) = self.workspace.providers(self.db).get(&source) else { return Ok(Type::Dynamic) };
+        match input.schemas(self.db).0.functions.get(function) {
+            Some(signature) => Ok(signature.returns.clone()),
+            None => Err(format!("The provider {} has no function \"{function}\".", source.for_display())),
+        }
+    }
+
+    fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {
+        Some(Arc::new(Origin { item: self.key, at, message: message.into(), from }))
+    }
+}
+
+/// What `each.value` is for a `for_each` value.
+pub(crate) fn each_value(for_each: &Abstract) -> Abstract {
+    match &for_each.ty {
+        Type::Set(_) => Abstract::of_type(Type::String),
+        _ => for_each.any_element(),
+    }
+}
+

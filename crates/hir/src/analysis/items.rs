@@ -1,0 +1,302 @@
+//! The inference of each kind of item.
+
+mod conditions;
+mod module_call;
+mod output;
+mod resource;
+mod variable;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use db::{Db, Directory};
+use values::{MarkKind, Str};
+
+use super::{
+    Inference, LocatedProblem,
+    body::{BodyInfer, Persistence, by_certainty, without_schema},
+    env::ItemEnv,
+    infer::Infer,
+    problem::ItemProblem,
+    value::{Abstract, Tri},
+};
+use crate::{
+    expr::ExprId,
+    item::{DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition},
+    names::{ItemKey, ItemName, item, module_scope, required_providers},
+    workspace::Workspace,
+};
+
+/// Infers one item.
+pub(super) fn infer_item(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> Inference {
+    let item: &Arc<Item> = item(db, key);
+    let env = ItemEnv::new(db, workspace, directory, key);
+    match &item.kind {
+        ItemKind::Variable(it) => variable::infer(item, it, env),
+        ItemKind::Local(it) => {
+            let mut infer = Infer::new(&item.exprs, &env);
+            let value = infer.expr(it.value);
+            Inference { value, problems: infer.problems.into() }
+        }
+        ItemKind::Output(it) => output::infer(item, it, env),
+        ItemKind::Resource(it) => resource::infer(item, it, env),
+        ItemKind::ModuleCall(it) => module_call::infer(item, it, env),
+        ItemKind::Provider(it) => provider_config(item, it, env),
+        ItemKind::Check(it) => {
+            let mut infer = Infer::new(&item.exprs, &env);
+            for assert in &it.asserts {
+                conditions::check(&mut infer, assert, conditions::Place::Check);
+            }
+            Inference { value: Abstract::any(), problems: infer.problems.into() }
+        }
+        ItemKind::Terraform(it) => {
+            let mut infer = Infer::new(&item.exprs, &env);
+            if let Some(backend) = &it.backend {
+                backend_config(&mut infer, &backend.body);
+            }
+            Inference { value: Abstract::any(), problems: infer.problems.into() }
+        }
+        ItemKind::Other(_) => Inference { value: Abstract::any(), problems: Box::default() },
+    }
+}
+
+/// A provider's configuration is ephemeral by nature (RFC, "Providers").
+fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -> Inference {
+    let source = required_providers(env.db, env.directory).source(&config.local_name);
+    if let Some(for_each) = config.for_each {
+        let mut infer = Infer::new(&item.exprs, &env);
+        let value = infer.expr(for_each);
+        env.each = Some(super::env::each_value(&value));
+    }
+    let mut infer = Infer::new(&item.exprs, &env);
+    if let Some(for_each) = config.for_each {
+        env.in_repetition.set(true);
+        repetition(&mut infer, Repetition::ForEach(for_each));
+        env.in_repetition.set(false);
+    }
+    match env.workspace.providers(env.db).get(&source) {
+        Some(input) => {
+            let schema = input.schemas(env.db).0.provider.clone();
+            let mut body = BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral };
+            body.block(&config.body, schema.block(), item.header, "");
+        }
+        None => without_schema(&mut infer, &config.body),
+    }
+    let problems = std::mem::take(&mut infer.problems);
+    Inference { value: Abstract::any(), problems: problems.into() }
+}
+
+/// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
+fn backend_config(infer: &mut Infer<'_>, body: &crate::item::Body) {
+    for attr in &body.attrs {
+        let value = infer.expr(attr.value);
+        let certainty = value.deep_marks().ephemeral;
+        if certainty > Tri::No {
+            let problem = ItemProblem::error(
+                attr.value.into(),
+                "ephemeral-backend",
+                "Backend config contains ephemeral values",
+                "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
+                 ephemeral credentials via backend specific environment variables",
+            );
+            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        }
+    }
+}
+
+/// What `count`, `for_each` or `enabled` may not be made of.
+pub(super) fn repetition(infer: &mut Infer<'_>, repetition: Repetition) -> Option<Abstract> {
+    let (name, expr) = match repetition {
+        Repetition::Single => return None,
+        Repetition::Count(expr) => ("count", expr),
+        Repetition::ForEach(expr) => ("for_each", expr),
+        Repetition::Enabled(expr) => ("enabled", expr),
+    };
+    let value = infer.expr(expr);
+    refuse_ephemeral_repetition(infer, name, expr, &value);
+    refuse_sensitive_repetition(infer, name, expr, &value);
+    check_repetition_type(infer, name, expr, &value);
+    Some(value)
+}
+
+fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
+    let certainty = value.marks.ephemeral;
+    if certainty == Tri::No {
+        return;
+    }
+    let (summary, detail) = match name {
+        "enabled" => (
+            "Invalid enabled argument".to_owned(),
+            "The given \"enabled\" argument value is unsuitable: the given value is ephemeral.".to_owned(),
+        ),
+        _ => (
+            format!("Invalid {name} argument"),
+            format!(
+                "Ephemeral values, or values derived from ephemeral values, cannot be used as {name} arguments. If used, the ephemeral value \
+                 could be exposed as a resource instance key."
+            ),
+        ),
+    };
+    let problem = ItemProblem::error(expr.into(), "ephemeral-repetition", summary, detail);
+    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+}
+
+fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
+    // The references accept a sensitive count at plan; instance keys are what must not show.
+    if name == "count" || value.marks.sensitive != Tri::Yes {
+        return;
+    }
+    let detail = match name {
+        "for_each" => {
+            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive value could \
+             be exposed as a resource instance key."
+        }
+        _ => "The given \"enabled\" argument value is unsuitable: the given value is sensitive.",
+    };
+    infer.problems.push(ItemProblem::error(expr.into(), "sensitive-repetition", format!("Invalid {name} argument"), detail));
+}
+
+fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
+    use values::{Type, convert};
+    let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
+    let problem = match name {
+        _ if is_null => Some("the given value is null".to_owned()),
+        "count" if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Number) => {
+            Some("number required".to_owned())
+        }
+        "count" => match value.constant.as_ref().and_then(|it| it.0.as_number()) {
+            Some(number) if number.signum() < 0 => Some("must be greater than or equal to zero".to_owned()),
+            Some(number) if !number.is_integer() => Some("a whole number is required".to_owned()),
+            _ => None,
+        },
+        "enabled" if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) => {
+            Some("bool required".to_owned())
+        }
+        "for_each" => match &value.ty {
+            Type::Map(_) | Type::Object(_) | Type::Dynamic => None,
+            Type::Set(element) if matches!(**element, Type::String | Type::Dynamic) => None,
+            ty => {
+                let detail = format!(
+                    "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have \
+                     provided a value of type {}.",
+                    ty.friendly_name()
+                );
+                infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", "Invalid for_each argument", detail));
+                None
+            }
+        },
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        let detail = format!("The given \"{name}\" argument value is unsuitable: {problem}.");
+        infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", format!("Invalid {name} argument"), detail));
+    }
+}
+
+/// Sets up `each` and `count` for an item, and checks their argument.
+pub(super) fn with_repetition(item: &Item, repeated: Repetition, env: &mut ItemEnv<'_>) -> Vec<ItemProblem> {
+    env.in_repetition.set(true);
+    let mut infer = Infer::new(&item.exprs, env);
+    let value = repetition(&mut infer, repeated);
+    let problems = std::mem::take(&mut infer.problems);
+    drop(infer);
+    env.in_repetition.set(false);
+    match repeated {
+        Repetition::ForEach(_) => env.each = value.as_ref().map(super::env::each_value),
+        Repetition::Count(_) => env.counted = true,
+        Repetition::Single | Repetition::Enabled(_) => {}
+    }
+    problems
+}
+
+/// `depends_on` entries must exist.
+pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends_on: &[DependsOn]) {
+    for entry in depends_on {
+        let exists = match &entry.target {
+            RefTarget::Variable(name) => super::declares(env.db, env.directory, &ItemName::Variable(name.clone())),
+            RefTarget::Local(name) => super::declares(env.db, env.directory, &ItemName::Local(name.clone())),
+            RefTarget::Resource(resource) => super::declares(env.db, env.directory, &ItemName::Resource(resource.clone())),
+            RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
+                super::declares(env.db, env.directory, &ItemName::Module(call.clone()))
+            }
+            RefTarget::Ambient(_) => {
+                infer.problems.push(ItemProblem::error(
+                    entry.node.into(),
+                    "invalid-depends-on",
+                    "Invalid depends_on reference",
+                    "Only resources, modules, variables and local values can be waited for.",
+                ));
+                true
+            }
+        };
+        if !exists {
+            let (summary, detail) = match &entry.target {
+                RefTarget::Resource(resource) => ("Reference to undeclared resource", env.undeclared_resource(resource)),
+                RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
+                    ("Reference to undeclared module", format!("No module call named \"{call}\" is declared here."))
+                }
+                RefTarget::Variable(name) => (
+                    "Reference to undeclared input variable",
+                    format!("An input variable with the name \"{name}\" has not been declared."),
+                ),
+                RefTarget::Local(name) => {
+                    ("Reference to undeclared local value", format!("A local value with the name \"{name}\" has not been declared."))
+                }
+                RefTarget::Ambient(_) => continue,
+            };
+            infer.problems.push(ItemProblem::error(entry.node.into(), "undeclared-reference", summary, detail));
+        }
+    }
+}
+
+/// Names declared twice.
+pub(super) fn duplicates(db: &dyn Db, directory: Directory) -> Vec<LocatedProblem> {
+    let duplicates = &module_scope(db, directory).duplicates;
+    duplicates.iter().map(|&(later, first)| (later, duplicate(db, later, first))).collect()
+}
+
+fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
+    let declared = item(db, later);
+    let (summary, detail) = match &declared.kind {
+        ItemKind::Variable(it) => (
+            "Duplicate variable declaration".to_owned(),
+            format!("A variable named \"{}\" was already declared. Variable names must be unique within a module.", it.name),
+        ),
+        ItemKind::Local(it) => (
+            "Duplicate local value definition".to_owned(),
+            format!("A local value named \"{}\" was already defined. Local value names must be unique within a module.", it.name),
+        ),
+        ItemKind::Output(it) => (
+            "Duplicate output definition".to_owned(),
+            format!("An output named \"{}\" was already defined. Output names must be unique within a module.", it.name),
+        ),
+        ItemKind::ModuleCall(it) => (
+            "Duplicate module call".to_owned(),
+            format!("A module call named \"{}\" was already defined. Module calls must have unique names within a module.", it.name),
+        ),
+        ItemKind::Resource(it) => {
+            let (type_name, name, noun) = (&it.resource.type_name, &it.resource.name, it.resource.mode.noun());
+            (
+                format!("Duplicate {noun} \"{type_name}\" configuration"),
+                format!("A {type_name} {noun} named \"{name}\" was already declared. Resource names must be unique per type in each module."),
+            )
+        }
+        ItemKind::Provider(it) => (
+            "Duplicate provider configuration".to_owned(),
+            format!("A configuration of provider \"{}\" under this name was already given. Use \"alias\" for a second one.", it.local_name),
+        ),
+        _ => ("Duplicate declaration".to_owned(), "This name was already declared in this module.".to_owned()),
+    };
+    let mut problem = ItemProblem::error(declared.header.into(), "duplicate-declaration", summary, detail);
+    problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
+    problem
+}
+
+/// An object that is ephemeral as a whole.
+pub(super) fn ephemeral(value: Abstract) -> Abstract {
+    value.with_mark(MarkKind::Ephemeral, Tri::Yes)
+}
+
+/// An object of named parts.
+pub(super) fn object(parts: BTreeMap<Str, Abstract>) -> Abstract {
+    Abstract::object(parts)
+}

@@ -1,0 +1,188 @@
+//! `module` blocks: arguments against the variables of the called module.
+
+use std::collections::BTreeMap;
+
+use db::Directory;
+use values::{Str, Type, convert};
+
+use super::resource::missing_provider_config;
+use crate::{
+    analysis::{
+        Inference,
+        body::by_certainty,
+        env::ItemEnv,
+        infer::Infer,
+        item_value,
+        problem::ItemProblem,
+        value::{Abstract, Tri},
+    },
+    item::{Attr, Item, ModuleCall, Repetition, Variable},
+    names::{ItemName, called_directory, item as item_of, module_scope, required_providers},
+    suggest,
+    workspace::is_local_source,
+};
+
+pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
+    let mut problems = super::with_repetition(item, call.repetition, &mut env);
+    let mut infer = Infer::new(&item.exprs, &env);
+    check_source(&mut infer, call);
+    let child = called_directory(env.db, env.workspace, env.directory, call);
+    if child.is_none() && call.source.is_some() {
+        infer.problems.push(missing_module(call));
+    }
+    let inputs: Vec<(&Attr, Abstract)> = call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
+    if let Some(child) = child {
+        check_inputs(&mut infer, &env, item, child, &inputs);
+    }
+    check_providers(&mut infer, &env, call);
+    super::check_depends_on(&mut infer, &env, &call.depends_on);
+    problems.append(&mut infer.problems);
+    let object = child.map_or_else(Abstract::any, |child| outputs(&env, child));
+    let value = match call.repetition {
+        Repetition::Single | Repetition::Enabled(_) => object,
+        Repetition::Count(_) | Repetition::ForEach(_) => Abstract::each(Type::Dynamic, object),
+    };
+    Inference { value, problems: problems.into() }
+}
+
+/// `source` and `version` are read before anything runs, so nothing ephemeral can be in them
+/// (`reference`: ephemeral 1.1, rows 11 and 12).
+fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
+    let ephemeral = |infer: &mut Infer<'_>, expr, summary: &str, detail: String| {
+        let value = infer.expr(expr);
+        let certainty = value.deep_marks().ephemeral;
+        if certainty > Tri::No {
+            let problem = ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
+            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        }
+        certainty > Tri::No
+    };
+    if let Some(source) = call.source_expr {
+        let detail = format!(
+            "Ephemeral values, or values derived from ephemeral values, cannot be used as module.{}.source.",
+            call.name
+        );
+        if !ephemeral(infer, source, "Ephemeral value not allowed", detail) {
+            infer.problems.push(ItemProblem::error(
+                call.source_node.into(),
+                "dynamic-module-source",
+                "Unsupported module source",
+                "This version of Mayfly needs the source of a module to be a string without interpolation.",
+            ));
+        }
+    }
+    if let Some(version) = call.version {
+        let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
+        ephemeral(infer, version, "Invalid version constraint", detail);
+    }
+}
+
+fn missing_module(call: &ModuleCall) -> ItemProblem {
+    let source = call.source.as_deref().unwrap_or_default();
+    let (summary, detail) = match is_local_source(source) {
+        true => (
+            "Unreadable module directory",
+            format!("There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."),
+        ),
+        false => (
+            "Module not installed",
+            "This module is not yet installed. Run \"mayfly init\" to install all modules required by this configuration.".to_owned(),
+        ),
+    };
+    ItemProblem::error(call.source_node.into(), "module-not-installed", summary, detail)
+}
+
+fn variables<'db>(env: &ItemEnv<'db>, child: Directory) -> BTreeMap<&'db Str, (&'db Variable, crate::names::ItemKey)> {
+    let names = &module_scope(env.db, child).names;
+    names
+        .iter()
+        .filter_map(|(name, &key)| match name {
+            ItemName::Variable(name) => Some((name, (item_of(env.db, key).kind.as_variable()?, key))),
+            _ => None,
+        })
+        .collect()
+}
+
+fn check_inputs(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, child: Directory, inputs: &[(&Attr, Abstract)]) {
+    let variables = variables(env, child);
+    for (input, value) in inputs {
+        let Some((variable, key)) = variables.get(&input.name) else {
+            let close = suggest::closest(&input.name, variables.keys().map(|name| &***name));
+            let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+            let detail = format!("An argument named \"{}\" is not expected here.{hint}", input.name);
+            infer.problems.push(ItemProblem::error(input.node.into(), "unsupported-argument", "Unsupported argument", detail));
+            continue;
+        };
+        let certainty = value.deep_marks().ephemeral;
+        if !variable.ephemeral && certainty > Tri::No {
+            let problem = not_ephemeral(input, certainty).because(value.origin.as_ref());
+            infer.problems.push(declared_here(problem, env, *key));
+            continue;
+        }
+        if let Some(error) = type_error(variable, value) {
+            let detail = format!("The given value is not suitable for the module's variable \"{}\": {error}.", input.name);
+            let problem = ItemProblem::error(input.value.into(), "invalid-module-argument", "Invalid value for module argument", detail);
+            infer.problems.push(declared_here(problem, env, *key));
+        }
+    }
+    for (name, (variable, key)) in &variables {
+        let given = inputs.iter().any(|(input, _)| input.name == **name);
+        if variable.default.is_none() && !given {
+            let detail = format!("The argument \"{name}\" is required, but no definition was found.");
+            let problem = ItemProblem::error(item.header.into(), "missing-argument", "Missing required argument", detail);
+            infer.problems.push(declared_here(problem, env, *key));
+        }
+    }
+}
+
+fn declared_here(mut problem: ItemProblem, env: &ItemEnv<'_>, key: crate::names::ItemKey) -> ItemProblem {
+    problem.related.push((key, item_of(env.db, key).header.into(), "the variable is declared here".to_owned()));
+    problem
+}
+
+/// RFC, "Variables".
+fn not_ephemeral(input: &Attr, certainty: Tri) -> ItemProblem {
+    let detail = format!(
+        "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add \
+         the following attribute to its declaration:\n  ephemeral = true",
+        input.name
+    );
+    let problem = ItemProblem::error(input.value.into(), "variable-not-ephemeral", "Invalid usage of ephemeral value", detail);
+    by_certainty(problem, certainty)
+}
+
+fn type_error(variable: &Variable, value: &Abstract) -> Option<String> {
+    let wanted = &variable.ty.ty;
+    match &value.constant {
+        Some(constant) if constant.0.is_null() => {
+            (!variable.nullable && variable.default.is_none()).then(|| "required variable may not be set to null".to_owned())
+        }
+        Some(constant) => crate::eval::apply_type(&variable.ty, constant.0.clone()).err().map(|error| error.to_string()),
+        None if value.ty == Type::Dynamic || *wanted == Type::Dynamic || convert::can_convert(&value.ty, wanted) => None,
+        None => Some(convert::mismatch(&value.ty, wanted)),
+    }
+}
+
+/// The module's outputs as callers see them.
+fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
+    let mut attrs = BTreeMap::new();
+    for (name, &key) in &module_scope(env.db, child).names {
+        if let ItemName::Output(name) = name {
+            attrs.insert(name.clone(), item_value(env.db, env.workspace, child, key.block, key.index).clone());
+        }
+    }
+    super::object(attrs)
+}
+
+fn check_providers(infer: &mut Infer<'_>, env: &ItemEnv<'_>, call: &ModuleCall) {
+    let required = required_providers(env.db, env.directory);
+    for passed in call.providers.iter().flatten() {
+        let Some(alias) = &passed.parent.alias else { continue };
+        let declared = ItemName::Provider(passed.parent.local_name.clone(), Some(alias.clone()));
+        let received = required.declared.get(&passed.parent.local_name);
+        let received = received.is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
+        if !received && !crate::analysis::declares(env.db, env.directory, &declared) {
+            infer.problems.push(missing_provider_config(&passed.parent.local_name, alias, passed.parent.node));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `output` blocks (RFC, "Outputs").
+
+use addr::ResourceMode;
+use db::Severity;
+use values::{MarkKind, Str};
+
+use super::conditions;
+use crate::{
+    analysis::{
+        Inference,
+        body::by_certainty,
+        env::ItemEnv,
+        infer::{Infer, InferEnv, for_each_child},
+        problem::ItemProblem,
+        value::{Abstract, Tri},
+    },
+    expr::{Expr, ExprId, Ref},
+    item::{Item, Output},
+    names::{ItemName, item, module_scope, provider_local_name, required_providers},
+    workspace::{SchemaLookup, resource_schema},
+};
+
+pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference {
+    let is_root = env.workspace.root(env.db) == env.directory;
+    let mut infer = Infer::new(&item.exprs, &env);
+    let value = match output.value {
+        Some(value) => infer.expr(value),
+        None => Abstract::any(),
+    };
+    if is_root && output.ephemeral {
+        infer.problems.push(ItemProblem::error(
+            item.header.into(),
+            "ephemeral-root-output",
+            "Unallowed ephemeral output",
+            "Root module is not allowed to have ephemeral outputs",
+        ));
+    } else if let Some(expr) = output.value {
+        if !output.ephemeral && value.deep_marks().ephemeral > Tri::No {
+            not_marked(&mut infer, expr, &value, is_root);
+        } else if is_root && !output.sensitive {
+            check_sensitive(&mut infer, &env, expr, &value);
+        }
+    }
+    for precondition in &output.preconditions {
+        conditions::check(&mut infer, precondition, conditions::Place::Object);
+    }
+    super::check_depends_on(&mut infer, &env, &output.depends_on);
+    let problems = std::mem::take(&mut infer.problems).into();
+    Inference { value: seen_by_callers(item, output, value, &env), problems }
+}
+
+/// What a caller reads: ephemeral exactly where that is declared (DESIGN 2.10).
+fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<'_>) -> Abstract {
+    let mut value = match output.ephemeral {
+        true => value,
+        false => value.without_deep(MarkKind::Ephemeral),
+    };
+    if output.sensitive {
+        value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    }
+    if output.ephemeral {
+        let at = output.ephemeral_node.unwrap_or(item.header);
+        let message = format!("output \"{}\" is declared ephemeral", output.name);
+        value = Abstract { origin: env.link(at.into(), &message, None), ..super::ephemeral(value) };
+    }
+    value
+}
+
+fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bool) {
+    let certainty = value.deep_marks().ephemeral;
+    let problem = ItemProblem::error(
+        expr.into(),
+        "output-not-ephemeral",
+        "Output not marked as ephemeral",
+        "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
+    );
+    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    if is_root && certainty == Tri::Yes {
+        // The advice above does not help in a root module, where outputs cannot be ephemeral (DESIGN 2.8).
+        let warning = ItemProblem::error(
+            expr.into(),
+            "use-ephemeralasnull",
+            "Ephemeral value in a root module output",
+            "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, \
+             wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.",
+        );
+        infer.problems.push(warning.with_severity(Severity::Warning));
+    }
+}
+
+fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value: &Abstract) {
+    if value.deep_marks().sensitive == Tri::Yes {
+        infer.problems.push(ItemProblem::error(
+            expr.into(),
+            "sensitive-output",
+            "Output refers to sensitive values",
+            "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, Mayfly requires that any root module \
+             output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, \
+             annotate the output value as sensitive by adding the following argument:\n    sensitive = true",
+        ));
+        return;
+    }
+    if let Some((at, name)) = write_only_traversal(env, infer.exprs, expr) {
+        let detail = format!(
+            "\"{name}\" is a write-only attribute. An output of the root module that refers to one must be sensitive, to confirm that this is \
+             intended:\n    sensitive = true\n\nThe output will be null all the same: a write-only attribute cannot be read back."
+        );
+        infer.problems.push(ItemProblem::error(at.into(), "write-only-output", "Output refers to a write-only attribute", detail));
+    }
+}
+
+/// A traversal that reaches a write-only attribute, anywhere in an expression (DESIGN 2.8).
+fn write_only_traversal(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> Option<(ExprId, String)> {
+    if let Expr::GetAttr { .. } = &exprs[expr]
+        && let Some(name) = reaches_write_only(env, exprs, expr)
+    {
+        return Some((expr, name));
+    }
+    let mut found = None;
+    for_each_child(&exprs[expr], &mut |child| {
+        if found.is_none() {
+            found = write_only_traversal(env, exprs, child);
+        }
+    });
+    found
+}
+
+fn reaches_write_only(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> Option<String> {
+    let (resource, mut names) = names_from_resource(exprs, expr)?;
+    names.reverse();
+    let key = *module_scope(env.db, env.directory).names.get(&ItemName::Resource(resource.clone()))?;
+    let declared = item(env.db, key).kind.as_resource()?;
+    let source = required_providers(env.db, env.directory).source(&provider_local_name(declared));
+    if resource.mode != ResourceMode::Managed {
+        return None;
+    }
+    let schema = resource_schema(env.db, env.workspace, &source, resource.mode, &resource.type_name);
+    let SchemaLookup::Found(schema) = schema else { return None };
+    let attribute = schema.block().attribute_by_names(names.iter().map(|name| &**name))?;
+    attribute.write_only.then(|| format!("{resource}.{}", names.join(".")))
+}
+
+/// The resource at the root of a traversal, and the attribute names from its end to its beginning.
+fn names_from_resource(exprs: &crate::Exprs, expr: ExprId) -> Option<(addr::Resource, Vec<Str>)> {
+    let mut names = Vec::new();
+    let mut at = expr;
+    loop {
+        match &exprs[at] {
+            Expr::GetAttr { base, name } => {
+                names.push(name.clone());
+                at = *base;
+            }
+            Expr::Index { base, .. } => at = *base,
+            Expr::Ref(Ref::Resource(resource)) => return Some((resource.clone(), names)),
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `variable` blocks.
+
+use db::Severity;
+use values::{MarkKind, Type};
+
+use super::conditions;
+use crate::{
+    analysis::{
+        Inference,
+        body::is_nonempty_text,
+        env::ItemEnv,
+        infer::{Infer, InferEnv},
+        problem::ItemProblem,
+        value::{Abstract, Tri},
+    },
+    eval,
+    item::{Item, Variable},
+};
+
+pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Inference {
+    let mut infer = Infer::new(&item.exprs, &env);
+    check_default(&mut infer, item, variable);
+    for validation in &variable.validations {
+        conditions::check(&mut infer, validation, conditions::Place::Variable);
+    }
+    let problems = std::mem::take(&mut infer.problems).into();
+    Inference { value: value(item, variable, &env), problems }
+}
+
+/// What the variable is to the module: any value of its type, marked as declared.
+fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
+    let mut value = Abstract::of_type(variable.ty.ty.without_optional());
+    if variable.sensitive {
+        value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    }
+    if variable.ephemeral {
+        let at = variable.ephemeral_node.unwrap_or(item.header);
+        let message = format!("variable \"{}\" is declared ephemeral", variable.name);
+        value = super::ephemeral(value).with_origin(env.link(at.into(), &message, None));
+    }
+    value
+}
+
+fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
+    let Some(default) = variable.default else { return };
+    let constant = eval::constant(&item.exprs, default);
+    if constant.has_errors() {
+        infer.problems.extend(constant.diagnostics.into_iter().map(ItemProblem::from));
+        return;
+    }
+    let value = constant.value;
+    if value.is_null() && !variable.nullable {
+        infer.problems.push(ItemProblem::error(
+            default.into(),
+            "invalid-default",
+            "Invalid default value for variable",
+            "A null default value is not valid when nullable=false.",
+        ));
+    } else if !value.is_null()
+        && variable.ty.ty != Type::Dynamic
+        && let Err(error) = eval::apply_type(&variable.ty, value.clone())
+    {
+        let detail = format!("This default value is not compatible with the variable's type constraint: {error}.");
+        infer.problems.push(ItemProblem::error(default.into(), "invalid-default", "Invalid default value for variable", detail));
+    }
+    if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
+        let detail = format!(
+            "The default of the ephemeral variable \"{}\" stands in the configuration for everyone who can read the file. If it is a secret, leave \
+             the default out and give the value when running.",
+            variable.name
+        );
+        let problem = ItemProblem::error(default.into(), "literal-secret", "Secret written in the configuration", detail);
+        infer.problems.push(problem.with_severity(Severity::Warning));
+    }
+}

@@ -1,0 +1,99 @@
+//! Static analysis: the abstract value of every item, and what is wrong with it, module by module.
+//!
+//! Analysis is keyed by the module's directory, never by the path of calls that lead to it (DESIGN 2.10): a variable or
+//! an output carries ephemerality only where it is declared, so a module can be judged by itself.
+//!
+//! ```text
+//! item_value(item) ◄── item_inference(item) ──► problems
+//!      ▲                     │ asks
+//!      └─────────────────────┘ for the items that it mentions
+//! ```
+//!
+//! **Stability:** editing one item re-runs its own [`item_inference`]; others re-run only if its [`item_value`] changed.
+
+pub mod body;
+mod cycles;
+pub(crate) mod env;
+pub mod infer;
+mod items;
+pub mod origin;
+pub mod problem;
+pub mod value;
+
+use db::{Block, Db, Directory};
+
+pub use cycles::{Dependencies, output_inputs};
+pub use problem::ItemProblem;
+pub use value::{Abstract, Tri, TriMarks};
+
+use crate::{
+    names::{ItemKey, module_scope},
+    workspace::Workspace,
+};
+
+/// What the inference of an item found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inference {
+    /// What a reference to the item means.
+    pub value: Abstract,
+    /// What is wrong with it.
+    pub problems: Box<[ItemProblem]>,
+}
+
+/// Infers one item.
+///
+/// **Stability:** depends on the item, on the values of what it mentions and on the schemas it uses; not on ranges.
+#[salsa::tracked(returns(ref), cycle_result = inference_in_cycle)]
+pub fn item_inference(db: &dyn Db, workspace: Workspace, directory: Directory, block: Block, index: u32) -> Inference {
+    items::infer_item(db, workspace, directory, ItemKey { block, index })
+}
+
+/// What a reference to an item means: the part of its inference that others see.
+#[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
+pub fn item_value(db: &dyn Db, workspace: Workspace, directory: Directory, block: Block, index: u32) -> Abstract {
+    item_inference(db, workspace, directory, block, index).value.clone()
+}
+
+/// Nothing is known of an item that depends on itself; the cycle is reported by [`module_problems`].
+fn inference_in_cycle(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory, _: Block, _: u32) -> Inference {
+    Inference { value: Abstract::any(), problems: Box::default() }
+}
+
+fn value_in_cycle(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory, _: Block, _: u32) -> Abstract {
+    Abstract::any()
+}
+
+/// A problem of an item, with the item.
+pub type LocatedProblem = (ItemKey, ItemProblem);
+
+/// Everything that is wrong with a module's items, in the order of its files: cycles, duplicates, and what inference
+/// found.
+///
+/// Items are inferred in the order of their dependencies, so that a long chain of locals needs no deep recursion.
+pub fn module_problems(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<LocatedProblem> {
+    let graph = cycles::item_order(db, workspace, directory);
+    for key in &graph.order {
+        item_value(db, workspace, directory, key.block, key.index);
+    }
+    let mut problems = graph.cycles.clone();
+    problems.extend(items::duplicates(db, directory));
+    for key in module_items(db, directory) {
+        let inference = item_inference(db, workspace, directory, key.block, key.index);
+        problems.extend(inference.problems.iter().map(|problem| (key, problem.clone())));
+    }
+    problems
+}
+
+/// Every item of a module in the order of its files, unnamed ones included.
+pub fn module_items(db: &dyn Db, directory: Directory) -> impl Iterator<Item = ItemKey> {
+    let blocks = directory.files(db).iter().flat_map(move |file| file.blocks(db).iter().copied());
+    blocks.flat_map(move |block| {
+        let count = crate::names::block_names(db, block).len() as u32;
+        (0..count).map(move |index| ItemKey { block, index })
+    })
+}
+
+/// Whether a module declares a name.
+pub(crate) fn declares(db: &dyn Db, directory: Directory, name: &crate::names::ItemName) -> bool {
+    module_scope(db, directory).names.contains_key(name)
+}

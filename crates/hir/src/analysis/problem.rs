@@ -1,0 +1,77 @@
+//! A problem of one item, without ranges: they are joined when it is shown.
+
+use db::Severity;
+use values::Str;
+
+use super::origin::Origin;
+use crate::{expr::At, names::ItemKey, scope::EvalDiagnostic};
+
+/// A problem at a place of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemProblem {
+    /// Where.
+    pub at: At,
+    /// Stable, kebab-case.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line.
+    pub summary: String,
+    /// What is wrong and the way out.
+    pub detail: String,
+    /// The address of the object, if it is about one.
+    pub address: Option<Str>,
+    /// Lines such as `var.x is 5`.
+    pub values: Vec<String>,
+    /// Further places with what is there.
+    pub related: Vec<(ItemKey, At, String)>,
+}
+
+impl ItemProblem {
+    /// An error.
+    pub fn error(at: At, id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> ItemProblem {
+        ItemProblem {
+            at,
+            id,
+            severity: Severity::Error,
+            summary: summary.into(),
+            detail: detail.into(),
+            address: None,
+            values: Vec::new(),
+            related: Vec::new(),
+        }
+    }
+
+    /// The same with another severity.
+    pub fn with_severity(self, severity: Severity) -> ItemProblem {
+        ItemProblem { severity, ..self }
+    }
+
+    /// The same about an object.
+    pub fn about(self, address: impl ToString) -> ItemProblem {
+        ItemProblem { address: Some(address.to_string().into()), ..self }
+    }
+
+    /// The same with the chain that leads to an ephemeral value.
+    pub fn because(mut self, origin: Option<&std::sync::Arc<Origin>>) -> ItemProblem {
+        for link in origin.into_iter().flat_map(|origin| origin.chain()) {
+            self.related.push((link.item, link.at, link.message.to_string()));
+        }
+        self
+    }
+}
+
+impl From<EvalDiagnostic> for ItemProblem {
+    fn from(it: EvalDiagnostic) -> ItemProblem {
+        ItemProblem {
+            at: it.at,
+            id: it.id,
+            severity: it.severity,
+            summary: it.summary,
+            detail: it.detail,
+            address: None,
+            values: it.values,
+            related: Vec::new(),
+        }
+    }
+}

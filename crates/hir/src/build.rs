@@ -1,0 +1,162 @@
+//! From the database to the [`Program`]: a picture that the engine can run without it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use addr::ProviderSource;
+use db::{Block, Db, Directory, SourceText, Sources};
+use provider::ProviderSchemas;
+use rustc_hash::FxHashMap;
+use values::Str;
+
+use crate::{
+    item::ItemKind,
+    names::{ItemKey, ItemName, called_directory, item, module_scope, provider_local_name, required_providers},
+    program::{Entry, Module, ModuleId, Origin, Program},
+    workspace::Workspace,
+};
+
+/// Makes the program of a configuration. It is complete only if the configuration has no errors; a call whose module
+/// was not found is left out.
+pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
+    let directories = reachable(db, workspace);
+    let (sources, places) = sources(db, &directories);
+    let ids: FxHashMap<Directory, ModuleId> =
+        directories.iter().enumerate().map(|(index, directory)| (*directory, ModuleId(index as u32))).collect();
+    let build = Build { db, workspace, ids, places };
+    let modules: Vec<Module> = directories.iter().map(|directory| build.module(*directory)).collect();
+    let schemas = schemas(db, workspace, &modules);
+    Program { modules, schemas, sources }
+}
+
+/// The root module and everything that its calls lead to, each directory once, the root first.
+pub fn reachable(db: &dyn Db, workspace: Workspace) -> Vec<Directory> {
+    let mut directories = vec![workspace.root(db)];
+    let mut next = 0;
+    while let Some(&directory) = directories.get(next) {
+        next += 1;
+        for (name, &key) in &module_scope(db, directory).names {
+            let ItemName::Module(_) = name else { continue };
+            let Some(call) = item(db, key).kind.as_module_call() else { continue };
+            if let Some(child) = called_directory(db, workspace, directory, call)
+                && !directories.contains(&child)
+            {
+                directories.push(child);
+            }
+        }
+    }
+    directories
+}
+
+fn sources(db: &dyn Db, directories: &[Directory]) -> (Sources, FxHashMap<Block, (u32, u32)>) {
+    let mut files = Vec::new();
+    let mut places = FxHashMap::default();
+    for directory in directories {
+        for file in directory.files(db) {
+            let texts: Arc<[Arc<str>]> = file.blocks(db).iter().map(|block| block.text(db).clone()).collect();
+            for (index, block) in file.blocks(db).iter().enumerate() {
+                places.insert(*block, (files.len() as u32, index as u32));
+            }
+            files.push(SourceText { path: file.path(db).clone(), blocks: texts });
+        }
+    }
+    (Sources { files: files.into() }, places)
+}
+
+struct Build<'db> {
+    db: &'db dyn Db,
+    workspace: Workspace,
+    ids: FxHashMap<Directory, ModuleId>,
+    places: FxHashMap<Block, (u32, u32)>,
+}
+
+impl Build<'_> {
+    fn module(&self, directory: Directory) -> Module {
+        let required = required_providers(self.db, directory);
+        let mut module = Module {
+            id: self.ids[&directory],
+            dir: Str::from(&**directory.path(self.db)),
+            variables: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            providers: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            provider_sources: BTreeMap::new(),
+            configuration_aliases: BTreeMap::new(),
+        };
+        for (local_name, (entry, _)) in &required.declared {
+            module.provider_sources.insert(local_name.clone(), required.source(local_name));
+            module.configuration_aliases.insert(local_name.clone(), entry.configuration_aliases.to_vec());
+        }
+        for (name, &key) in &module_scope(self.db, directory).names {
+            self.file(&mut module, directory, name, self.entry(key));
+        }
+        module
+    }
+
+    fn file(&self, module: &mut Module, directory: Directory, name: &ItemName, entry: Entry) {
+        let required = required_providers(self.db, directory);
+        let source_of = |module: &mut Module, local_name: Str| {
+            let source = required.source(&local_name);
+            module.provider_sources.entry(local_name).or_insert(source);
+        };
+        match name {
+            ItemName::Variable(name) => drop(module.variables.insert(name.clone(), entry)),
+            ItemName::Local(name) => drop(module.locals.insert(name.clone(), entry)),
+            ItemName::Output(name) => drop(module.outputs.insert(name.clone(), entry)),
+            ItemName::Resource(resource) => {
+                source_of(module, provider_local_name(entry.resource()));
+                module.resources.insert(resource.clone(), entry);
+            }
+            ItemName::Provider(local_name, alias) => {
+                source_of(module, local_name.clone());
+                module.providers.insert((local_name.clone(), alias.clone()), entry);
+            }
+            ItemName::Check(name) => drop(module.checks.insert(name.clone(), entry)),
+            ItemName::Module(name) => {
+                let ItemKind::ModuleCall(call) = &entry.item.kind else { return };
+                for passed in call.providers.iter().flatten() {
+                    source_of(module, passed.parent.local_name.clone());
+                }
+                let child = called_directory(self.db, self.workspace, directory, call);
+                if let Some(&id) = child.and_then(|child| self.ids.get(&child)) {
+                    module.calls.insert(name.clone(), (entry, id));
+                }
+            }
+            ItemName::Terraform | ItemName::Other => {}
+        }
+    }
+
+    fn entry(&self, key: ItemKey) -> Entry {
+        let (file, block) = self.places[&key.block];
+        Entry { item: item(self.db, key).clone(), origin: Origin { file, block, item: key.index } }
+    }
+}
+
+fn schemas(db: &dyn Db, workspace: Workspace, modules: &[Module]) -> BTreeMap<ProviderSource, Arc<ProviderSchemas>> {
+    let used = modules.iter().flat_map(|module| module.provider_sources.values());
+    let inputs = workspace.providers(db);
+    used.filter_map(|source| Some((source.clone(), inputs.get(source)?.schemas(db).0.clone()))).collect()
+}
+
+/// Every provider that the configuration names, with the constraints on its version: what must be installed.
+pub fn provider_requirements(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Vec<Str>> {
+    let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
+    for directory in reachable(db, workspace) {
+        let required = required_providers(db, directory);
+        for (local_name, (entry, _)) in &required.declared {
+            let versions = requirements.entry(required.source(local_name)).or_default();
+            versions.extend(entry.version.clone());
+        }
+        for (name, &key) in &module_scope(db, directory).names {
+            let local_name = match (name, &item(db, key).kind) {
+                (ItemName::Resource(_), ItemKind::Resource(resource)) => provider_local_name(resource),
+                (ItemName::Provider(local_name, _), _) => local_name.clone(),
+                _ => continue,
+            };
+            requirements.entry(required.source(&local_name)).or_default();
+        }
+    }
+    requirements
+}

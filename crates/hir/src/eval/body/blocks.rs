@@ -1,0 +1,160 @@
+//! Nested blocks of one type: how many there are, and the value that they make together.
+
+use std::collections::BTreeMap;
+
+use provider::{NestedBlock, Nesting};
+use values::{Marks, Str, Value};
+
+use super::{Evaluation, Outcome, Place};
+use crate::{
+    expr::{At, NodeId},
+    item::{Block, Body},
+    scope::Interrupt,
+};
+
+/// All blocks of one type that were found, in order.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) blocks: Vec<FoundBlock>,
+    /// Whether there may be more or fewer than these.
+    pub(super) is_unknown: bool,
+    /// The marks of blocks of which nobody knows whether they are there.
+    pub(super) marks: Marks,
+}
+
+/// One block.
+pub(super) struct FoundBlock {
+    pub(super) value: Value,
+    /// The key, for blocks that have one.
+    pub(super) label: Option<Str>,
+    pub(super) node: NodeId,
+}
+
+impl Found {
+    fn deep_marks(&self) -> Marks {
+        self.blocks.iter().fold(self.marks.clone(), |all, block| all.union(&block.value.deep_marks()))
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        self.blocks.into_iter().map(|block| block.value).collect()
+    }
+}
+
+impl Evaluation<'_> {
+    /// The value of all blocks of a type in a body.
+    pub(super) fn blocks(&mut self, kind: &str, nested: &NestedBlock, body: &Body, place: &Place<'_>) -> Outcome {
+        let mut found = Found::default();
+        for block in body.blocks.iter().filter(|block| *block.kind == *kind) {
+            match &block.dynamic {
+                Some(dynamic) => self.dynamic(block, dynamic, nested, place, &mut found)?,
+                None => self.static_block(block, nested, place, &mut found)?,
+            }
+        }
+        if found.is_unknown {
+            return Ok(Value::unknown(nested.implied_type()).with_marks(&found.deep_marks()));
+        }
+        Ok(match nested.nesting {
+            Nesting::Single | Nesting::Group => self.one_block(kind, nested, place, found),
+            Nesting::List | Nesting::Set => self.sequence(kind, nested, place, found),
+            Nesting::Map => self.keyed(kind, nested, found),
+        })
+    }
+
+    fn static_block(
+        &mut self,
+        block: &Block,
+        nested: &NestedBlock,
+        place: &Place<'_>,
+        found: &mut Found,
+    ) -> Result<(), Interrupt> {
+        if !self.has_right_labels(block, nested, block.labels.len()) {
+            return Ok(());
+        }
+        let inner = Place { header: At::Node(block.node), ..place.clone() };
+        let value = self.body(&block.body, &nested.block, &inner)?;
+        found.blocks.push(FoundBlock { value, label: block.labels.first().cloned(), node: block.node });
+        Ok(())
+    }
+
+    /// Only blocks that make a map have a label, and they have one.
+    pub(super) fn has_right_labels(&mut self, block: &Block, nested: &NestedBlock, given: usize) -> bool {
+        let kind = &block.kind;
+        let wanted = usize::from(nested.nesting == Nesting::Map);
+        if given < wanted {
+            let detail = format!("All {kind} blocks must have 1 labels (key).");
+            self.report(At::Node(block.node), "missing-label", format!("Missing key for {kind}"), detail);
+        } else if given > wanted {
+            let detail = match wanted {
+                0 => format!("No labels are expected for {kind} blocks."),
+                _ => format!("Only 1 labels (key) are expected for {kind} blocks."),
+            };
+            self.report(At::Node(block.node), "extraneous-label", format!("Extraneous label for {kind}"), detail);
+        }
+        given == wanted
+    }
+
+    fn one_block(&mut self, kind: &str, nested: &NestedBlock, place: &Place<'_>, found: Found) -> Value {
+        if let Some(second) = found.blocks.get(1) {
+            let detail = format!("Only one block of type {kind:?} is allowed.");
+            self.report(At::Node(second.node), "duplicate-block", format!("Duplicate {kind} block"), detail);
+        }
+        if let Some(first) = found.blocks.into_iter().next() {
+            return first.value;
+        }
+        if nested.min_items > 0 {
+            let detail = format!("A block of type {kind:?} is required here.");
+            self.report(place.header, "missing-block", format!("Missing {kind} block"), detail);
+        }
+        nested.empty_value()
+    }
+
+    fn sequence(&mut self, kind: &str, nested: &NestedBlock, place: &Place<'_>, found: Found) -> Value {
+        self.check_count(kind, nested, place, &found);
+        if found.blocks.is_empty() {
+            return nested.empty_value();
+        }
+        let object = nested.block.implied_type().clone();
+        match nested.nesting {
+            Nesting::Set => Value::set(object, found.into_values()),
+            _ if object.has_dynamic() => Value::tuple(found.into_values()),
+            _ => Value::list(object, found.into_values()),
+        }
+    }
+
+    fn check_count(&mut self, kind: &str, nested: &NestedBlock, place: &Place<'_>, found: &Found) {
+        let count = found.blocks.len();
+        let (min, max) = (bound(nested.min_items), bound(nested.max_items));
+        if count < min {
+            let detail = format!("At least {min} {kind:?} blocks are required.");
+            self.report(place.header, "insufficient-blocks", format!("Insufficient {kind} blocks"), detail);
+        }
+        if max > 0
+            && let Some(surplus) = found.blocks.get(max)
+        {
+            let detail = format!("No more than {max} {kind:?} blocks are allowed");
+            self.report(At::Node(surplus.node), "too-many-blocks", format!("Too many {kind} blocks"), detail);
+        }
+    }
+
+    fn keyed(&mut self, kind: &str, nested: &NestedBlock, found: Found) -> Value {
+        let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
+        for block in found.blocks {
+            let label = block.label.unwrap_or_default();
+            if entries.contains_key(&label) {
+                let detail = format!("A block of type {kind:?} with the label {label:?} is already there.");
+                self.report(At::Node(block.node), "duplicate-block", format!("Duplicate {kind} block"), detail);
+                continue;
+            }
+            entries.insert(label, block.value);
+        }
+        if entries.is_empty() {
+            return nested.empty_value();
+        }
+        let object = nested.block.implied_type().clone();
+        if object.has_dynamic() { Value::object(entries) } else { Value::map(object, entries) }
+    }
+}
+
+fn bound(items: i64) -> usize {
+    usize::try_from(items).unwrap_or(0)
+}

@@ -1,0 +1,104 @@
+//! `dynamic` blocks (hcl 3.2).
+
+use provider::NestedBlock;
+use values::{
+    Marks, Str, Type, Value,
+    convert::convert,
+    rules::{self, RuleId},
+};
+
+use super::{
+    Evaluation, Place,
+    blocks::{Found, FoundBlock},
+};
+use crate::{
+    eval::evaluation::Fault,
+    expr::{At, ExprId},
+    item::{Block, Dynamic},
+    scope::Interrupt,
+};
+
+impl Evaluation<'_> {
+    /// Adds the blocks that a `dynamic` block makes.
+    pub(super) fn dynamic(
+        &mut self,
+        block: &Block,
+        dynamic: &Dynamic,
+        nested: &NestedBlock,
+        place: &Place<'_>,
+        found: &mut Found,
+    ) -> Result<(), Interrupt> {
+        if !self.has_right_labels(block, nested, dynamic.labels.len()) {
+            return Ok(());
+        }
+        let for_each = self.for_each(dynamic.for_each, place)?;
+        let marks = place.marks.union(&rules::result_marks(RuleId::DynamicBlock, [&for_each]));
+        let is_unknown = place.is_unknown || !for_each.is_known();
+        let inner = Place { header: At::Node(block.node), root: place.root, marks, is_unknown };
+        if is_unknown {
+            self.bind(dynamic.iterator, iterator(Value::dynamic(), Value::dynamic()));
+            let value = self.body(&block.body, &nested.block, &inner)?;
+            found.is_unknown = true;
+            found.marks.add(&value.deep_marks().union(&for_each.deep_marks()).union(&inner.marks));
+        }
+        // What is not known has no elements to go through.
+        for (key, element) in for_each.elements().filter(|_| !is_unknown) {
+            self.bind(dynamic.iterator, iterator(key, element.clone()));
+            let label = match dynamic.labels.first() {
+                Some(label) => Some(self.label(*label)?),
+                None => None,
+            };
+            let value = self.body(&block.body, &nested.block, &inner)?.with_marks(&inner.marks);
+            found.blocks.push(FoundBlock { value, label, node: block.node });
+        }
+        self.unbind(dynamic.iterator);
+        Ok(())
+    }
+
+    /// The collection; unknown if it cannot be used, which is reported.
+    fn for_each(&mut self, id: ExprId, place: &Place<'_>) -> Result<Value, Interrupt> {
+        if place.is_unknown {
+            let value = self.unseen(|this| this.value(id))?;
+            return Ok(Value::dynamic().with_marks(&value.deep_marks()));
+        }
+        let value = self.value(id)?;
+        let ty = value.ty();
+        let detail = if value.is_null() {
+            "Cannot use a null value in for_each.".to_owned()
+        } else if ty.is_primitive() {
+            format!("Cannot use a {} value in for_each. An iterable collection is required.", ty.friendly_name())
+        } else {
+            return Ok(value);
+        };
+        let summary = "Invalid dynamic for_each value";
+        let fault = Fault { at: id, id: "invalid-dynamic-for-each", summary, detail };
+        Ok(self.fail(fault, &value.deep_marks()))
+    }
+
+    fn label(&mut self, id: ExprId) -> Result<Str, Interrupt> {
+        let before = self.failures();
+        let value = self.value(id)?;
+        if self.failures() > before {
+            return Ok(Str::default());
+        }
+        let detail = match convert(&value, &Type::String) {
+            _ if value.is_null() => "Cannot use a null value as a dynamic block label.".to_owned(),
+            Err(error) => format!("Cannot use this value as a dynamic block label: {}.", error.message),
+            Ok(_) if value.has_deep_secret() => {
+                "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.".to_owned()
+            }
+            Ok(text) => match text.as_str() {
+                Some(text) => return Ok(Str::from(text)),
+                None => "This value is not yet known. Dynamic block labels must be immediately-known values.".to_owned(),
+            },
+        };
+        let fault = Fault { at: id, id: "invalid-dynamic-block-label", summary: "Invalid dynamic block label", detail };
+        self.fail(fault, &Marks::NONE);
+        Ok(Str::default())
+    }
+}
+
+/// What the name of the iterator stands for.
+fn iterator(key: Value, value: Value) -> Value {
+    Value::object_from([("key", key), ("value", value)])
+}

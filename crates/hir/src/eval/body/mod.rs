@@ -1,0 +1,178 @@
+//! Bodies: from arguments and blocks to an object of the schema's type (hcl 3.2, protocol 4.2).
+
+mod blocks;
+mod dynamic;
+mod legacy;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use provider::{Attribute, Block, NestedBlock};
+use values::{Marks, Str, Value, convert::convert};
+
+use super::{
+    evaluation::{Evaluation, Outcome},
+    locate,
+};
+use crate::{
+    expr::{At, NodeId},
+    item::{self, Attr, Body},
+    scope::Interrupt,
+    suggest,
+};
+
+/// The values of an object's attributes and blocks while it is put together.
+type Parts = BTreeMap<Str, Value>;
+
+/// Where a body stands.
+#[derive(Clone)]
+struct Place<'a> {
+    /// Where problems of the body as a whole are shown.
+    header: At,
+    /// The outermost schema.
+    root: &'a Block,
+    /// Marks of the `dynamic` blocks around, which go on everything that is set inside.
+    marks: Marks,
+    /// Whether nobody knows how often the block will be there: its values are unknown, and what would fail in them is
+    /// not reported.
+    is_unknown: bool,
+}
+
+/// Decodes the body of a whole item.
+pub(super) fn decode(
+    evaluation: &mut Evaluation<'_>,
+    body: &Body,
+    header: NodeId,
+    schema: &Block,
+) -> Outcome {
+    let place = Place { header: At::Node(header), root: schema, marks: Marks::NONE, is_unknown: false };
+    evaluation.body(body, schema, &place)
+}
+
+impl Evaluation<'_> {
+    fn body(&mut self, body: &Body, schema: &Block, place: &Place<'_>) -> Outcome {
+        let mut parts = Parts::new();
+        for attr in &body.attrs {
+            match schema.attributes().get(&attr.name) {
+                Some(attribute) => {
+                    let value = self.attribute(attr, attribute, place)?;
+                    parts.insert(attr.name.clone(), value);
+                }
+                None => self.unsupported_argument(attr, body, schema),
+            }
+        }
+        let legacy = self.legacy_blocks(body, schema, place, &mut parts)?;
+        self.absent_attributes(schema, place, &mut parts);
+        for (kind, nested) in schema.blocks() {
+            let value = self.blocks(kind, nested, body, place)?;
+            parts.insert(kind.clone(), value);
+        }
+        for block in &body.blocks {
+            if !schema.blocks().contains_key(&block.kind) && !legacy.contains(&&block.kind) {
+                self.unsupported_block(block, schema);
+            }
+        }
+        Ok(Value::object(parts))
+    }
+
+    fn attribute(&mut self, attr: &Attr, attribute: &Attribute, place: &Place<'_>) -> Outcome {
+        let ty = attribute.decode_type();
+        if place.is_unknown {
+            let value = self.unseen(|this| this.value(attr.value))?;
+            let marks = value.deep_marks().union(&place.marks);
+            return Ok(Value::unknown(ty).with_marks(&marks));
+        }
+        let value = self.value(attr.value)?;
+        match convert(&value, &ty) {
+            Ok(converted) => Ok(converted.with_marks(&place.marks)),
+            Err(error) => {
+                let at = locate::locate_in_expr(self.exprs, attr.value, error.path.steps());
+                let fault = super::evaluation::Fault {
+                    at,
+                    id: "incorrect-attribute-value-type",
+                    summary: "Incorrect attribute value type",
+                    detail: format!("Inappropriate value for attribute {:?}: {}.", attr.name, error.message),
+                };
+                let marks = value.deep_marks().union(&place.marks);
+                self.fail(fault, &marks);
+                Ok(Value::unknown(ty).with_marks(&marks))
+            }
+        }
+    }
+
+    /// Blocks written where the schema has an attribute of objects. Gives the names that are accounted for.
+    fn legacy_blocks<'b>(
+        &mut self,
+        body: &'b Body,
+        schema: &Block,
+        place: &Place<'_>,
+        parts: &mut Parts,
+    ) -> Result<Vec<&'b Str>, Interrupt> {
+        let mut names: Vec<&Str> = Vec::new();
+        for block in &body.blocks {
+            if names.contains(&&block.kind) || parts.contains_key(&block.kind) {
+                continue;
+            }
+            if let Some(nested) = legacy_block_type(&block.kind, schema, place.root) {
+                let value = self.blocks(&block.kind, &nested, body, place)?;
+                parts.insert(block.kind.clone(), value);
+                names.push(&block.kind);
+            }
+        }
+        Ok(names)
+    }
+
+    fn absent_attributes(&mut self, schema: &Block, place: &Place<'_>, parts: &mut Parts) {
+        for (name, attribute) in schema.attributes() {
+            if parts.contains_key(name) {
+                continue;
+            }
+            let ty = attribute.implied_type();
+            if attribute.required {
+                let detail = format!("The argument {name:?} is required, but no definition was found.");
+                self.report(place.header, "missing-required-argument", "Missing required argument", detail);
+                parts.insert(name.clone(), Value::unknown(ty));
+            } else {
+                parts.insert(name.clone(), Value::null(ty));
+            }
+        }
+    }
+
+    fn unsupported_argument(&mut self, attr: &Attr, body: &Body, schema: &Block) {
+        let name = &attr.name;
+        let free = schema.attributes().iter().filter(|(known, attribute)| {
+            !attribute.is_computed_only() && body.attrs.iter().all(|attr| attr.name != **known)
+        });
+        let hint = match suggest::closest(name, free.map(|(known, _)| &**known)) {
+            Some(close) => format!(" Did you mean {close:?}?"),
+            None if schema.blocks().contains_key(name) => {
+                format!(" Did you mean to define a block of type {name:?}?")
+            }
+            None => String::new(),
+        };
+        let detail = format!("An argument named {name:?} is not expected here.{hint}");
+        self.report(At::Node(attr.node), "unsupported-argument", "Unsupported argument", detail);
+    }
+
+    fn unsupported_block(&mut self, block: &item::Block, schema: &Block) {
+        let kind = &block.kind;
+        let known = schema.blocks().keys().map(|known| &**known);
+        let hint = match suggest::closest(kind, known) {
+            Some(close) => format!(" Did you mean {close:?}?"),
+            None if schema.attributes().contains_key(kind) => {
+                format!(" Did you mean to define argument {kind:?}? If so, use the equals sign to assign it a value.")
+            }
+            None => String::new(),
+        };
+        let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
+        self.report(At::Node(block.node), "unsupported-block", "Unsupported block type", detail);
+    }
+}
+
+/// The nested block type as which blocks of this name are read although the schema has an attribute.
+fn legacy_block_type<'a>(kind: &str, schema: &Block, root: &'a Block) -> Option<Cow<'a, NestedBlock>> {
+    if schema.blocks().contains_key(kind) {
+        return None;
+    }
+    let nested = legacy::block_type(schema.attributes().get(kind)?)?;
+    legacy::may_be_legacy(root).then_some(Cow::Owned(nested))
+}

@@ -1,0 +1,263 @@
+//! Function calls (hcl 4.7).
+
+use values::{
+    Marks, Str, Type, Value,
+    functions::{self, Function, FunctionError},
+    rules::{self, Domain, MarkRule, RuleId},
+};
+
+use super::evaluation::{Evaluation, Fault, Outcome};
+use crate::{
+    expr::{Call, ExprId},
+    scope::{Interrupt, Scope},
+    suggest,
+};
+
+/// An argument of a call.
+pub(super) enum Argument {
+    /// As written, not evaluated yet.
+    Written(ExprId),
+    /// An element of the argument before `...`.
+    Expanded(ExprId, Value),
+}
+
+impl Argument {
+    fn at(&self) -> ExprId {
+        match self {
+            Argument::Written(id) | Argument::Expanded(id, _) => *id,
+        }
+    }
+}
+
+/// The arguments of a call after expansion.
+enum Arguments {
+    Known(Vec<Argument>),
+    /// The expanded one is not known yet, or failed: the result of the call is this.
+    Unknown(Value),
+}
+
+impl Evaluation<'_> {
+    pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Outcome {
+        let Some(scope) = self.scope else {
+            let detail = "Functions may not be called here.".to_owned();
+            let fault = Fault { at: id, id: "function-calls-not-allowed", summary: "Function calls not allowed", detail };
+            return Ok(self.fail(fault, &Marks::NONE));
+        };
+        let is_of_provider = call.name.starts_with("provider::");
+        let function = functions::lookup(&call.name);
+        if function.is_none() && !is_of_provider {
+            return Ok(self.unknown_function(id, &call.name));
+        }
+        let args = match self.arguments(call)? {
+            Arguments::Known(args) => args,
+            Arguments::Unknown(result) => return Ok(result),
+        };
+        match (function, &*call.name) {
+            (_, "try") => self.attempt(id, &args),
+            (Some(function), "can") => match (self.arity_fault(id, function, &args), args.first()) {
+                (None, Some(arg)) => self.can(arg),
+                (fault, _) => Ok(self.fail_arity(fault, id)),
+            },
+            (Some(function), _) => self.library_call(id, function, &args, scope),
+            (None, _) => self.provider_call(id, &call.name, &args, scope),
+        }
+    }
+
+    fn unknown_function(&mut self, at: ExprId, name: &str) -> Value {
+        let detail = match name.rsplit_once("::") {
+            Some((namespace, _)) => format!("There are no functions in namespace \"{namespace}::\"."),
+            None => {
+                let names = functions::all().map(|function| function.name);
+                let hint = suggest::closest(name, names).map(|close| format!(" Did you mean {close:?}?"));
+                format!("There is no function named {name:?}.{}", hint.unwrap_or_default())
+            }
+        };
+        let fault = Fault { at, id: "unknown-function", summary: "Call to unknown function", detail };
+        self.fail(fault, &Marks::NONE)
+    }
+
+    fn arguments(&mut self, call: &Call) -> Result<Arguments, Interrupt> {
+        let mut args: Vec<Argument> = call.args.iter().copied().map(Argument::Written).collect();
+        let Some(Argument::Written(last)) = (if call.expand { args.pop() } else { None }) else {
+            return Ok(Arguments::Known(args));
+        };
+        let before = self.failures();
+        let value = self.value(last)?;
+        if self.failures() > before {
+            return Ok(Arguments::Unknown(Value::dynamic().with_marks(&value.deep_marks())));
+        }
+        let ty = value.ty();
+        if value.is_null() {
+            let detail = "The expanding argument (indicated by ...) must not be null.";
+            return Ok(Arguments::Unknown(self.invalid_expansion(last, detail, &value)));
+        }
+        if !matches!(ty, Type::Dynamic | Type::Tuple(_) | Type::List(_) | Type::Set(_)) {
+            let detail = "The expanding argument (indicated by ...) must be of a tuple, list, or set type.";
+            return Ok(Arguments::Unknown(self.invalid_expansion(last, detail, &value)));
+        }
+        let Some(elements) = value.as_slice() else {
+            let rest = self.marks_of_written(&args)?;
+            return Ok(Arguments::Unknown(Value::dynamic().with_marks(&value.deep_marks().union(&rest))));
+        };
+        // The collection itself is gone after this, so its marks go on every element.
+        args.extend(elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))));
+        Ok(Arguments::Known(args))
+    }
+
+    fn invalid_expansion(&mut self, at: ExprId, detail: &str, value: &Value) -> Value {
+        let summary = "Invalid expanding argument value";
+        let fault = Fault { at, id: "invalid-expanding-argument", summary, detail: detail.to_owned() };
+        self.fail(fault, &value.deep_marks())
+    }
+
+    fn marks_of_written(&mut self, args: &[Argument]) -> Result<Marks, Interrupt> {
+        let mut marks = Marks::NONE;
+        for arg in args {
+            marks.add(&self.unseen(|this| this.argument(arg))?.deep_marks());
+        }
+        Ok(marks)
+    }
+
+    fn argument(&mut self, arg: &Argument) -> Outcome {
+        match arg {
+            Argument::Written(id) => self.value(*id),
+            Argument::Expanded(_, value) => Ok(value.clone()),
+        }
+    }
+
+    fn library_call(
+        &mut self,
+        id: ExprId,
+        function: &Function,
+        args: &[Argument],
+        scope: &dyn Scope,
+    ) -> Outcome {
+        let fault = self.arity_fault(id, function, args);
+        if fault.is_some() {
+            return Ok(self.fail_arity(fault, id));
+        }
+        let values = match self.all_values(args)? {
+            Ok(values) => values,
+            Err(failed) => return Ok(failed),
+        };
+        match function.call(&values, scope.functions()) {
+            Ok(result) => Ok(with_marks_inside(result, function.rule, &values)),
+            Err(error) => Ok(self.call_failed(id, function, args, &values, error)),
+        }
+    }
+
+    /// The values of all arguments; if one of them failed, the result that the call has then.
+    fn all_values(&mut self, args: &[Argument]) -> Result<Result<Vec<Value>, Value>, Interrupt> {
+        let before = self.failures();
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(self.argument(arg)?);
+        }
+        if self.failures() == before {
+            return Ok(Ok(values));
+        }
+        Ok(Err(Value::dynamic().with_marks(&deep_marks(&values))))
+    }
+
+    fn provider_call(&mut self, id: ExprId, name: &Str, args: &[Argument], scope: &dyn Scope) -> Outcome {
+        let values = match self.all_values(args)? {
+            Ok(values) => values,
+            Err(failed) => return Ok(failed),
+        };
+        let marks = rules::result_marks(RuleId::Function, &values);
+        let bare: Vec<Value> = values.iter().map(Value::without_all_marks).collect();
+        match scope.provider_function(name, &bare) {
+            Ok(result) => Ok(result.with_marks(&marks)),
+            Err(Interrupt::Refused { summary, detail }) => {
+                Ok(self.fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))
+            }
+            Err(interrupt) => Err(interrupt),
+        }
+    }
+
+    fn arity_fault(&self, at: ExprId, function: &Function, args: &[Argument]) -> Option<Fault> {
+        let (name, wanted) = (function.name, function.params.len());
+        if let Some(missing) = function.params.get(args.len()) {
+            let least = if function.variadic.is_some() { " at least" } else { "" };
+            let missing = missing.name;
+            let detail =
+                format!("Function {name:?} expects{least} {wanted} argument(s). Missing value for {missing:?}.");
+            let summary = "Not enough function arguments";
+            return Some(Fault { at, id: "not-enough-function-arguments", summary, detail });
+        }
+        if function.variadic.is_none() && args.len() > wanted {
+            let at = args.get(wanted).map_or(at, Argument::at);
+            let detail = format!("Function {name:?} expects only {wanted} argument(s).");
+            let summary = "Too many function arguments";
+            return Some(Fault { at, id: "too-many-function-arguments", summary, detail });
+        }
+        None
+    }
+
+    fn fail_arity(&mut self, fault: Option<Fault>, id: ExprId) -> Value {
+        let fault = fault.unwrap_or_else(|| Fault {
+            at: id,
+            id: "not-enough-function-arguments",
+            summary: "Not enough function arguments",
+            detail: "An argument is missing.".to_owned(),
+        });
+        self.fail(fault, &Marks::NONE)
+    }
+
+    fn call_failed(
+        &mut self,
+        id: ExprId,
+        function: &Function,
+        args: &[Argument],
+        values: &[Value],
+        error: FunctionError,
+    ) -> Value {
+        let at = match culprit(function, &error) {
+            Some((position, _)) => args.get(position).map_or(id, Argument::at),
+            None => id,
+        };
+        let (id, summary, detail) = function_problem(function, &error);
+        let fault = Fault { at, id, summary, detail };
+        self.fail_in(fault, Some(format!("while calling {}", signature(function))), &deep_marks(values))
+    }
+}
+
+/// What a diagnostic says of a failed call: id, summary and detail.
+pub fn function_problem(function: &Function, error: &FunctionError) -> (&'static str, &'static str, String) {
+    let message = error.message.strip_suffix('.').unwrap_or(&error.message);
+    match culprit(function, error) {
+        Some((_, parameter)) => {
+            let detail = format!("Invalid value for {parameter:?} parameter: {message}.");
+            ("invalid-function-argument", "Invalid function argument", detail)
+        }
+        None => {
+            let detail = format!("Call to function {:?} failed: {message}.", function.name);
+            ("error-in-function-call", "Error in function call", detail)
+        }
+    }
+}
+
+/// The argument at fault and its parameter's name.
+fn culprit(function: &Function, error: &FunctionError) -> Option<(usize, &'static str)> {
+    let position = error.argument?;
+    Some((position, function.parameter(position)?.name))
+}
+
+/// A result that is not known has no parts yet that could keep the marks of what is carried over.
+fn with_marks_inside(result: Value, rule: RuleId, args: &[Value]) -> Value {
+    if result.is_known() || rules::rule(rule, Domain::Concrete) != MarkRule::UnionTop {
+        return result;
+    }
+    result.with_marks(&deep_marks(args))
+}
+
+fn deep_marks(values: &[Value]) -> Marks {
+    values.iter().fold(Marks::NONE, |all, it| all.union(&it.deep_marks()))
+}
+
+/// `name(first, second, rest...)`
+fn signature(function: &Function) -> String {
+    let mut params: Vec<String> = function.params.iter().map(|it| it.name.to_owned()).collect();
+    params.extend(function.variadic.as_ref().map(|it| format!("{}...", it.name)));
+    format!("{}({})", function.name, params.join(", "))
+}

@@ -1,0 +1,219 @@
+//! `condition ? a : b` (hcl 4.3, 4.4).
+
+use values::{
+    Marks, ObjectType, Refinements, Type, Value, convert,
+    rules::{self, RuleId},
+};
+
+use super::evaluation::{Captured, Evaluation, Fault, Outcome};
+use crate::expr::ExprId;
+
+/// Both arms, and the type that the result has whichever is chosen.
+struct Arms {
+    ty: Type,
+    then: Captured,
+    otherwise: Captured,
+}
+
+impl Evaluation<'_> {
+    pub(super) fn conditional(
+        &mut self,
+        id: ExprId,
+        condition: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    ) -> Outcome {
+        let then = self.captured(then)?;
+        let otherwise = self.captured(otherwise)?;
+        let Some(ty) = common_type(&then.value, &otherwise.value) else {
+            return Ok(self.inconsistent(id, &then.value, &otherwise.value));
+        };
+        let arms = Arms { ty, then, otherwise };
+        let before = self.failures();
+        let value = self.value(condition)?;
+        if self.failures() > before {
+            return Ok(Value::unknown(arms.ty.clone()).with_marks(&arms.all_marks(&value)));
+        }
+        if value.is_null() {
+            let detail = "The condition value is null. Conditions must either be true or false.";
+            return Ok(self.unusable_condition(condition, "Null condition", detail, &value, &arms));
+        }
+        match convert::convert(&value, &Type::Bool) {
+            Ok(decided) => match decided.as_bool() {
+                Some(decision) => Ok(self.chosen(id, &value, decision, arms)),
+                None => Ok(arms.undecided(&value)),
+            },
+            Err(_) => {
+                let detail = "The condition expression must be of type bool.";
+                Ok(self.unusable_condition(condition, "Incorrect condition type", detail, &value, &arms))
+            }
+        }
+    }
+
+    fn chosen(&mut self, id: ExprId, condition: &Value, decision: bool, arms: Arms) -> Value {
+        let Arms { ty, then, otherwise } = arms;
+        let (name, chosen, other) =
+            if decision { ("true", then, otherwise) } else { ("false", otherwise, then) };
+        let marks = rules::result_marks(RuleId::Conditional, [condition, &chosen.value, &other.value]);
+        let value = self.adopt(chosen);
+        match convert::convert(&value, &ty) {
+            Ok(converted) => converted.with_marks(&marks),
+            Err(error) => {
+                let fault = Fault {
+                    at: id,
+                    id: "inconsistent-conditional-result-types",
+                    summary: "Inconsistent conditional result types",
+                    detail: format!("The {name} result value has the wrong type: {}.", error.message),
+                };
+                let read = marks.union(&value.deep_marks());
+                self.fail(fault, &read);
+                Value::unknown(ty).with_marks(&read)
+            }
+        }
+    }
+
+    fn unusable_condition(
+        &mut self,
+        at: ExprId,
+        summary: &'static str,
+        detail: &str,
+        condition: &Value,
+        arms: &Arms,
+    ) -> Value {
+        let marks = arms.all_marks(condition);
+        self.fail(Fault { at, id: "invalid-condition", summary, detail: detail.to_owned() }, &marks);
+        Value::unknown(arms.ty.clone()).with_marks(&marks)
+    }
+
+    fn inconsistent(&mut self, id: ExprId, then: &Value, otherwise: &Value) -> Value {
+        let fault = Fault {
+            at: id,
+            id: "inconsistent-conditional-result-types",
+            summary: "Inconsistent conditional result types",
+            detail: format!(
+                "The true and false result expressions must have consistent types. {}.",
+                mismatch(&then.ty(), &otherwise.ty())
+            ),
+        };
+        self.fail(fault, &then.deep_marks().union(&otherwise.deep_marks()))
+    }
+}
+
+impl Arms {
+    /// The result while the condition is unknown: whatever holds of both arms.
+    fn undecided(&self, condition: &Value) -> Value {
+        let marks = self.all_marks(condition);
+        let (then, otherwise) = (&self.then.value, &self.otherwise.value);
+        if then.is_null() && otherwise.is_null() {
+            return Value::null(self.ty.clone()).with_marks(&marks);
+        }
+        let both = self.common_refinements();
+        Value::unknown_with(self.ty.clone(), both).with_marks(&marks)
+    }
+
+    /// Bounds survive only where both arms are numbers, or collections of one type: what a conversion would make of
+    /// the other bounds is not followed.
+    fn common_refinements(&self) -> Refinements {
+        let (then, otherwise) = (&self.then.value, &self.otherwise.value);
+        let ty = then.ty();
+        if (ty == Type::Number || ty.is_collection()) && ty == otherwise.ty() && !then.is_null() && !otherwise.is_null()
+        {
+            return then.range().or(&otherwise.range());
+        }
+        if then.is_definitely_not_null() && otherwise.is_definitely_not_null() {
+            return Refinements::non_null();
+        }
+        Refinements::NONE
+    }
+
+    /// The marks of a result that may be either arm; those inside of the arms too, which have no place of their own yet.
+    fn all_marks(&self, condition: &Value) -> Marks {
+        let (then, otherwise) = (&self.then.value, &self.otherwise.value);
+        let own = rules::result_marks(RuleId::Conditional, [condition, then, otherwise]);
+        own.union(&then.deep_marks()).union(&otherwise.deep_marks())
+    }
+}
+
+/// The type of the result. A plain null takes the type of the other arm, and an arm whose type is not known leaves the
+/// result's open.
+fn common_type(then: &Value, otherwise: &Value) -> Option<Type> {
+    let (a, b) = (then.ty(), otherwise.ty());
+    if a == b {
+        return Some(a);
+    }
+    if then.is_null() && a == Type::Dynamic {
+        return Some(b);
+    }
+    if otherwise.is_null() && b == Type::Dynamic {
+        return Some(a);
+    }
+    if a == Type::Dynamic || b == Type::Dynamic {
+        return Some(Type::Dynamic);
+    }
+    convert::unify(&[a, b])
+}
+
+/// What keeps the types of two arms from having one in common.
+fn mismatch(then: &Type, otherwise: &Type) -> String {
+    match (then, otherwise) {
+        (Type::Object(a), Type::Object(b)) => object_mismatch(a, b),
+        (Type::Tuple(a), Type::Tuple(b)) => tuple_mismatch(a, b),
+        (Type::List(a), Type::List(b)) => element_mismatch("list", a, b),
+        (Type::Set(a), Type::Set(b)) => element_mismatch("set", a, b),
+        (Type::Map(a), Type::Map(b)) => element_mismatch("map", a, b),
+        _ => None,
+    }
+    .unwrap_or_else(|| named_mismatch(then, otherwise))
+}
+
+fn named_mismatch(then: &Type, otherwise: &Type) -> String {
+    let (a, b) = (then.friendly_name(), otherwise.friendly_name());
+    if a == b {
+        return "At least one deeply-nested attribute or element is not compatible across both the 'true' and the \
+                'false' value"
+            .to_owned();
+    }
+    format!("The 'true' value is {a}, but the 'false' value is {b}")
+}
+
+fn object_mismatch(then: &ObjectType, otherwise: &ObjectType) -> Option<String> {
+    for (name, ty) in then.iter() {
+        match otherwise.get(name) {
+            None => {
+                return Some(format!(
+                    "The 'true' value includes object attribute {name:?}, which is absent in the 'false' value"
+                ));
+            }
+            Some(other) if convert::unify(&[ty.clone(), other.clone()]).is_none() => {
+                return Some(format!("Type mismatch for object attribute {name:?}: {}", mismatch(ty, other)));
+            }
+            Some(_) => {}
+        }
+    }
+    let (extra, _) = otherwise.iter().find(|(name, _)| then.get(name).is_none())?;
+    Some(format!("The 'false' value includes object attribute {extra:?}, which is absent in the 'true' value"))
+}
+
+fn tuple_mismatch(then: &[Type], otherwise: &[Type]) -> Option<String> {
+    if then.len() != otherwise.len() {
+        return Some(format!(
+            "The 'true' tuple has length {}, but the 'false' tuple has length {}",
+            then.len(),
+            otherwise.len()
+        ));
+    }
+    let pairs = then.iter().zip(otherwise).enumerate();
+    let (position, (a, b)) =
+        { pairs }.find(|(_, (a, b))| convert::unify(&[Type::clone(a), Type::clone(b)]).is_none())?;
+    Some(format!("Type mismatch for tuple element {position}: {}", mismatch(a, b)))
+}
+
+/// Only a mismatch inside of objects and tuples needs words of its own; between other elements the names of the
+/// collections say it.
+fn element_mismatch(noun: &str, then: &Type, otherwise: &Type) -> Option<String> {
+    let nested = matches!(
+        (then, otherwise),
+        (Type::Object(_), Type::Object(_)) | (Type::Tuple(_), Type::Tuple(_))
+    );
+    nested.then(|| format!("Mismatched {noun} element types: {}", mismatch(then, otherwise)))
+}

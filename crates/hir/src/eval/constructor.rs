@@ -1,0 +1,87 @@
+//! `[a, b]` and `{ k = v }`.
+
+use std::collections::BTreeMap;
+
+use values::{
+    Kind, Marks, Str, Type, Value,
+    convert::convert,
+    rules::{self, RuleId},
+};
+
+use super::evaluation::{Evaluation, Fault, Outcome};
+use crate::{
+    expr::{ExprId, ObjectItem},
+    scope::Interrupt,
+};
+
+/// What a key expression comes to.
+pub(super) enum Key {
+    /// A name, with the marks of the key.
+    Name(Str, Marks),
+    /// Not known yet, or a failure that was reported.
+    Unknown(Marks),
+}
+
+impl Evaluation<'_> {
+    pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Outcome {
+        let mut values = Vec::with_capacity(elements.len());
+        for element in elements {
+            values.push(self.value(*element)?);
+        }
+        Ok(Value::tuple(values))
+    }
+
+    pub(super) fn object(&mut self, items: &[ObjectItem]) -> Outcome {
+        let mut attributes = BTreeMap::new();
+        let mut marks = Marks::NONE;
+        let mut is_known = true;
+        for item in items {
+            let key = self.object_key(item.key)?;
+            let value = self.value(item.value)?;
+            match key {
+                Key::Name(name, key_marks) => {
+                    marks.add(&key_marks);
+                    attributes.insert(name, value);
+                }
+                // The value may stand under any name, so what is said of it is said of the whole.
+                Key::Unknown(key_marks) => {
+                    marks.add(&key_marks);
+                    marks.add(&value.deep_marks());
+                    is_known = false;
+                }
+            }
+        }
+        if is_known {
+            return Ok(Value::object(attributes).with_marks(&marks));
+        }
+        for value in attributes.values() {
+            marks.add(&value.deep_marks());
+        }
+        Ok(Value::dynamic().with_marks(&marks))
+    }
+
+    fn object_key(&mut self, id: ExprId) -> Result<Key, Interrupt> {
+        let before = self.failures();
+        let key = self.value(id)?;
+        if self.failures() > before {
+            return Ok(Key::Unknown(key.deep_marks()));
+        }
+        if key.is_null() {
+            let detail = "Can't use a null value as a key.".to_owned();
+            self.fail(Fault { at: id, id: "null-value-as-key", summary: "Null value as key", detail }, key.marks());
+            return Ok(Key::Unknown(key.deep_marks()));
+        }
+        match convert(&key, &Type::String) {
+            Ok(text) => Ok(match text.kind() {
+                Kind::String(name) => Key::Name(name.clone(), rules::result_marks(RuleId::ObjectKey, [&key])),
+                _ => Key::Unknown(rules::result_marks(RuleId::ObjectKey, [&key])),
+            }),
+            Err(error) => {
+                let detail = format!("Can't use this value as a key: {}.", error.message);
+                let fault = Fault { at: id, id: "incorrect-key-type", summary: "Incorrect key type", detail };
+                self.fail(fault, &key.deep_marks());
+                Ok(Key::Unknown(key.deep_marks()))
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Values in a few words, for the lines below a diagnostic's source.
+//!
+//! **Invariant:** of a sensitive or ephemeral value only that it is one is said; of the parts of a container only their
+//! number and, for a lone attribute, its name.
+
+use values::{Kind, MarkKind, Refinements, Type, Value};
+
+use super::{
+    evaluation::Evaluation,
+    traversal::{traversal_text, traversals},
+};
+use crate::{
+    expr::ExprId,
+    scope::Interrupt,
+};
+
+/// One line for each thing that the expression reads, such as `var.x is "a"`, in the order of their names.
+pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
+    /// An expression that mentions more than this is not explained by a list of values.
+    const MOST: usize = 16;
+    let exprs = evaluation.exprs;
+    let mut lines = Vec::new();
+    for id in traversals(exprs, expr).into_iter().take(MOST) {
+        let Some(text) = traversal_text(exprs, id) else { continue };
+        if let Some(value) = evaluation.quietly(id) {
+            lines.push(format!("{text} {}", statement(&value)));
+        }
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+impl Evaluation<'_> {
+    /// The value of a traversal, if it has one; without a trace of what went wrong otherwise.
+    fn quietly(&mut self, id: ExprId) -> Option<Value> {
+        self.unseen(|this| {
+            let before = this.failures();
+            let value: Result<Value, Interrupt> = this.value(id);
+            value.ok().filter(|_| this.failures() == before)
+        })
+    }
+}
+
+/// What is said of a value after its name: `is "a"`, `has a sensitive value`, `will be known only after apply`.
+pub(super) fn statement(value: &Value) -> String {
+    if value.marks().has(MarkKind::Ephemeral) {
+        return "has an ephemeral value".to_owned();
+    }
+    if value.marks().has(MarkKind::Sensitive) {
+        return "has a sensitive value".to_owned();
+    }
+    match value.kind() {
+        Kind::Unknown(refinements) => unknown_statement(&value.ty(), refinements),
+        _ => format!("is {}", description(value)),
+    }
+}
+
+fn unknown_statement(ty: &Type, refinements: &Refinements) -> String {
+    if *ty == Type::Dynamic {
+        return "will be known only after apply".to_owned();
+    }
+    let length = if ty.is_collection() { length_statement(refinements) } else { String::new() };
+    let article = if matches!(ty, Type::Object(_)) { "an" } else { "a" };
+    format!("is {article} {}{length}, known only after apply", ty.friendly_name())
+}
+
+fn length_statement(refinements: &Refinements) -> String {
+    /// Longer bounds say nothing to a reader.
+    const GREATEST: u64 = 1024;
+    match (refinements.min_length(), refinements.max_length().filter(|max| *max <= GREATEST)) {
+        (min, Some(max)) if min == max => format!(" of length {min}"),
+        (0, Some(max)) => format!(" with up to {max} elements"),
+        (0, None) => String::new(),
+        (min, Some(max)) => format!(" with between {min} and {max} elements"),
+        (min, None) => format!(" with at least {min} elements"),
+    }
+}
+
+/// A known value in a few words: `"a"`, `list of string with 2 elements`.
+fn description(value: &Value) -> String {
+    match value.kind() {
+        Kind::Null => "null".to_owned(),
+        Kind::Unknown(_) => "(not yet known)".to_owned(),
+        Kind::Bool(value) => value.to_string(),
+        Kind::Number(number) => number.ten_digit_text(),
+        Kind::String(text) => quoted(text),
+        Kind::List(items) | Kind::Set(items) => with_elements(&value.ty().friendly_name(), items.len()),
+        Kind::Tuple(items) => with_elements("tuple", items.len()),
+        Kind::Map(entries) => with_elements(&value.ty().friendly_name(), entries.len()),
+        Kind::Object(attributes) => match (attributes.len(), attributes.keys().next()) {
+            (0, _) | (_, None) => "object with no attributes".to_owned(),
+            (1, Some(name)) => format!("object with 1 attribute {}", quoted(name)),
+            (count, _) => format!("object with {count} attributes"),
+        },
+    }
+}
+
+fn with_elements(name: &str, count: usize) -> String {
+    match count {
+        0 => format!("empty {name}"),
+        1 => format!("{name} with 1 element"),
+        count => format!("{name} with {count} elements"),
+    }
+}
+
+/// Text in quotes, cut where it is longer than a line should be.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

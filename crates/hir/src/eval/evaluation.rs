@@ -1,0 +1,221 @@
+//! One evaluation: the bound names, the problems found so far, and the choice of the form.
+
+use values::{Marks, Value};
+
+use super::{Evaluated, describe};
+use crate::{
+    expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
+    scope::{EvalDiagnostic, Interrupt, Scope},
+};
+
+/// A value, or the reason why the evaluation as a whole cannot go on now.
+pub(super) type Outcome = Result<Value, Interrupt>;
+
+/// One run over the expressions of one item.
+pub(super) struct Evaluation<'a> {
+    pub(super) exprs: &'a Exprs,
+    /// Absent for constants.
+    pub(super) scope: Option<&'a dyn Scope>,
+    symbols: Vec<Option<Value>>,
+    diagnostics: Vec<EvalDiagnostic>,
+    /// References that may not stand here at all. No arm and no `try` hides them.
+    refused: Vec<EvalDiagnostic>,
+    /// How many errors there were since the start, less those that were thrown away.
+    failures: usize,
+    /// Above zero where nobody will see the diagnostics.
+    unseen: u32,
+}
+
+/// Something that is wrong with an expression.
+pub(super) struct Fault {
+    pub(super) at: ExprId,
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) detail: String,
+}
+
+/// A value together with the diagnostics of its own evaluation, kept apart until it is clear that they count.
+pub(super) struct Captured {
+    pub(super) value: Value,
+    pub(super) diagnostics: Vec<EvalDiagnostic>,
+    pub(super) failures: usize,
+}
+
+impl<'a> Evaluation<'a> {
+    pub(super) fn new(exprs: &'a Exprs, scope: Option<&'a dyn Scope>) -> Evaluation<'a> {
+        Evaluation {
+            exprs,
+            scope,
+            symbols: Vec::new(),
+            diagnostics: Vec::new(),
+            refused: Vec::new(),
+            failures: 0,
+            unseen: 0,
+        }
+    }
+
+    pub(super) fn finish(mut self, value: Value) -> Evaluated {
+        self.diagnostics.append(&mut self.refused);
+        Evaluated { value, diagnostics: self.diagnostics }
+    }
+
+    /// The value of an expression.
+    pub(super) fn value(&mut self, id: ExprId) -> Outcome {
+        let exprs = self.exprs;
+        match &exprs[id] {
+            Expr::Missing => Ok(Value::dynamic()),
+            Expr::Literal(literal) => Ok(literal_value(literal)),
+            Expr::Template(parts) => self.template(parts),
+            Expr::TemplateJoin(tuple) => self.template_join(*tuple),
+            Expr::Ref(reference) => self.reference(id, reference),
+            Expr::Symbol(symbol) => Ok(self.symbol(*symbol)),
+            Expr::GetAttr { base, name } => self.get_attr(id, *base, name),
+            Expr::Index { base, key } => self.index(id, *base, *key),
+            Expr::Splat { base, item, each } => self.splat(*base, *item, *each),
+            Expr::Tuple(elements) => self.tuple(elements),
+            Expr::Object(items) => self.object(items),
+            Expr::ForTuple(parts) => self.for_tuple(parts),
+            Expr::ForObject(parts) => self.for_object(parts),
+            Expr::Unary { op, operand } => self.unary(id, *op, *operand),
+            Expr::Binary { op, left, right } => self.binary(id, *op, *left, *right),
+            Expr::Conditional { condition, then, otherwise } => self.conditional(id, *condition, *then, *otherwise),
+            Expr::Call(call) => self.call(id, call),
+        }
+    }
+
+    /// The value of a reference as a whole.
+    pub(super) fn reference(&mut self, id: ExprId, reference: &Ref) -> Outcome {
+        let Some(scope) = self.scope else {
+            let fault = Fault {
+                at: id,
+                id: "variables-not-allowed",
+                summary: "Variables not allowed",
+                detail: "Variables may not be used here.".to_owned(),
+            };
+            return Ok(self.fail(fault, &Marks::NONE));
+        };
+        self.or_refused(id, scope.reference(reference))
+    }
+
+    /// Turns a refusal of the scope into a diagnostic that nothing hides.
+    pub(super) fn or_refused(&mut self, at: ExprId, outcome: Outcome) -> Outcome {
+        let Err(Interrupt::Refused { summary, detail }) = outcome else { return outcome };
+        self.failures += 1;
+        let at = At::Expr(at);
+        if !self.refused.iter().any(|it| it.at == at) {
+            self.refused.push(EvalDiagnostic {
+                at,
+                severity: db::Severity::Error,
+                id: "invalid-reference",
+                summary: summary.to_owned(),
+                detail,
+                values: Vec::new(),
+            });
+        }
+        Ok(Value::dynamic())
+    }
+
+    /// The value bound to a name; unknown where it is looked at outside of its loop.
+    pub(super) fn symbol(&self, symbol: SymbolId) -> Value {
+        self.bound(symbol).cloned().unwrap_or_else(Value::dynamic)
+    }
+
+    pub(super) fn bound(&self, symbol: SymbolId) -> Option<&Value> {
+        self.symbols.get(symbol.0 as usize)?.as_ref()
+    }
+
+    pub(super) fn bind(&mut self, symbol: SymbolId, value: Value) {
+        let index = symbol.0 as usize;
+        if self.symbols.len() <= index {
+            self.symbols.resize(index + 1, None);
+        }
+        self.symbols[index] = Some(value);
+    }
+
+    pub(super) fn unbind(&mut self, symbol: SymbolId) {
+        if let Some(bound) = self.symbols.get_mut(symbol.0 as usize) {
+            *bound = None;
+        }
+    }
+
+    /// Reports a fault and gives the value of the failing expression: unknown, with the marks of what it read.
+    pub(super) fn fail(&mut self, fault: Fault, read: &Marks) -> Value {
+        self.fail_in(fault, None, read)
+    }
+
+    /// Like [`Evaluation::fail`], with a line on what was going on.
+    pub(super) fn fail_in(&mut self, fault: Fault, doing: Option<String>, read: &Marks) -> Value {
+        self.failures += 1;
+        if self.unseen == 0 && !self.is_reported(fault.at.into(), fault.id) {
+            let mut values: Vec<String> = doing.into_iter().collect();
+            values.extend(describe::values_of(self, fault.at));
+            self.push(fault.at.into(), fault.id, fault.summary.to_owned(), fault.detail, values);
+        }
+        Value::dynamic().with_marks(read)
+    }
+
+    /// Reports an error that no expression's value explains.
+    pub(super) fn report(&mut self, at: At, id: &'static str, summary: impl Into<String>, detail: String) {
+        self.failures += 1;
+        // One place can lack several things; a block made several times lacks the same each time.
+        let is_reported = |it: &EvalDiagnostic| it.at == at && it.id == id && it.detail == detail;
+        if self.unseen == 0 && !self.diagnostics.iter().any(is_reported) {
+            self.push(at, id, summary.into(), detail, Vec::new());
+        }
+    }
+
+    fn push(&mut self, at: At, id: &'static str, summary: String, detail: String, values: Vec<String>) {
+        self.diagnostics.push(EvalDiagnostic { at, severity: db::Severity::Error, id, summary, detail, values });
+    }
+
+    /// Whether the same problem was found at the same place, as in an earlier round of a loop. It is told once.
+    fn is_reported(&self, at: At, id: &str) -> bool {
+        self.diagnostics.iter().any(|it| it.at == at && it.id == id)
+    }
+
+    /// How many errors there were so far.
+    pub(super) fn failures(&self) -> usize {
+        self.failures
+    }
+
+    /// Evaluates apart: the diagnostics count only if they are [adopted](Evaluation::adopt).
+    pub(super) fn captured(&mut self, id: ExprId) -> Result<Captured, Interrupt> {
+        let outer = std::mem::take(&mut self.diagnostics);
+        let before = self.failures;
+        let outcome = self.value(id);
+        let diagnostics = std::mem::replace(&mut self.diagnostics, outer);
+        let failures = self.failures - before;
+        self.failures = before;
+        Ok(Captured { value: outcome?, diagnostics, failures })
+    }
+
+    /// Makes diagnostics that were kept apart count.
+    pub(super) fn adopt(&mut self, captured: Captured) -> Value {
+        self.failures += captured.failures;
+        for diagnostic in captured.diagnostics {
+            if !self.is_reported(diagnostic.at, diagnostic.id) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+        captured.value
+    }
+
+    /// Does something whose diagnostics nobody will see.
+    pub(super) fn unseen<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.failures;
+        self.unseen += 1;
+        let result = work(self);
+        self.unseen -= 1;
+        self.failures = before;
+        result
+    }
+}
+
+pub(super) fn literal_value(literal: &Literal) -> Value {
+    match literal {
+        Literal::Null => Value::null(values::Type::Dynamic),
+        Literal::Bool(value) => Value::bool(*value),
+        Literal::Number(number) => Value::number(number.clone()),
+        Literal::String(text) => Value::string(text.clone()),
+    }
+}

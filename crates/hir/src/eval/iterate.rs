@@ -1,0 +1,276 @@
+//! `for` expressions (hcl 4.5).
+
+use std::collections::BTreeMap;
+
+use values::{
+    Marks, Str, Type, Value,
+    convert::convert,
+    rules::{self, RuleId},
+};
+
+use super::evaluation::{Evaluation, Fault, Outcome};
+use crate::{
+    expr::{ExprId, ForObject, ForTuple, SymbolId},
+    scope::Interrupt,
+};
+
+/// What the two forms have in common.
+#[derive(Clone, Copy)]
+struct Loop {
+    key: Option<SymbolId>,
+    value: SymbolId,
+    collection: ExprId,
+    condition: Option<ExprId>,
+}
+
+/// What there is to go through.
+enum Source {
+    /// A collection whose elements are known.
+    Known(Value),
+    /// A collection that is not known, or a failure that was reported; with its marks.
+    Unknown(Marks),
+}
+
+/// What the `if` clause says of an element.
+enum Inclusion {
+    Yes,
+    No,
+    Unknown,
+}
+
+/// What was gathered so far about the result as a whole.
+struct Progress {
+    /// Marks of the collection, of conditions and of keys: they shape the result.
+    shape: Marks,
+    is_known: bool,
+}
+
+impl Progress {
+    fn over(collection: &Value) -> Progress {
+        Progress { shape: rules::result_marks(RuleId::ForCollection, [collection]), is_known: true }
+    }
+}
+
+impl Evaluation<'_> {
+    pub(super) fn for_tuple(&mut self, parts: &ForTuple) -> Outcome {
+        let round =
+            Loop { key: parts.key, value: parts.value, collection: parts.collection, condition: parts.condition };
+        let collection = match self.source(round)? {
+            Source::Known(collection) => collection,
+            Source::Unknown(marks) => return self.unknown_loop(round, &[parts.body], marks),
+        };
+        let mut progress = Progress::over(&collection);
+        let mut results = Vec::with_capacity(collection.stored_length().unwrap_or(0));
+        for (key, element) in collection.elements() {
+            self.enter(round, key, element.clone());
+            match self.inclusion(round, &mut progress)? {
+                Inclusion::No => {}
+                Inclusion::Yes => results.push(self.value(parts.body)?),
+                Inclusion::Unknown => results.push(self.unseen(|this| this.value(parts.body))?),
+            }
+        }
+        self.leave(round);
+        if progress.is_known {
+            return Ok(Value::tuple(results).with_marks(&progress.shape));
+        }
+        Ok(undecided(progress.shape, results.iter()))
+    }
+
+    pub(super) fn for_object(&mut self, parts: &ForObject) -> Outcome {
+        let round =
+            Loop { key: parts.key, value: parts.value, collection: parts.collection, condition: parts.condition };
+        let collection = match self.source(round)? {
+            Source::Known(collection) => collection,
+            Source::Unknown(marks) => return self.unknown_loop(round, &[parts.item_key, parts.item_value], marks),
+        };
+        let mut progress = Progress::over(&collection);
+        let mut results: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
+        for (key, element) in collection.elements() {
+            self.enter(round, key, element.clone());
+            match self.inclusion(round, &mut progress)? {
+                Inclusion::No => {}
+                Inclusion::Yes => self.for_object_item(parts, &mut progress, &mut results)?,
+                Inclusion::Unknown => {
+                    let value = self.unseen(|this| this.value(parts.item_value))?;
+                    progress.shape.add(&value.deep_marks());
+                }
+            }
+        }
+        self.leave(round);
+        if !progress.is_known {
+            return Ok(undecided(progress.shape, results.values().flatten()));
+        }
+        let attributes = results.into_iter().filter_map(|(name, mut values)| {
+            let value = if parts.group { Value::tuple(values) } else { values.pop()? };
+            Some((name, value))
+        });
+        Ok(Value::object(attributes.collect()).with_marks(&progress.shape))
+    }
+
+    fn for_object_item(
+        &mut self,
+        parts: &ForObject,
+        progress: &mut Progress,
+        results: &mut BTreeMap<Str, Vec<Value>>,
+    ) -> Result<(), Interrupt> {
+        let key = self.for_key(parts.item_key, progress)?;
+        let value = self.value(parts.item_value)?;
+        let Some((key, is_secret)) = key else {
+            progress.is_known = false;
+            progress.shape.add(&value.deep_marks());
+            return Ok(());
+        };
+        let values = results.entry(key.clone()).or_default();
+        if values.is_empty() || parts.group {
+            values.push(value);
+            return Ok(());
+        }
+        let named = if is_secret { "the same key".to_owned() } else { format!("the key {key:?}") };
+        let detail = format!(
+            "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \
+             ellipsis (...) after the value expression to enable grouping by key."
+        );
+        let fault =
+            Fault { at: parts.item_key, id: "duplicate-object-key", summary: "Duplicate object key", detail };
+        self.fail(fault, &Marks::NONE);
+        progress.is_known = false;
+        Ok(())
+    }
+
+    /// The key of an item and whether it must not be shown; nothing where it is unknown or was reported.
+    fn for_key(&mut self, id: ExprId, progress: &mut Progress) -> Result<Option<(Str, bool)>, Interrupt> {
+        let key = self.value(id)?;
+        progress.shape.add(&rules::result_marks(RuleId::ForKey, [&key]));
+        if key.is_null() {
+            let detail = "Key expression in 'for' expression must not produce a null value.".to_owned();
+            self.fail(invalid_key(id, detail), key.marks());
+            return Ok(None);
+        }
+        match convert(&key, &Type::String) {
+            Ok(text) => {
+                let is_secret = text.has_deep_secret();
+                Ok(text.as_str().map(|text| (Str::from(text), is_secret)))
+            }
+            Err(error) => {
+                progress.shape.add(&key.deep_marks());
+                let detail = format!("The key expression produced an invalid result: {}.", error.message);
+                self.fail(invalid_key(id, detail), &key.deep_marks());
+                Ok(None)
+            }
+        }
+    }
+
+    fn source(&mut self, round: Loop) -> Result<Source, Interrupt> {
+        let at = round.collection;
+        let collection = self.value(at)?;
+        let ty = collection.ty();
+        if collection.is_null() {
+            let fault = Fault {
+                at,
+                id: "iteration-over-null",
+                summary: "Iteration over null value",
+                detail: "A null value cannot be used as the collection in a 'for' expression.".to_owned(),
+            };
+            self.fail(fault, collection.marks());
+        } else if ty.is_primitive() {
+            let fault = Fault {
+                at,
+                id: "iteration-over-non-iterable",
+                summary: "Iteration over non-iterable value",
+                detail: format!(
+                    "A value of type {} cannot be used as the collection in a 'for' expression.",
+                    ty.friendly_name()
+                ),
+            };
+            self.fail(fault, collection.marks());
+        } else if collection.is_known() && self.condition_is_sound(round)? {
+            return Ok(Source::Known(collection));
+        }
+        Ok(Source::Unknown(collection.deep_marks()))
+    }
+
+    /// Looks at the `if` clause once with unknown names, so that one of the wrong type is told once and not for each
+    /// element.
+    fn condition_is_sound(&mut self, round: Loop) -> Result<bool, Interrupt> {
+        let Some(id) = round.condition else { return Ok(true) };
+        let before = self.failures();
+        self.enter(round, Value::dynamic(), Value::dynamic());
+        let result = self.value(id)?;
+        self.leave(round);
+        if self.failures() > before {
+            return Ok(false);
+        }
+        if result.is_null() {
+            let detail = "The value of the 'if' clause must not be null.".to_owned();
+            self.fail(Fault { at: id, id: "invalid-for-condition", summary: "Condition is null", detail }, result.marks());
+            return Ok(false);
+        }
+        if let Err(error) = convert(&result, &Type::Bool) {
+            let detail = format!("The 'if' clause value is invalid: {}.", error.message);
+            self.fail(invalid_condition(id, detail), &result.deep_marks());
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn inclusion(&mut self, round: Loop, progress: &mut Progress) -> Result<Inclusion, Interrupt> {
+        let Some(id) = round.condition else { return Ok(Inclusion::Yes) };
+        let result = self.value(id)?;
+        progress.shape.add(&rules::result_marks(RuleId::ForCondition, [&result]));
+        let detail = if result.is_null() {
+            "The value of the 'if' clause must not be null.".to_owned()
+        } else {
+            match convert(&result, &Type::Bool) {
+                Ok(decided) => match decided.as_bool() {
+                    Some(true) => return Ok(Inclusion::Yes),
+                    Some(false) => return Ok(Inclusion::No),
+                    None => {
+                        progress.is_known = false;
+                        return Ok(Inclusion::Unknown);
+                    }
+                },
+                Err(error) => format!("The 'if' clause value is invalid: {}.", error.message),
+            }
+        };
+        progress.is_known = false;
+        progress.shape.add(&result.deep_marks());
+        self.fail(invalid_condition(id, detail), &result.deep_marks());
+        Ok(Inclusion::Unknown)
+    }
+
+    /// The result over a collection that is not known: unknown, with the marks that it would have.
+    fn unknown_loop(&mut self, round: Loop, parts: &[ExprId], collection: Marks) -> Outcome {
+        let mut marks = collection;
+        self.enter(round, Value::dynamic(), Value::dynamic());
+        for part in round.condition.iter().chain(parts) {
+            let value = self.unseen(|this| this.value(*part))?;
+            marks.add(&value.deep_marks());
+        }
+        self.leave(round);
+        Ok(Value::dynamic().with_marks(&marks))
+    }
+
+    fn enter(&mut self, round: Loop, key: Value, value: Value) {
+        if let Some(symbol) = round.key {
+            self.bind(symbol, key);
+        }
+        self.bind(round.value, value);
+    }
+
+    fn leave(&mut self, round: Loop) {
+        round.key.into_iter().chain([round.value]).for_each(|symbol| self.unbind(symbol));
+    }
+}
+
+fn undecided<'v>(shape: Marks, parts: impl Iterator<Item = &'v Value>) -> Value {
+    let marks = parts.fold(shape, |all, part| all.union(&part.deep_marks()));
+    Value::dynamic().with_marks(&marks)
+}
+
+fn invalid_key(at: ExprId, detail: String) -> Fault {
+    Fault { at, id: "invalid-object-key", summary: "Invalid object key", detail }
+}
+
+fn invalid_condition(at: ExprId, detail: String) -> Fault {
+    Fault { at, id: "invalid-for-condition", summary: "Invalid 'for' condition", detail }
+}

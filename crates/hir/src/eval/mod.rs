@@ -1,0 +1,126 @@
+//! The concrete evaluator: lowered expressions over real values, which may be unknown or marked.
+//!
+//! Start at [`evaluate`], which runs one [`Evaluation`](evaluation::Evaluation); each form of expression has its file.
+//! [`decode_body`] turns a body into an object of its schema's type. How a form treats unknown values, null and
+//! errors is HCL's (`reference`: hcl 4); how marks pass is said by [`values::rules`], which the abstract evaluator
+//! shares.
+//!
+//! **Invariant:** no I/O; what a provider must answer interrupts with [`Interrupt::Call`].
+//! **Invariant:** a diagnostic quotes no sensitive or ephemeral value; see [`describe`].
+//! **Invariant:** work and memory grow linearly with the values touched.
+
+mod access;
+mod attempt;
+mod body;
+mod call;
+mod conditional;
+mod constraint;
+mod constructor;
+mod describe;
+mod evaluation;
+mod iterate;
+mod locate;
+mod operator;
+mod splat;
+mod template;
+#[cfg(test)]
+mod tests;
+mod traversal;
+
+use values::{Type, Value, convert::ConvertError};
+
+pub use call::function_problem;
+pub(crate) use traversal::traversals;
+
+use crate::{
+    expr::{At, ExprId, Exprs, NodeId, SymbolId},
+    item::{Body, TypeConstraint},
+    scope::{EvalDiagnostic, Interrupt, Scope},
+};
+
+/// What an evaluation gives. Where something failed, the value is unknown there and a diagnostic says why.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The value.
+    pub value: Value,
+    /// What was found wrong on the way.
+    pub diagnostics: Vec<EvalDiagnostic>,
+}
+
+impl Evaluated {
+    /// Whether a diagnostic is an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|it| it.severity == db::Severity::Error)
+    }
+}
+
+/// Evaluates an expression.
+///
+/// # Errors
+/// Only [`Interrupt::Call`] and [`Interrupt::Poisoned`]; everything else is a diagnostic.
+pub fn evaluate(exprs: &Exprs, expr: ExprId, scope: &dyn Scope) -> Result<Evaluated, Interrupt> {
+    evaluate_with(exprs, expr, &[], scope)
+}
+
+/// Evaluates an expression in which some symbols have a value already, as the names of a template file do.
+///
+/// # Errors
+/// See [`evaluate`].
+pub fn evaluate_with(
+    exprs: &Exprs,
+    expr: ExprId,
+    symbols: &[(SymbolId, Value)],
+    scope: &dyn Scope,
+) -> Result<Evaluated, Interrupt> {
+    let mut evaluation = evaluation::Evaluation::new(exprs, Some(scope));
+    for (symbol, value) in symbols {
+        evaluation.bind(*symbol, value.clone());
+    }
+    let value = evaluation.value(expr)?;
+    Ok(evaluation.finish(value))
+}
+
+/// Evaluates a constant: an expression that may neither refer to anything nor call a function.
+pub fn constant(exprs: &Exprs, expr: ExprId) -> Evaluated {
+    let mut evaluation = evaluation::Evaluation::new(exprs, None);
+    // Without a scope nothing can interrupt.
+    let value = evaluation.value(expr).unwrap_or_else(|_| Value::dynamic());
+    evaluation.finish(value)
+}
+
+/// Evaluates a body into an object of the schema's type: `dynamic` blocks expanded, what is absent null or empty, what
+/// is missing, unknown to the schema or of the wrong type diagnosed. Problems of the body as a whole stand at `header`.
+///
+/// # Errors
+/// See [`evaluate`].
+pub fn decode_body(
+    exprs: &Exprs,
+    body: &Body,
+    header: NodeId,
+    block: &provider::Block,
+    scope: &dyn Scope,
+) -> Result<Evaluated, Interrupt> {
+    let mut evaluation = evaluation::Evaluation::new(exprs, Some(scope));
+    let value = body::decode(&mut evaluation, body, header, block)?;
+    Ok(evaluation.finish(value))
+}
+
+/// The nearest place in a body of what a path into its value leads to; nothing if not even the first step is written.
+pub fn locate_path(body: &Body, exprs: &Exprs, path: &values::Path) -> Option<At> {
+    locate::locate(body, exprs, path.steps())
+}
+
+/// Gives a value the type of a constraint: defaults of optional attributes are filled in first, then it is converted.
+///
+/// # Errors
+/// If the value does not convert.
+pub fn apply_type(constraint: &TypeConstraint, value: Value) -> Result<Value, ConvertError> {
+    let value = match &constraint.defaults {
+        Some(defaults) => constraint::with_defaults(defaults, &constraint.ty, value),
+        None => value,
+    };
+    if constraint.ty == Type::Dynamic {
+        return Ok(value);
+    }
+    values::convert::convert(&value, &constraint.ty)
+}

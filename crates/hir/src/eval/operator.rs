@@ -1,0 +1,146 @@
+//! Prefix and infix operators (hcl 4.4).
+
+use values::{
+    Marks, Type, Value, convert,
+    ops,
+    rules::{self, RuleId},
+};
+
+use super::evaluation::{Captured, Evaluation, Outcome};
+use crate::expr::{BinaryOp, ExprId, UnaryOp};
+
+impl Evaluation<'_> {
+    pub(super) fn unary(&mut self, id: ExprId, op: UnaryOp, operand: ExprId) -> Outcome {
+        let op = match op {
+            UnaryOp::Not => ops::UnaryOp::Not,
+            UnaryOp::Negate => ops::UnaryOp::Negate,
+        };
+        let before = self.failures();
+        let value = self.value(operand)?;
+        if self.failures() > before {
+            return Ok(Value::unknown(op.ty()).with_marks(&value.deep_marks()));
+        }
+        match ops::unary(op, &value) {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                let at = if error.summary == INVALID_OPERAND { operand } else { id };
+                Ok(typed(op.ty(), self.op_failed(at, error, &value.deep_marks())))
+            }
+        }
+    }
+
+    pub(super) fn binary(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+        match op {
+            BinaryOp::And => self.logic(id, ops::BinaryOp::And, left, right),
+            BinaryOp::Or => self.logic(id, ops::BinaryOp::Or, left, right),
+            op => self.strict(id, strict_op(op), left, right),
+        }
+    }
+
+    /// An operator that needs both of its operands.
+    fn strict(&mut self, id: ExprId, op: ops::BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+        let before = self.failures();
+        let a = self.value(left)?;
+        let b = self.value(right)?;
+        if self.failures() > before {
+            return Ok(Value::unknown(op.result_type()).with_marks(&a.deep_marks().union(&b.deep_marks())));
+        }
+        Ok(self.applied(id, op, (left, &a), (right, &b)))
+    }
+
+    fn applied(
+        &mut self,
+        id: ExprId,
+        op: ops::BinaryOp,
+        (left, a): (ExprId, &Value),
+        (right, b): (ExprId, &Value),
+    ) -> Value {
+        match ops::binary(op, a, b) {
+            Ok(result) => result,
+            Err(error) => {
+                let at = match error.operand {
+                    Some(0) if error.summary == INVALID_OPERAND => left,
+                    Some(_) if error.summary == INVALID_OPERAND => right,
+                    _ => id,
+                };
+                let read = a.deep_marks().union(&b.deep_marks());
+                typed(op.result_type(), self.op_failed(at, error, &read))
+            }
+        }
+    }
+
+    /// `&&` and `||`: an operand that decides alone hides what is wrong with the evaluation of the other, but not that
+    /// the other has the wrong type.
+    fn logic(&mut self, id: ExprId, op: ops::BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+        let controlling = op == ops::BinaryOp::Or;
+        let a = self.captured(left)?;
+        let b = self.captured(right)?;
+        let (Ok(x), Ok(y)) = (convert::convert(&a.value, &Type::Bool), convert::convert(&b.value, &Type::Bool)) else {
+            let (a, b) = (self.adopt(a), self.adopt(b));
+            return Ok(self.applied(id, op, (left, &a), (right, &b)));
+        };
+        let marks = rules::result_marks(RuleId::Operator, [&x, &y]);
+        if decides(&x, controlling) {
+            self.adopt(a);
+            return Ok(Value::bool(controlling).with_marks(&marks));
+        }
+        if decides(&y, controlling) {
+            self.adopt(b);
+            return Ok(Value::bool(controlling).with_marks(&marks));
+        }
+        if !x.is_known() && !y.is_known() && a.failures == 0 {
+            self.adopt(a);
+            return Ok(Value::unknown(Type::Bool).refined_not_null().with_marks(&marks));
+        }
+        Ok(self.undecided_logic(id, op, (left, a), (right, b)))
+    }
+
+    fn undecided_logic(
+        &mut self,
+        id: ExprId,
+        op: ops::BinaryOp,
+        (left, a): (ExprId, Captured),
+        (right, b): (ExprId, Captured),
+    ) -> Value {
+        let failed = a.failures + b.failures > 0;
+        let (a, b) = (self.adopt(a), self.adopt(b));
+        if failed {
+            return Value::unknown(Type::Bool).with_marks(&a.deep_marks().union(&b.deep_marks()));
+        }
+        self.applied(id, op, (left, &a), (right, &b))
+    }
+}
+
+const INVALID_OPERAND: &str = "Invalid operand";
+
+/// Whether an operand settles the result alone. Null counts as false, as in the reference.
+fn decides(operand: &Value, controlling: bool) -> bool {
+    match operand.as_bool() {
+        Some(value) => value == controlling,
+        None => operand.is_null() && !controlling,
+    }
+}
+
+/// The value of a failed operation: its type is known all the same.
+fn typed(ty: Type, failed: Value) -> Value {
+    let marks: &Marks = failed.marks();
+    Value::unknown(ty).with_marks(marks)
+}
+
+fn strict_op(op: BinaryOp) -> ops::BinaryOp {
+    match op {
+        BinaryOp::Or => ops::BinaryOp::Or,
+        BinaryOp::And => ops::BinaryOp::And,
+        BinaryOp::Equal => ops::BinaryOp::Equal,
+        BinaryOp::NotEqual => ops::BinaryOp::NotEqual,
+        BinaryOp::Less => ops::BinaryOp::Less,
+        BinaryOp::LessOrEqual => ops::BinaryOp::LessOrEqual,
+        BinaryOp::Greater => ops::BinaryOp::Greater,
+        BinaryOp::GreaterOrEqual => ops::BinaryOp::GreaterOrEqual,
+        BinaryOp::Add => ops::BinaryOp::Add,
+        BinaryOp::Subtract => ops::BinaryOp::Subtract,
+        BinaryOp::Multiply => ops::BinaryOp::Multiply,
+        BinaryOp::Divide => ops::BinaryOp::Divide,
+        BinaryOp::Modulo => ops::BinaryOp::Modulo,
+    }
+}

@@ -1,0 +1,105 @@
+//! Templates (hcl 4.6).
+
+use values::{
+    Marks, Refinements, Type, Value,
+    convert::convert,
+    rules::{self, RuleId},
+};
+
+use super::evaluation::{Evaluation, Fault, Outcome};
+use crate::expr::{ExprId, TemplatePart};
+
+/// The most of a known prefix that an unknown template keeps, in bytes.
+const LONGEST_PREFIX: usize = 128;
+
+/// What has been put together so far.
+struct Text {
+    text: String,
+    marks: Marks,
+    is_known: bool,
+    has_failed: bool,
+}
+
+impl Text {
+    fn new() -> Text {
+        Text { text: String::new(), marks: Marks::NONE, is_known: true, has_failed: false }
+    }
+
+    fn push(&mut self, piece: &str) {
+        if self.is_known {
+            self.text.push_str(piece);
+        }
+    }
+
+    /// A template is never null. Of an unfinished one the beginning is known.
+    fn finish(self) -> Value {
+        let value = if self.is_known && !self.has_failed {
+            Value::string(self.text)
+        } else {
+            let mut known = Refinements::non_null();
+            if !self.has_failed {
+                known = known.with_safe_prefix(&self.text[..self.text.floor_char_boundary(LONGEST_PREFIX)]);
+            }
+            Value::unknown_with(Type::String, known)
+        };
+        value.with_marks(&self.marks)
+    }
+}
+
+impl Evaluation<'_> {
+    pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Outcome {
+        let mut text = Text::new();
+        for part in parts {
+            match part {
+                TemplatePart::Literal(piece) => text.push(piece),
+                TemplatePart::Expr(id) => {
+                    let before = self.failures();
+                    let value = self.value(*id)?;
+                    self.append(*id, &value, &mut text);
+                    text.has_failed |= self.failures() > before;
+                }
+            }
+        }
+        Ok(text.finish())
+    }
+
+    fn append(&mut self, at: ExprId, value: &Value, text: &mut Text) {
+        text.marks.add(&rules::result_marks(RuleId::Template, [value]));
+        if value.is_null() {
+            let detail = "The expression result is null. Cannot include a null value in a string template.";
+            self.fail(invalid_interpolation(at, detail.to_owned()), value.marks());
+            return;
+        }
+        if !value.is_known() {
+            text.is_known = false;
+            return;
+        }
+        match convert(value, &Type::String) {
+            Ok(converted) => text.push(converted.as_str().unwrap_or_default()),
+            Err(error) => {
+                let marks = value.deep_marks();
+                text.marks.add(&marks);
+                let detail = format!("Cannot include the given value in a string template: {}.", error.message);
+                self.fail(invalid_interpolation(at, detail), &marks);
+            }
+        }
+    }
+
+    /// The strings of a `%{ for }`, one after the other. Where one is unknown, nothing is known of the whole.
+    pub(super) fn template_join(&mut self, tuple: ExprId) -> Outcome {
+        let value = self.value(tuple)?;
+        let Some(elements) = value.as_slice().filter(|it| it.iter().all(Value::is_known)) else {
+            return Ok(Value::unknown(Type::String).with_marks(&value.deep_marks()));
+        };
+        let mut text = Text::new();
+        text.marks.add(&rules::result_marks(RuleId::Template, [&value]));
+        for element in elements {
+            self.append(tuple, element, &mut text);
+        }
+        Ok(text.finish())
+    }
+}
+
+fn invalid_interpolation(at: ExprId, detail: String) -> Fault {
+    Fault { at, id: "invalid-template-interpolation", summary: "Invalid template interpolation value", detail }
+}

@@ -1,0 +1,273 @@
+//! Lowered expressions: what an expression says, without its ranges.
+//!
+//! One item (a resource, a local, an output, …) owns one arena of expressions, so two items never share an id and
+//! an edit inside one block cannot change the ids of another. Ranges are in the [`SourceMap`](crate::SourceMap),
+//! which is asked only when something is shown to a person.
+
+use values::{Number, Str};
+
+/// An expression of one item; an index into [`Exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+/// Something of an item that is not an expression but has a place in the text: an attribute's name, a block's header,
+/// a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A place inside one item that a diagnostic can point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum At {
+    /// An expression.
+    Expr(ExprId),
+    /// A name, header or label.
+    Node(NodeId),
+}
+
+impl From<ExprId> for At {
+    fn from(expr: ExprId) -> At {
+        At::Expr(expr)
+    }
+}
+
+impl From<NodeId> for At {
+    fn from(node: NodeId) -> At {
+        At::Node(node)
+    }
+}
+
+/// A name bound inside an item: a `for` variable, a `dynamic` iterator, or the element of a splat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolId(pub u32);
+
+/// The expressions of one item.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exprs {
+    pub(crate) arena: Vec<Expr>,
+    /// Names of the symbols, by [`SymbolId`]; for messages and completion.
+    pub(crate) symbols: Vec<Str>,
+}
+
+impl Exprs {
+    /// How many expressions there are; ids run from 0 to this.
+    pub fn len(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// Whether the item has no expression.
+    pub fn is_empty(&self) -> bool {
+        self.arena.is_empty()
+    }
+
+    /// Every expression with its id; children come before their parents.
+    pub fn iter(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
+        self.arena.iter().enumerate().map(|(index, expr)| (ExprId(index as u32), expr))
+    }
+
+    /// How many symbols the item binds.
+    pub fn symbol_count(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// The name under which a symbol was written.
+    pub fn symbol_name(&self, symbol: SymbolId) -> &Str {
+        &self.symbols[symbol.0 as usize]
+    }
+}
+
+impl std::ops::Index<ExprId> for Exprs {
+    type Output = Expr;
+
+    fn index(&self, id: ExprId) -> &Expr {
+        &self.arena[id.0 as usize]
+    }
+}
+
+/// One lowered expression. Parentheses are gone; a template of exactly one interpolation is that expression
+/// (`reference`: hcl 2, "Template unwrap").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A syntax error stands here and was reported; it means an unknown value of any type.
+    Missing,
+    /// A constant.
+    Literal(Literal),
+    /// Text with interpolations; always a string.
+    Template(Box<[TemplatePart]>),
+    /// `%{ for }`: the strings of a tuple, joined without separator.
+    TemplateJoin(ExprId),
+    /// A reference to something outside of the expression.
+    Ref(Ref),
+    /// A name bound by `for`, `dynamic` or a splat.
+    Symbol(SymbolId),
+    /// `base.name`.
+    GetAttr { base: ExprId, name: Str },
+    /// `base[key]` and the legacy `base.0`.
+    Index { base: ExprId, key: ExprId },
+    /// `base[*]…` and `base.*…`: `each` is evaluated for every element, bound to `item`.
+    Splat { base: ExprId, item: SymbolId, each: ExprId },
+    /// `[a, b]`.
+    Tuple(Box<[ExprId]>),
+    /// `{ k = v }`; later duplicates win.
+    Object(Box<[ObjectItem]>),
+    /// `[for k, v in c : body if cond]`.
+    ForTuple(Box<ForTuple>),
+    /// `{for k, v in c : key => value... if cond}`.
+    ForObject(Box<ForObject>),
+    /// `!x`, `-x`.
+    Unary { op: UnaryOp, operand: ExprId },
+    /// `a + b`.
+    Binary { op: BinaryOp, left: ExprId, right: ExprId },
+    /// `c ? a : b`.
+    Conditional { condition: ExprId, then: ExprId, otherwise: ExprId },
+    /// `name(args...)`.
+    Call(Box<Call>),
+}
+
+/// A constant as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number at the precision of its text.
+    Number(Number),
+    /// A string without interpolation.
+    String(Str),
+}
+
+/// A piece of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplatePart {
+    /// Literal text, escapes and strip markers applied.
+    Literal(Str),
+    /// `${ … }`, `%{ if }` (a conditional over two templates) or `%{ for }` (a [`Expr::TemplateJoin`]).
+    Expr(ExprId),
+}
+
+/// One `key = value` of an object constructor. A bare word as key is a string literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectItem {
+    /// The key.
+    pub key: ExprId,
+    /// The value.
+    pub value: ExprId,
+}
+
+/// What [`Expr::ForTuple`] holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForTuple {
+    /// The first of two names.
+    pub key: Option<SymbolId>,
+    /// The only or second name.
+    pub value: SymbolId,
+    /// What is iterated.
+    pub collection: ExprId,
+    /// Evaluated for every element.
+    pub body: ExprId,
+    /// The `if` clause.
+    pub condition: Option<ExprId>,
+}
+
+/// What [`Expr::ForObject`] holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForObject {
+    /// The first of two names.
+    pub key: Option<SymbolId>,
+    /// The only or second name.
+    pub value: SymbolId,
+    /// What is iterated.
+    pub collection: ExprId,
+    /// The key of each resulting attribute.
+    pub item_key: ExprId,
+    /// The value of each resulting attribute.
+    pub item_value: ExprId,
+    /// Whether `...` groups values of equal keys.
+    pub group: bool,
+    /// The `if` clause.
+    pub condition: Option<ExprId>,
+}
+
+/// A function call. `try` and `can` are calls too; the evaluators treat them specially.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The name as written, with `::` for namespaces; `core::` is already removed.
+    pub name: Str,
+    /// The arguments.
+    pub args: Box<[ExprId]>,
+    /// Whether the last argument is expanded with `...`.
+    pub expand: bool,
+}
+
+/// A prefix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `!`
+    Not,
+    /// `-`
+    Negate,
+}
+
+/// An infix operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `||`
+    Or,
+    /// `&&`
+    And,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+}
+
+/// The root of a reference; further steps are [`Expr::GetAttr`] and [`Expr::Index`] above it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ref {
+    /// `var.name`
+    Variable(Str),
+    /// `local.name`
+    Local(Str),
+    /// `type.name`, `data.type.name`, `ephemeral.type.name`: one object, or the collection of its instances.
+    Resource(addr::Resource),
+    /// `module.name`: an object of its outputs, or the collection of its instances.
+    Module(Str),
+    /// `each.key`
+    EachKey,
+    /// `each.value`
+    EachValue,
+    /// `count.index`
+    CountIndex,
+    /// `self`
+    SelfObject,
+    /// `path.module`
+    PathModule,
+    /// `path.root`
+    PathRoot,
+    /// `path.cwd`
+    PathCwd,
+    /// `path.temp`: the module instance's temporary directory (path-temp RFC).
+    PathTemp,
+    /// `terraform.workspace`, `tofu.workspace`
+    Workspace,
+    /// `terraform.applying`, `tofu.applying`: an ephemeral bool (RFC, "tofu.applying").
+    Applying,
+}

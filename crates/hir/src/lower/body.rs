@@ -1,0 +1,422 @@
+//! Bodies: reading the arguments and blocks that the language itself knows, and lowering those that a schema will.
+
+use syntax::{
+    AstNode, TextRange,
+    ast::{self, BodyItem},
+};
+use values::Str;
+
+use super::{ItemCtx, expr, problem::Problem};
+use crate::{
+    expr::ExprId,
+    item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
+    suggest,
+};
+
+/// A body whose arguments are taken by name; what is left at the end is either an error or a schema's.
+pub(super) struct BodyReader {
+    attrs: Vec<ast::Attribute>,
+    blocks: Vec<ast::Block>,
+    /// Names asked for so far, for suggestions.
+    known_attrs: Vec<&'static str>,
+    known_blocks: Vec<&'static str>,
+    range: TextRange,
+}
+
+impl BodyReader {
+    pub(super) fn new(block: &ast::Block) -> BodyReader {
+        let range = header_range(block);
+        let mut reader = BodyReader { attrs: vec![], blocks: vec![], known_attrs: vec![], known_blocks: vec![], range };
+        for item in block.body().into_iter().flat_map(|body| body.items()) {
+            match item {
+                // The first of two attributes of one name counts; the second was reported by the parser.
+                BodyItem::Attribute(attr) if reader.position(attr.name().as_deref()).is_none() => reader.attrs.push(attr),
+                BodyItem::Attribute(_) => {}
+                BodyItem::Block(block) => reader.blocks.push(block),
+            }
+        }
+        reader
+    }
+
+    fn position(&self, name: Option<&str>) -> Option<usize> {
+        self.attrs.iter().position(|attr| attr.name().as_deref() == name)
+    }
+
+    pub(super) fn attr(&mut self, name: &'static str) -> Option<ast::Attribute> {
+        self.known_attrs.push(name);
+        let index = self.position(Some(name))?;
+        Some(self.attrs.remove(index))
+    }
+
+    pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block> {
+        self.known_blocks.push(kind);
+        let is_kind = |block: &ast::Block| block.type_token().is_some_and(|it| it.text() == kind);
+        let (taken, rest) = std::mem::take(&mut self.blocks).into_iter().partition(is_kind);
+        self.blocks = rest;
+        taken
+    }
+
+    /// A block that may stand once. Further ones are reported.
+    pub(super) fn single_block(&mut self, ctx: &mut ItemCtx<'_>, kind: &'static str, inside: &str) -> Option<ast::Block> {
+        let mut blocks = self.blocks(kind).into_iter();
+        let first = blocks.next();
+        for extra in blocks {
+            ctx.problem(Problem::error(
+                "duplicate-block",
+                header_range(&extra),
+                format!("Duplicate {kind} block"),
+                format!("This {inside} already has a {kind} block. Only one is allowed; merge the two."),
+            ));
+        }
+        first
+    }
+
+    /// A required argument; its absence is reported at the block's header.
+    pub(super) fn required(&mut self, ctx: &mut ItemCtx<'_>, name: &'static str) -> Option<ast::Attribute> {
+        let attr = self.attr(name);
+        if attr.is_none() {
+            ctx.problem(missing_argument(self.range, name));
+        }
+        attr
+    }
+
+    /// Reports everything that nobody asked for.
+    pub(super) fn finish(self, ctx: &mut ItemCtx<'_>) {
+        for attr in &self.attrs {
+            let Some(name) = attr.name_token() else { continue };
+            ctx.problem(unsupported_argument(name.text_range(), name.text(), &self.known_attrs, &self.known_blocks));
+        }
+        for block in &self.blocks {
+            let Some(kind) = block.type_token() else { continue };
+            ctx.problem(unsupported_block(kind.text_range(), kind.text(), &self.known_attrs, &self.known_blocks));
+        }
+    }
+
+    /// What is left, as a body for a schema.
+    pub(super) fn rest(self, ctx: &mut ItemCtx<'_>) -> Body {
+        let attrs = self.attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect();
+        let blocks = self.blocks.iter().filter_map(|block| schema_block(ctx, block)).collect();
+        Body { attrs, blocks }
+    }
+
+    /// Moves the contents of `_ {}` blocks up: they escape a schema whose names collide with meta-arguments.
+    pub(super) fn absorb_escape(&mut self) {
+        for escape in self.blocks("_") {
+            let inner = BodyReader::new(&escape);
+            self.attrs.extend(inner.attrs);
+            self.blocks.extend(inner.blocks);
+        }
+    }
+
+    /// The arguments that are left, where blocks have no meaning.
+    pub(super) fn rest_attrs(mut self, ctx: &mut ItemCtx<'_>) -> Box<[Attr]> {
+        let attrs = std::mem::take(&mut self.attrs);
+        self.finish(ctx);
+        attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect()
+    }
+}
+
+fn missing_argument(range: TextRange, name: &str) -> Problem {
+    Problem::error(
+        "missing-argument",
+        range,
+        "Missing required argument",
+        format!("The argument \"{name}\" is required, but no definition was found."),
+    )
+}
+
+fn unsupported_argument(range: TextRange, name: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
+    let mut detail = format!("An argument named \"{name}\" is not expected here.");
+    if blocks.contains(&name) {
+        detail.push_str(&format!(" Did you mean to define a block of type \"{name}\"?"));
+    } else if let Some(close) = suggest::closest(name, attrs.iter().copied()) {
+        detail.push_str(&format!(" Did you mean \"{close}\"?"));
+    }
+    Problem::error("unsupported-argument", range, "Unsupported argument", detail)
+}
+
+fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
+    let mut detail = format!("Blocks of type \"{kind}\" are not expected here.");
+    if attrs.contains(&kind) {
+        detail.push_str(&format!(
+            " Did you mean to define argument \"{kind}\"? If so, use the equals sign to assign it a value."
+        ));
+    } else if let Some(close) = suggest::closest(kind, blocks.iter().copied()) {
+        detail.push_str(&format!(" Did you mean \"{close}\"?"));
+    }
+    Problem::error("unsupported-block", range, "Unsupported block type", detail)
+}
+
+/// `name = value`.
+pub(super) fn attribute(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Attr> {
+    let name = attr.name_token()?;
+    let node = ctx.node(name.text_range());
+    let value = ctx.expr_opt(attr.value(), attr.syntax().text_range());
+    Some(Attr { name: name.text().into(), value, node })
+}
+
+/// The value of an attribute.
+pub(super) fn value(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> ExprId {
+    ctx.expr_opt(attr.value(), attr.syntax().text_range())
+}
+
+/// A whole body for a schema.
+pub(super) fn schema_body(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Body {
+    BodyReader::new(block).rest(ctx)
+}
+
+/// A nested block for a schema, `dynamic` included.
+pub(super) fn schema_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
+    let kind = block.type_token()?;
+    if kind.text() == "dynamic" {
+        return dynamic_block(ctx, block);
+    }
+    let node = ctx.node(header_range(block));
+    let labels = labels(block);
+    let body = schema_body(ctx, block);
+    Some(Block { kind: kind.text().into(), labels, body, dynamic: None, node })
+}
+
+/// The decoded labels of a block.
+pub(super) fn labels(block: &ast::Block) -> Box<[Str]> {
+    block.label_texts().map(|label| Str::from(&*label)).collect()
+}
+
+/// `dynamic "kind" { for_each, iterator, labels, content {} }` (hcl 3.2).
+fn dynamic_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
+    let node = ctx.node(header_range(block));
+    let mut reader = BodyReader::new(block);
+    let [kind] = <[Str; 1]>::try_from(labels(block).into_vec()).ok().or_else(|| {
+        ctx.problem(Problem::error(
+            "missing-name",
+            header_range(block),
+            "Missing name for dynamic",
+            "All dynamic blocks must have 1 label (block_type).",
+        ));
+        None
+    })?;
+    let for_each = reader.required(ctx, "for_each").map(|attr| value(ctx, &attr));
+    let labels = dynamic_labels(ctx, reader.attr("labels"));
+    let depth = ctx.depth();
+    let iterator = iterator_name(ctx, reader.attr("iterator")).unwrap_or_else(|| kind.clone());
+    let content = dynamic_content(ctx, &mut reader, block);
+    reader.finish(ctx);
+    let iterator = ctx.bind(iterator);
+    let body = content.map(|content| schema_body(ctx, &content));
+    ctx.leave(depth);
+    let dynamic = Some(Box::new(Dynamic { for_each: for_each?, iterator, labels }));
+    Some(Block { kind, labels: Box::default(), body: body?, dynamic, node })
+}
+
+fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[ExprId]> {
+    match attr.and_then(|attr| attr.value()) {
+        Some(ast::Expr::Tuple(tuple)) => tuple.elements().map(|element| ctx.expr(&element)).collect(),
+        Some(other) => {
+            ctx.problem(Problem::error(
+                "invalid-dynamic-labels",
+                other.syntax().text_range(),
+                "Invalid expression",
+                "A static list expression is required.",
+            ));
+            Box::default()
+        }
+        None => Box::default(),
+    }
+}
+
+fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
+    let value = attr?.value()?;
+    let name = expr::keyword(&value);
+    if name.is_none() {
+        ctx.problem(Problem::error(
+            "invalid-dynamic-iterator",
+            value.syntax().text_range(),
+            "Invalid dynamic iterator name",
+            "Dynamic iterator must be a single variable name.",
+        ));
+    }
+    name.map(Str::from)
+}
+
+fn dynamic_content(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::Block) -> Option<ast::Block> {
+    let mut contents = reader.blocks("content").into_iter();
+    let first = contents.next();
+    if first.is_none() {
+        ctx.problem(Problem::error(
+            "missing-dynamic-content",
+            header_range(block),
+            "Missing dynamic content block",
+            "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.",
+        ));
+    }
+    for extra in contents {
+        ctx.problem(Problem::error(
+            "extraneous-dynamic-content",
+            header_range(&extra),
+            "Extraneous dynamic content block",
+            "Only one nested \"content\" block is allowed for each dynamic block.",
+        ));
+    }
+    first
+}
+
+/// `depends_on = [a.b, module.c]`.
+pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[DependsOn]> {
+    let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
+    let ast::Expr::Tuple(tuple) = &value else {
+        ctx.problem(Problem::error(
+            "invalid-depends-on",
+            value.syntax().text_range(),
+            "Invalid expression",
+            "A static list expression is required: write the references between brackets, as in [a.b, module.c].",
+        ));
+        return Box::default();
+    };
+    tuple.elements().filter_map(|element| depends_on_entry(ctx, &element)).collect()
+}
+
+fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<DependsOn> {
+    let range = element.syntax().text_range();
+    let quoted = expr::literal_string(element);
+    let target = match &quoted {
+        Some(text) => {
+            ctx.problem(Problem::warning(
+                "quoted-reference",
+                range,
+                "Quoted references are deprecated",
+                "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
+            ));
+            let parse = syntax::parse_expression(text);
+            parse.tree().expr().and_then(|expr| super::reference::target(ctx, &expr))
+        }
+        None => super::reference::target(ctx, element),
+    };
+    if target.is_none() {
+        ctx.problem(Problem::error(
+            "invalid-depends-on",
+            range,
+            "Invalid depends_on reference",
+            "References in depends_on must be to a whole object (resource, etc), not to an expression.",
+        ));
+    }
+    let target = target?;
+    let node = ctx.node(range);
+    // An expression stands for the reference in the static graph, so that cycles can be shown.
+    let expr = ctx.alloc(crate::expr::Expr::Missing, range);
+    ctx.add_ref(crate::item::StaticRef { target: target.clone(), place: RefPlace::DependsOn, expr });
+    Some(DependsOn { target, node })
+}
+
+/// `condition` and `error_message` of one of the condition blocks.
+pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Condition> {
+    let node = ctx.node(header_range(block));
+    let mut reader = BodyReader::new(block);
+    let condition = reader.required(ctx, "condition");
+    let message = reader.required(ctx, "error_message");
+    let result = ctx.in_place(RefPlace::Condition, |ctx| {
+        let condition = condition.map(|attr| value(ctx, &attr));
+        let error_message = message.map(|attr| value(ctx, &attr));
+        Some(Condition { condition: condition?, error_message: error_message?, node })
+    });
+    reader.finish(ctx);
+    result
+}
+
+/// An argument that must be `true` or `false` as written.
+pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<bool> {
+    let attr = attr?;
+    let value = attr.value()?;
+    let result = expr::literal_bool(&value);
+    if result.is_none() {
+        ctx.problem(Problem::error(
+            "unsuitable-value-type",
+            value.syntax().text_range(),
+            "Unsuitable value type",
+            format!(
+                "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
+                attr.name().unwrap_or_default()
+            ),
+        ));
+    }
+    result
+}
+
+/// An argument that must be a string without interpolation.
+pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
+    let attr = attr?;
+    let value = attr.value()?;
+    let result = expr::literal_string(&value).or_else(|| match &value {
+        ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
+        _ => None,
+    });
+    if result.is_none() {
+        ctx.problem(Problem::error(
+            "unsuitable-value-type",
+            value.syntax().text_range(),
+            "Unsuitable value type",
+            format!("Unsuitable value: \"{}\" must be a string without interpolation.", attr.name().unwrap_or_default()),
+        ));
+    }
+    result.map(Str::from)
+}
+
+/// Takes `N` labels; reports missing and extraneous ones as the reference does.
+pub(super) fn expect_labels<const N: usize>(
+    ctx: &mut ItemCtx<'_>,
+    block: &ast::Block,
+    names: [&str; N],
+) -> Option<[ast::Label; N]> {
+    let kind = block.type_token()?.text().to_owned();
+    let labels: Vec<ast::Label> = block.labels().collect();
+    if labels.len() < N {
+        let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
+        ctx.problem(Problem::error(
+            "missing-name",
+            header_range(block),
+            format!("Missing {} for {kind}", names[labels.len()]),
+            format!("All {kind} blocks must have {N} label{plural} ({list})."),
+        ));
+        return None;
+    }
+    if let Some(extra) = labels.get(N) {
+        let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
+        let detail = match N {
+            0 => format!("No labels are expected for {kind} blocks."),
+            _ => format!("Only {N} label{plural} ({list}) are expected for {kind} blocks."),
+        };
+        ctx.problem(Problem::error(
+            "extraneous-label",
+            extra.syntax().text_range(),
+            format!("Extraneous label for {kind}"),
+            detail,
+        ));
+    }
+    <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
+}
+
+/// Checks that a label can be a name.
+pub(super) fn check_name(ctx: &mut ItemCtx<'_>, label: &ast::Label, what: &str) {
+    if !expr::is_identifier(&label.text()) {
+        ctx.problem(Problem::error(
+            "invalid-name",
+            label.syntax().text_range(),
+            format!("Invalid {what}"),
+            "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.",
+        ));
+    }
+}
+
+/// The range of a block's type and labels.
+pub(super) fn header_range(block: &ast::Block) -> TextRange {
+    let start = block.type_token().map_or(block.syntax().text_range(), |token| token.text_range());
+    block.labels().last().map_or(start, |label| start.cover(label.syntax().text_range()))
+}
+
+/// A block's header as it is shown after "in": `resource "a" "b"`.
+pub(super) fn header_text(block: &ast::Block) -> String {
+    let mut text = block.block_type().unwrap_or_default().to_string();
+    for label in block.label_texts() {
+        text.push_str(&format!(" \"{label}\""));
+    }
+    text
+}

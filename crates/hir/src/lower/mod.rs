@@ -1,0 +1,287 @@
+//! Lowering: from the syntax tree of one top-level block to items without ranges.
+//!
+//! Start reading at [`lower_chunk`]. What the text of one block declares never depends on another block, so this is
+//! a pure function of the block's tree: items, the source map that leads back, and problems.
+
+mod body;
+mod check;
+mod expr;
+mod module_call;
+mod named;
+mod problem;
+mod provider_block;
+mod reference;
+mod resource;
+mod terraform;
+mod types;
+
+use std::sync::Arc;
+
+use syntax::{
+    AstNode, Parse, TextRange,
+    ast::{self, HasItems as _, SourceFile},
+};
+use values::Str;
+
+pub use problem::{PLACE, Problem};
+
+use crate::{
+    expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
+    item::{Item, ItemKind, RefPlace, StaticRef},
+};
+
+/// What one top-level block declares.
+#[derive(Clone, Debug, Default)]
+pub struct Lowered {
+    /// The items, in source order.
+    pub items: Vec<Arc<Item>>,
+    /// Ranges of each item's expressions and nodes.
+    pub source_maps: Vec<SourceMap>,
+    /// Syntax errors and everything that is wrong with the block's structure.
+    pub problems: Vec<Problem>,
+}
+
+/// Where the expressions and nodes of one item stand, from the start of its block.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    exprs: Vec<TextRange>,
+    nodes: Vec<TextRange>,
+    /// The block's header as shown after "in": `resource "a" "b"`.
+    pub context: String,
+}
+
+impl SourceMap {
+    /// The range of a place, from the start of the block.
+    pub fn range(&self, at: At) -> Option<TextRange> {
+        match at {
+            At::Expr(expr) => self.exprs.get(expr.0 as usize).copied(),
+            At::Node(node) => self.nodes.get(node.0 as usize).copied(),
+        }
+    }
+
+    /// The smallest expression around an offset, for hover and completion.
+    pub fn expr_at(&self, offset: syntax::TextSize) -> Option<ExprId> {
+        let around = self.exprs.iter().enumerate().filter(|(_, range)| range.contains_inclusive(offset));
+        around.min_by_key(|(_, range)| range.len()).map(|(index, _)| ExprId(index as u32))
+    }
+}
+
+/// Lowers one top-level chunk of a file.
+pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
+    let mut lowered = Lowered::default();
+    for error in parse.errors() {
+        lowered.problems.push(syntax_problem(error));
+    }
+    for item in parse.tree().body_items() {
+        match item {
+            ast::BodyItem::Block(block) => lower_block(&mut lowered, &block),
+            ast::BodyItem::Attribute(attribute) => {
+                let name = attribute.name().unwrap_or_default();
+                lowered.problems.push(Problem::error(
+                    "unsupported-argument",
+                    attribute.name_token().map_or(attribute.syntax().text_range(), |name| name.text_range()),
+                    "Unsupported argument",
+                    format!("An argument named \"{name}\" is not expected here."),
+                ));
+            }
+        }
+    }
+    lowered
+}
+
+/// A syntax error that names another place of the text has [`problem::PLACE`] for it until the file is known.
+fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
+    let detail = error.detail(|_| PLACE.to_owned()).into_owned();
+    let problem = Problem::error("syntax-error", error.range, error.summary.to_string(), detail);
+    Problem { related: error.related, ..problem }
+}
+
+/// Lowers a lone expression, as the console reads it. The item's `value` is the expression.
+pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
+    let parse = syntax::parse_expression(text);
+    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut ctx = ItemCtx::new(&mut problems);
+    let root = ctx.expr_opt(parse.tree().expr(), TextRange::default());
+    let (exprs, _) = ctx.into_exprs();
+    (exprs, root, problems)
+}
+
+/// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
+/// variables `var`-less: each becomes a symbol, listed in the result.
+pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
+    let parse = syntax::parse_template(text);
+    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut ctx = ItemCtx::new(&mut problems);
+    ctx.free_names = Some(Vec::new());
+    let tree = parse.tree();
+    let range = tree.syntax().text_range();
+    let root = ctx.template(&syntax::template::bare(&tree), range);
+    let free_names = ctx.free_names.take().unwrap_or_default();
+    let (exprs, _) = ctx.into_exprs();
+    (exprs, root, free_names, problems)
+}
+
+/// The top-level block types, for suggestions.
+const TOP_LEVEL: &[&str] = &[
+    "resource", "data", "ephemeral", "module", "provider", "variable", "output", "locals", "terraform", "check", "moved", "import",
+    "removed",
+];
+
+fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
+    let Some(kind) = block.type_token() else { return };
+    match kind.text() {
+        "variable" => one(lowered, block, named::variable),
+        "output" => one(lowered, block, named::output),
+        "locals" => named::locals(lowered, block),
+        "resource" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Managed)),
+        "data" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Data)),
+        "ephemeral" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Ephemeral)),
+        "module" => one(lowered, block, module_call::module_call),
+        "provider" => one(lowered, block, provider_block::provider),
+        "terraform" => one(lowered, block, terraform::terraform),
+        "check" => one(lowered, block, check::check),
+        "moved" | "import" | "removed" | "language" => {
+            let kind: Str = kind.text().into();
+            one(lowered, block, |_, _| Some(ItemKind::Other(kind)));
+        }
+        other => {
+            let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
+            if let Some(close) = crate::suggest::closest(other, TOP_LEVEL.iter().copied()) {
+                detail.push_str(&format!(" Did you mean \"{close}\"?"));
+            }
+            lowered.problems.push(Problem::error("unsupported-block", kind.text_range(), "Unsupported block type", detail));
+        }
+    }
+}
+
+/// Lowers a block that declares one item.
+fn one(
+    lowered: &mut Lowered,
+    block: &ast::Block,
+    lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
+) {
+    let mut ctx = ItemCtx::new(&mut lowered.problems);
+    ctx.context = body::header_text(block);
+    let header = ctx.node(body::header_range(block));
+    if let Some(kind) = lower(&mut ctx, block) {
+        let (item, source_map) = ctx.finish(kind, header);
+        lowered.items.push(Arc::new(item));
+        lowered.source_maps.push(source_map);
+    }
+}
+
+/// What is built while one item is lowered.
+pub(crate) struct ItemCtx<'a> {
+    exprs: Vec<Expr>,
+    expr_ranges: Vec<TextRange>,
+    node_ranges: Vec<TextRange>,
+    symbols: Vec<Str>,
+    scope: Vec<(Str, SymbolId)>,
+    refs: Vec<StaticRef>,
+    /// The position that references found now are in.
+    place: RefPlace,
+    context: String,
+    problems: &'a mut Vec<Problem>,
+    /// In a template file, where a bare name is a variable of the template.
+    free_names: Option<Vec<(Str, SymbolId)>>,
+}
+
+impl<'a> ItemCtx<'a> {
+    fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
+        ItemCtx {
+            exprs: Vec::new(),
+            expr_ranges: Vec::new(),
+            node_ranges: Vec::new(),
+            symbols: Vec::new(),
+            scope: Vec::new(),
+            refs: Vec::new(),
+            place: RefPlace::Config,
+            context: String::new(),
+            problems,
+            free_names: None,
+        }
+    }
+
+    /// A copy of the expressions so far, to evaluate a constant among them.
+    fn exprs_so_far(&self) -> Exprs {
+        Exprs { arena: self.exprs.clone(), symbols: self.symbols.clone() }
+    }
+
+    fn into_exprs(self) -> (Exprs, Vec<StaticRef>) {
+        (Exprs { arena: self.exprs, symbols: self.symbols }, self.refs)
+    }
+
+    fn finish(mut self, kind: ItemKind, header: NodeId) -> (Item, SourceMap) {
+        let source_map = SourceMap {
+            exprs: std::mem::take(&mut self.expr_ranges),
+            nodes: std::mem::take(&mut self.node_ranges),
+            context: std::mem::take(&mut self.context),
+        };
+        let (exprs, refs) = self.into_exprs();
+        (Item { exprs, kind, header, refs: refs.into() }, source_map)
+    }
+
+    fn alloc(&mut self, expr: Expr, range: TextRange) -> ExprId {
+        let id = ExprId(self.exprs.len() as u32);
+        self.exprs.push(expr);
+        self.expr_ranges.push(range);
+        id
+    }
+
+    fn node(&mut self, range: TextRange) -> NodeId {
+        let id = NodeId(self.node_ranges.len() as u32);
+        self.node_ranges.push(range);
+        id
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    fn symbol(&mut self, name: Str) -> SymbolId {
+        let id = SymbolId(self.symbols.len() as u32);
+        self.symbols.push(name);
+        id
+    }
+
+    fn bind(&mut self, name: Str) -> SymbolId {
+        let id = self.symbol(name.clone());
+        self.scope.push((name, id));
+        id
+    }
+
+    fn depth(&self) -> usize {
+        self.scope.len()
+    }
+
+    fn leave(&mut self, depth: usize) {
+        self.scope.truncate(depth);
+    }
+
+    /// The innermost binding of a name.
+    fn lookup(&mut self, name: &str) -> Option<SymbolId> {
+        if let Some((_, symbol)) = self.scope.iter().rev().find(|(bound, _)| &**bound == name) {
+            return Some(*symbol);
+        }
+        let free = self.free_names.as_ref()?.iter().find(|(bound, _)| &**bound == name).map(|(_, symbol)| *symbol);
+        Some(free.unwrap_or_else(|| {
+            let symbol = self.symbol(name.into());
+            if let Some(names) = &mut self.free_names {
+                names.push((name.into(), symbol));
+            }
+            symbol
+        }))
+    }
+
+    fn add_ref(&mut self, reference: StaticRef) {
+        self.refs.push(reference);
+    }
+
+    /// Lowers with references counted as standing in `place`.
+    fn in_place<T>(&mut self, place: RefPlace, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.place, place);
+        let result = lower(self);
+        self.place = outer;
+        result
+    }
+}

@@ -1,0 +1,98 @@
+//! `module` blocks.
+
+use syntax::{AstNode, ast};
+use values::Str;
+
+use super::{
+    ItemCtx,
+    body::{self, BodyReader},
+    expr,
+    problem::Problem,
+    resource,
+};
+use crate::item::{ItemKind, ModuleCall, PassedProvider, RefPlace, Repetition};
+
+pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+    let [label] = body::expect_labels(ctx, block, ["name"])?;
+    body::check_name(ctx, &label, "module instance name");
+    let mut reader = BodyReader::new(block);
+    let source_attr = reader.required(ctx, "source");
+    let source_range = source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
+    let source_node = ctx.node(source_range);
+    let source_value = source_attr.and_then(|attr| attr.value());
+    let source = source_value.as_ref().and_then(expr::literal_string).map(Str::from);
+    let source_expr = match (&source, source_value) {
+        (None, Some(value)) => Some(ctx.expr(&value)),
+        _ => None,
+    };
+    let version = reader.attr("version").map(|attr| body::value(ctx, &attr));
+    let mut repetition = resource::repetition(ctx, &mut reader, "module");
+    let providers = reader.attr("providers").and_then(|attr| providers(ctx, attr.value()?));
+    let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
+    if let Some(lifecycle) = reader.single_block(ctx, "lifecycle", "module") {
+        let mut lifecycle = BodyReader::new(&lifecycle);
+        if let Some(enabled) = lifecycle.attr("enabled") {
+            repetition = Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));
+        }
+        lifecycle.finish(ctx);
+    }
+    let inputs = reader.rest_attrs(ctx);
+    Some(ItemKind::ModuleCall(Box::new(ModuleCall {
+        name: Str::from(&*label.text()),
+        source,
+        source_node,
+        source_expr,
+        version,
+        repetition,
+        providers,
+        depends_on,
+        inputs,
+    })))
+}
+
+/// `providers = { child = parent.alias, child.alias = parent }`.
+fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
+    let ast::Expr::Object(object) = &value else {
+        ctx.problem(Problem::error(
+            "invalid-providers-map",
+            value.syntax().text_range(),
+            "Invalid expression",
+            "A static map expression is required: { name_in_the_module = name_here }.",
+        ));
+        return None;
+    };
+    Some(object.items().filter_map(|item| passed_provider(ctx, &item)).collect())
+}
+
+fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<PassedProvider> {
+    let key = item.key()?;
+    let parent = resource::provider_ref(ctx, item.value()?)?;
+    let (child_name, child_alias) = match key.name_token() {
+        Some(name) => (Str::from(name.text()), None),
+        None => child_config(ctx, &key.expr()?)?,
+    };
+    Some(PassedProvider { child_name, child_alias, parent })
+}
+
+fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<Str>)> {
+    let text = expr::literal_string(key);
+    let parsed = text.and_then(|text| syntax::parse_expression(&text).tree().expr());
+    let traversal = parsed.as_ref().unwrap_or(key).as_static_traversal();
+    let config = traversal.and_then(|traversal| {
+        let name = Str::from(traversal.root.text());
+        match traversal.steps.as_slice() {
+            [] => Some((name, None)),
+            [ast::Step::AttrStep(alias)] => Some((name, Some(Str::from(&*alias.name()?)))),
+            _ => None,
+        }
+    });
+    if config.is_none() {
+        ctx.problem(Problem::error(
+            "invalid-provider-reference",
+            key.syntax().text_range(),
+            "Invalid provider configuration reference",
+            "A key of \"providers\" is the name of a provider in the called module, optionally followed by a period and an alias.",
+        ));
+    }
+    config
+}

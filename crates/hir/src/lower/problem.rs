@@ -1,0 +1,44 @@
+//! What lowering finds wrong with a block, with ranges that count from the block's start.
+
+use db::Severity;
+use syntax::TextRange;
+
+/// A problem of one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Stable, kebab-case.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where, from the block's start.
+    pub range: TextRange,
+    /// One line.
+    pub summary: String,
+    /// What is wrong and the way out. [`PLACE`] in it stands for `related`, in words.
+    pub detail: String,
+    /// Another place that the detail names.
+    pub related: Option<TextRange>,
+}
+
+/// Stands in a detail for a place that can be named only when the file is known.
+pub const PLACE: &str = "\u{fffc}";
+
+impl Problem {
+    pub(crate) fn error(
+        id: &'static str,
+        range: TextRange,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Problem {
+        Problem { id, severity: Severity::Error, range, summary: summary.into(), detail: detail.into(), related: None }
+    }
+
+    pub(crate) fn warning(
+        id: &'static str,
+        range: TextRange,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Problem {
+        Problem { severity: Severity::Warning, ..Problem::error(id, range, summary, detail) }
+    }
+}

@@ -1,0 +1,216 @@
+//! References: which root a traversal begins with, and how many of its steps name the thing that is referred to.
+
+use addr::ResourceMode;
+use syntax::{AstNode, TextRange, ast};
+use values::Str;
+
+use super::{ItemCtx, problem::Problem};
+use crate::{
+    expr::{Expr, ExprId, Ref},
+    item::{RefTarget, StaticRef},
+};
+
+/// What the first steps of a traversal name.
+struct Root {
+    reference: Ref,
+    /// How many steps belong to the name.
+    taken: usize,
+}
+
+/// Lowers `root.step.step…`.
+pub(super) fn traversal(
+    ctx: &mut ItemCtx<'_>,
+    root: Option<&ast::Reference>,
+    steps: &[ast::Step],
+    range: TextRange,
+) -> ExprId {
+    let Some(name) = root.and_then(ast::Reference::ident_token) else { return ctx.alloc(Expr::Missing, range) };
+    let start = name.text_range();
+    if let Some(symbol) = ctx.lookup(name.text()) {
+        let base = ctx.alloc(Expr::Symbol(symbol), start);
+        return ctx.steps(base, start, steps);
+    }
+    match resolve_root(name.text(), steps) {
+        Ok(Root { reference, taken }) => {
+            let end = taken.checked_sub(1).map_or(start, |last| steps[last].syntax().text_range());
+            let here = start.cover(end);
+            let base = ctx.alloc(Expr::Ref(reference.clone()), here);
+            record(ctx, reference, &steps[taken..], base);
+            ctx.steps(base, here, &steps[taken..])
+        }
+        Err(Refused { id, summary, detail }) => {
+            ctx.problem(Problem::error(id, range, summary, detail));
+            ctx.alloc(Expr::Missing, range)
+        }
+    }
+}
+
+/// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.
+pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarget> {
+    let (root, steps) = match expr {
+        ast::Expr::Reference(it) => (it.clone(), Vec::new()),
+        ast::Expr::Traversal(it) => match it.base()? {
+            ast::Expr::Reference(root) => (root, it.steps().collect()),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    match resolve_root(&root.name()?, &steps) {
+        Ok(Root { reference, taken }) => Some(ref_target(reference, &steps[taken..])),
+        Err(Refused { id, summary, detail }) => {
+            ctx.problem(Problem::error(id, expr.syntax().text_range(), summary, detail));
+            None
+        }
+    }
+}
+
+fn record(ctx: &mut ItemCtx<'_>, reference: Ref, rest: &[ast::Step], expr: ExprId) {
+    let target = ref_target(reference, rest);
+    let place = ctx.place;
+    ctx.add_ref(StaticRef { target, place, expr });
+}
+
+fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
+    match reference {
+        Ref::Variable(name) => RefTarget::Variable(name),
+        Ref::Local(name) => RefTarget::Local(name),
+        Ref::Resource(resource) => RefTarget::Resource(resource),
+        Ref::Module(call) => {
+            let after_key = match rest {
+                [ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_), rest @ ..] => rest,
+                rest => rest,
+            };
+            match after_key {
+                [ast::Step::AttrStep(it), ..] => match it.name() {
+                    Some(output) => RefTarget::ModuleOutput(call, Str::from(&*output)),
+                    None => RefTarget::Module(call),
+                },
+                _ => RefTarget::Module(call),
+            }
+        }
+        ambient => RefTarget::Ambient(ambient),
+    }
+}
+
+struct Refused {
+    id: &'static str,
+    summary: &'static str,
+    detail: String,
+}
+
+fn refused(detail: impl Into<String>) -> Refused {
+    Refused { id: "invalid-reference", summary: "Invalid reference", detail: detail.into() }
+}
+
+fn attr_name(step: Option<&ast::Step>) -> Option<Str> {
+    match step? {
+        ast::Step::AttrStep(it) => Some(Str::from(&*it.name()?)),
+        _ => None,
+    }
+}
+
+fn resolve_root(root: &str, steps: &[ast::Step]) -> Result<Root, Refused> {
+    let first = attr_name(steps.first());
+    let one = |make: fn(Str) -> Ref| match first.clone() {
+        Some(name) => Ok(Root { reference: make(name), taken: 1 }),
+        None => Err(refused(format!(
+            "The \"{root}\" object cannot be accessed directly. Instead, access one of its attributes."
+        ))),
+    };
+    match root {
+        "var" => one(Ref::Variable),
+        "local" => one(Ref::Local),
+        "module" => one(Ref::Module),
+        "data" => resource(ResourceMode::Data, "data", "data source", steps),
+        "ephemeral" => resource(ResourceMode::Ephemeral, "ephemeral", "ephemeral resource", steps),
+        "resource" => resource(ResourceMode::Managed, "resource", "resource", steps),
+        "each" => attribute(root, first, &[("key", Ref::EachKey), ("value", Ref::EachValue)], EACH),
+        "count" => attribute(root, first, &[("index", Ref::CountIndex)], COUNT),
+        "path" => attribute(root, first, PATHS, PATH),
+        "terraform" | "tofu" => workspace_or_applying(root, first),
+        "self" => Ok(Root { reference: Ref::SelfObject, taken: 0 }),
+        "template" | "lazy" | "arg" => Err(Refused {
+            id: "reserved-symbol",
+            summary: "Reserved symbol name",
+            detail: format!(
+                "The symbol name \"{root}\" is reserved for use in a future version. If you are using a provider that already uses \
+                 this as a resource type name then you can force interpreting it that way by adding a \"resource.\" prefix."
+            ),
+        }),
+        resource_type => match first {
+            Some(name) => Ok(Root { reference: managed(resource_type.into(), name), taken: 1 }),
+            None => Err(refused(
+                "A reference to a resource type must be followed by at least one attribute access, specifying the resource name.",
+            )),
+        },
+    }
+}
+
+const EACH: &str = "The \"each\" object does not have an attribute named {}. The supported attributes are each.key and \
+                    each.value, the current key and value pair of the \"for_each\" attribute set.";
+const COUNT: &str = "The \"count\" object does not have an attribute named {}. The only supported attribute is count.index, \
+                     which is the index of each instance of a resource block that has the \"count\" argument set.";
+const PATH: &str = "The \"path\" object does not have an attribute named {}. The supported attributes are path.module, \
+                    path.root, path.cwd and path.temp.";
+const PATHS: &[(&str, Ref)] =
+    &[("module", Ref::PathModule), ("root", Ref::PathRoot), ("cwd", Ref::PathCwd), ("temp", Ref::PathTemp)];
+
+fn attribute(root: &str, name: Option<Str>, known: &[(&str, Ref)], unknown: &str) -> Result<Root, Refused> {
+    let Some(name) = name else {
+        return Err(refused(format!(
+            "The \"{root}\" object cannot be accessed directly. Instead, access one of its attributes."
+        )));
+    };
+    match known.iter().find(|(candidate, _)| *candidate == &*name) {
+        Some((_, reference)) => Ok(Root { reference: reference.clone(), taken: 1 }),
+        None => Err(Refused {
+            id: "invalid-reference",
+            summary: match root {
+                "each" => "Invalid \"each\" attribute",
+                "count" => "Invalid \"count\" attribute",
+                _ => "Invalid \"path\" attribute",
+            },
+            detail: unknown.replace("{}", &format!("\"{name}\"")),
+        }),
+    }
+}
+
+fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused> {
+    match name.as_deref() {
+        Some("workspace") => Ok(Root { reference: Ref::Workspace, taken: 1 }),
+        Some("applying") => Ok(Root { reference: Ref::Applying, taken: 1 }),
+        Some(other) => Err(Refused {
+            id: "invalid-reference",
+            summary: if root == "tofu" { "Invalid \"tofu\" attribute" } else { "Invalid \"terraform\" attribute" },
+            detail: format!(
+                "The \"{root}\" object does not have an attribute named \"{other}\". The supported attributes are {root}.workspace, \
+                 the name of the currently-selected workspace, and {root}.applying, whether the apply command is running."
+            ),
+        }),
+        None => Err(refused(format!(
+            "The \"{root}\" object cannot be accessed directly. Instead, access one of its attributes."
+        ))),
+    }
+}
+
+fn resource(mode: ResourceMode, keyword: &str, what: &str, steps: &[ast::Step]) -> Result<Root, Refused> {
+    let Some(ty) = attr_name(steps.first()) else {
+        return Err(refused(format!(
+            "The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."
+        )));
+    };
+    let Some(name) = attr_name(steps.get(1)) else {
+        let article = if what.starts_with('e') { "an" } else { "a" };
+        return Err(refused(match steps.len() {
+            0 | 1 => format!("The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."),
+            _ => format!(
+                "A reference to {article} {what} must be followed by at least one attribute access, specifying the resource name."
+            ),
+        }));
+    };
+    Ok(Root { reference: Ref::Resource(addr::Resource::new(mode, &*ty, &*name)), taken: 2 })
+}
+
+fn managed(ty: Str, name: Str) -> Ref {
+    Ref::Resource(addr::Resource::new(ResourceMode::Managed, &*ty, &*name))
+}

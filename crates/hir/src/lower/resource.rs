@@ -1,0 +1,348 @@
+//! `resource`, `data` and `ephemeral` blocks.
+
+use addr::ResourceMode;
+use syntax::{
+    AstNode, TextRange,
+    ast::{self, HasItems},
+};
+use values::{Path, Str, Value};
+
+use super::{
+    ItemCtx,
+    body::{self, BodyReader},
+    expr,
+    problem::Problem,
+};
+use crate::item::{
+    Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace, Repetition, Resource,
+};
+
+/// Arguments of `lifecycle` that only managed resources have.
+const MANAGED_ONLY: &[&str] = &["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy"];
+
+pub(super) fn resource(ctx: &mut ItemCtx<'_>, block: &ast::Block, mode: ResourceMode) -> Option<ItemKind> {
+    let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
+    let noun = mode.noun();
+    body::check_name(ctx, &ty, &format!("{noun} type name"));
+    body::check_name(ctx, &name, &format!("{noun} name"));
+    let type_node = ctx.node(ty.syntax().text_range());
+    let resource = addr::Resource::new(mode, ty.text(), name.text());
+    let mut reader = BodyReader::new(block);
+    let mut repetition = repetition(ctx, &mut reader, noun);
+    let provider = reader.attr("provider").and_then(|attr| provider_ref(ctx, attr.value()?));
+    let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
+    let lifecycle = match reader.single_block(ctx, "lifecycle", noun) {
+        Some(block) => lifecycle(ctx, &block, mode, &mut repetition),
+        None => Lifecycle::default(),
+    };
+    let (connection, provisioners) = match mode {
+        ResourceMode::Managed => (connection(ctx, &mut reader), provisioners(ctx, &mut reader)),
+        ResourceMode::Ephemeral => {
+            refuse_provisioners(ctx, &mut reader);
+            (None, Box::default())
+        }
+        ResourceMode::Data => (None, Box::default()),
+    };
+    refuse_reserved(ctx, &mut reader, block);
+    let body = reader.rest(ctx);
+    Some(ItemKind::Resource(Box::new(Resource {
+        resource,
+        type_node,
+        repetition,
+        provider,
+        depends_on,
+        lifecycle,
+        connection,
+        provisioners,
+        body,
+    })))
+}
+
+/// `count` or `for_each`; `enabled` comes with `lifecycle`.
+pub(super) fn repetition(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, noun: &str) -> Repetition {
+    let count = reader.attr("count");
+    let for_each = reader.attr("for_each");
+    if let (Some(_), Some(for_each)) = (&count, &for_each) {
+        exclusive(ctx, for_each.syntax().text_range(), "\"count\" and \"for_each\"", noun);
+    }
+    ctx.in_place(RefPlace::Repetition, |ctx| match (count, for_each) {
+        (Some(count), _) => Repetition::Count(body::value(ctx, &count)),
+        (None, Some(for_each)) => Repetition::ForEach(body::value(ctx, &for_each)),
+        (None, None) => Repetition::Single,
+    })
+}
+
+fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
+    let plural = match noun {
+        "module" => "modules",
+        "data source" => "data sources",
+        "ephemeral resource" => "ephemeral resources",
+        _ => "resources",
+    };
+    ctx.problem(Problem::error(
+        "invalid-repetition",
+        range,
+        format!("Invalid combination of {which}"),
+        format!(
+            "The \"count\", \"enabled\", and \"for_each\" meta-arguments are mutually-exclusive. Only one may be used to be \
+             explicit about the number of {plural} to be created."
+        ),
+    ));
+}
+
+/// `provider = name.alias[key]`.
+pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
+    let range = value.syntax().text_range();
+    let parsed;
+    let expr = match expr::literal_string(&value) {
+        Some(text) => {
+            ctx.problem(Problem::warning(
+                "quoted-reference",
+                range,
+                "Quoted references are deprecated",
+                "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
+            ));
+            parsed = syntax::parse_expression(&text).tree().expr()?;
+            &parsed
+        }
+        None => &value,
+    };
+    let quoted = !std::ptr::eq(expr, &value);
+    let traversal = expr.as_static_traversal();
+    let node = ctx.node(range);
+    let result = traversal.and_then(|traversal| {
+        let local_name = Str::from(traversal.root.text());
+        let (alias, key) = match traversal.steps.as_slice() {
+            [] => (None, None),
+            [ast::Step::AttrStep(alias)] => (Some(alias.name()?), None),
+            [ast::Step::AttrStep(alias), ast::Step::IndexStep(key)] if !quoted => {
+                let key = ctx.in_place(RefPlace::ProviderKey, |ctx| ctx.expr_opt(key.index(), range));
+                (Some(alias.name()?), Some(key))
+            }
+            _ => return None,
+        };
+        Some(ProviderRef { local_name, alias: alias.map(|it| Str::from(&*it)), key, node })
+    });
+    if result.is_none() {
+        ctx.problem(Problem::error(
+            "invalid-provider-reference",
+            range,
+            "Invalid provider configuration reference",
+            "The \"provider\" argument requires a provider type name, optionally followed by a period and then a configuration alias.",
+        ));
+    }
+    result
+}
+
+fn lifecycle(ctx: &mut ItemCtx<'_>, block: &ast::Block, mode: ResourceMode, repetition: &mut Repetition) -> Lifecycle {
+    let mut reader = BodyReader::new(block);
+    let mut lifecycle = Lifecycle::default();
+    if mode == ResourceMode::Managed {
+        managed_lifecycle(ctx, &mut reader, &mut lifecycle);
+    } else {
+        refuse_managed_lifecycle(ctx, &mut reader, block, mode);
+    }
+    if let Some(enabled) = reader.attr("enabled") {
+        if *repetition != Repetition::Single {
+            let other = if matches!(repetition, Repetition::Count(_)) { "count" } else { "for_each" };
+            exclusive(ctx, enabled.syntax().text_range(), &format!("\"{other}\" and \"enabled\""), mode.noun());
+        }
+        *repetition = Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));
+    }
+    lifecycle.preconditions = reader.blocks("precondition").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    lifecycle.postconditions = reader.blocks("postcondition").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    reader.finish(ctx);
+    lifecycle
+}
+
+fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: &mut Lifecycle) {
+    lifecycle.create_before_destroy = body::literal_bool(ctx, reader.attr("create_before_destroy")).unwrap_or(false);
+    lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
+    if let Some(attr) = reader.attr("destroy") {
+        let _ = body::literal_bool(ctx, Some(attr));
+    }
+    lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
+    if let Some(ast::Expr::Tuple(tuple)) = reader.attr("replace_triggered_by").and_then(|attr| attr.value()) {
+        lifecycle.replace_triggered_by = ctx.in_place(RefPlace::ReplaceTrigger, |ctx| {
+            tuple.elements().map(|element| ctx.expr(&element)).collect()
+        });
+    }
+}
+
+/// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).
+fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, _block: &ast::Block, mode: ResourceMode) {
+    for name in MANAGED_ONLY.iter().copied() {
+        let Some(attr) = reader.attr(name) else { continue };
+        let range = attr.syntax().text_range();
+        ctx.problem(match mode {
+            ResourceMode::Ephemeral => Problem::error(
+                "invalid-ephemeral-lifecycle",
+                range,
+                "Invalid lifecycle configuration for ephemeral resource",
+                format!(
+                    "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This is meant to be used strictly in \
+                     \"resource\" blocks."
+                ),
+            ),
+            _ => Problem::error(
+                "invalid-data-lifecycle",
+                range,
+                "Invalid data resource lifecycle argument",
+                format!(
+                    "The lifecycle argument \"{name}\" is defined only for managed resources (\"resource\" blocks), and is not valid \
+                     for data resources."
+                ),
+            ),
+        });
+    }
+}
+
+fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> IgnoreChanges {
+    let Some(value) = attr.and_then(|attr| attr.value()) else { return IgnoreChanges::None };
+    if expr::keyword(&value).as_deref() == Some("all") {
+        return IgnoreChanges::All;
+    }
+    let ast::Expr::Tuple(tuple) = &value else {
+        ctx.problem(Problem::error(
+            "invalid-ignore-changes",
+            value.syntax().text_range(),
+            "Invalid expression",
+            "A static list expression is required: write attribute names between brackets, or the keyword all.",
+        ));
+        return IgnoreChanges::None;
+    };
+    let paths: Vec<_> = tuple.elements().filter_map(|element| ignore_path(ctx, &element)).collect();
+    if paths.is_empty() { IgnoreChanges::None } else { IgnoreChanges::Paths(paths.into()) }
+}
+
+fn ignore_path(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<(IgnorePath, crate::expr::NodeId)> {
+    let range = element.syntax().text_range();
+    let parsed = expr::literal_string(element).and_then(|text| syntax::parse_expression(&text).tree().expr());
+    let path = parsed.as_ref().unwrap_or(element).as_static_traversal().and_then(|traversal| {
+        traversal.steps.iter().try_fold(Path::default().attr(traversal.root.text()), |path, step| match step {
+            ast::Step::AttrStep(it) => Some(path.attr(it.name()?)),
+            ast::Step::LegacyIndexStep(it) => Some(path.index(Value::number(values::Number::parse(&it.number()?)?))),
+            ast::Step::IndexStep(it) => Some(path.index(literal_key(&it.index()?)?)),
+            _ => None,
+        })
+    });
+    match path {
+        Some(path) => Some((IgnorePath(path), ctx.node(range))),
+        None => {
+            ctx.problem(Problem::error(
+                "invalid-ignore-changes",
+                range,
+                "Invalid expression",
+                "A single static variable reference is required: only attribute access and indexing with constant keys. No \
+                 calculations, function calls, template expressions, etc are allowed here.",
+            ));
+            None
+        }
+    }
+}
+
+/// A constant key of an index.
+fn literal_key(expr: &ast::Expr) -> Option<Value> {
+    if let Some(text) = expr::literal_string(expr) {
+        return Some(Value::string(text));
+    }
+    match expr {
+        ast::Expr::Literal(it) => match it.kind()? {
+            ast::LiteralKind::Number(text) => Some(Value::number(values::Number::parse(&text)?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn connection(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Option<Block> {
+    let block = reader.single_block(ctx, "connection", "resource")?;
+    ctx.in_place(RefPlace::CreateProvisioner, |ctx| body::schema_block(ctx, &block))
+}
+
+fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
+    reader.blocks("provisioner").iter().filter_map(|block| provisioner(ctx, block)).collect()
+}
+
+fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner> {
+    let [kind] = body::expect_labels(ctx, block, ["type"])?;
+    let node = ctx.node(block_header(block));
+    let mut reader = BodyReader::new(block);
+    let at_destroy = match keyword_of(ctx, &mut reader, "when", &["create", "destroy"], "when") {
+        Some(word) => word == "destroy",
+        None => false,
+    };
+    let continue_on_failure =
+        keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref() == Some("continue");
+    let place = if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner };
+    ctx.in_place(place, |ctx| {
+        let connection = reader.single_block(ctx, "connection", "provisioner");
+        let connection = connection.and_then(|block| body::schema_block(ctx, &block));
+        let body = reader.rest(ctx);
+        let kind = Str::from(&*kind.text());
+        Some(Provisioner { kind, at_destroy, continue_on_failure, body, connection, node })
+    })
+}
+
+fn keyword_of(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    name: &'static str,
+    words: &[&str],
+    what: &str,
+) -> Option<String> {
+    let value = reader.attr(name)?.value()?;
+    let word = expr::keyword(&value).or_else(|| expr::literal_string(&value));
+    if word.as_deref().is_some_and(|word| words.contains(&word)) {
+        return word;
+    }
+    ctx.problem(Problem::error(
+        "invalid-provisioner-keyword",
+        value.syntax().text_range(),
+        format!("Invalid \"{what}\" keyword"),
+        format!("The \"{what}\" argument requires one of the following keywords: {}.", words.join(" or ")),
+    ));
+    None
+}
+
+/// RFC: "The meta-arguments provisioner and connection should not be supported."
+fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
+    for kind in ["connection", "provisioner"] {
+        for block in reader.blocks(kind) {
+            ctx.problem(Problem::error(
+                "invalid-ephemeral-block",
+                block_header(&block),
+                "Invalid configuration block for ephemeral resource",
+                format!(
+                    "The block type \"{kind}\" cannot be used in ephemeral resources. This is meant to be used strictly in \"resource\" \
+                     blocks."
+                ),
+            ));
+        }
+    }
+}
+
+/// The `_ {}` block escapes a schema whose names collide with meta-arguments. It is merged into the body.
+fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::Block) {
+    for name in ["locals"] {
+        for nested in reader.blocks(name) {
+            ctx.problem(Problem::error(
+                "reserved-block",
+                block_header(&nested),
+                "Reserved block type name in resource block",
+                format!(
+                    "The block type name \"{name}\" is reserved for use in a future version. Declare locals at the top level of the module."
+                ),
+            ));
+        }
+    }
+    let has_escape = block.body().is_some_and(|body| body.blocks().any(|it| it.block_type().as_deref() == Some("_")));
+    if has_escape {
+        reader.absorb_escape();
+    }
+}
+
+/// The range of a block's type and labels.
+pub(super) fn block_header(block: &ast::Block) -> TextRange {
+    body::header_range(block)
+}

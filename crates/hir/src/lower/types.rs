@@ -1,0 +1,212 @@
+//! Type constraints (hcl 4.8): keywords and calls, read statically.
+
+use std::sync::Arc;
+
+use syntax::{AstNode, TextRange, ast};
+use values::{ObjectType, Str, Type, convert};
+
+use super::{ItemCtx, expr, problem::Problem};
+use crate::item::{ConstValue, DefaultStep, Defaults, TypeConstraint};
+
+/// The `type` argument of a variable; any type where it is absent.
+pub(super) fn constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> TypeConstraint {
+    let any = TypeConstraint { ty: Type::Dynamic, defaults: None, written: false };
+    let Some(value) = attr.and_then(|attr| attr.value()) else { return any };
+    let mut defaults = Defaults::default();
+    let ty = parse(ctx, &value, &mut defaults).unwrap_or(Type::Dynamic);
+    TypeConstraint { ty, defaults: present(defaults), written: true }
+}
+
+fn present(defaults: Defaults) -> Option<Arc<Defaults>> {
+    let empty = defaults.attributes.is_empty() && defaults.children.is_empty();
+    (!empty).then(|| Arc::new(defaults))
+}
+
+fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> Option<Type> {
+    let range = value.syntax().text_range();
+    if let Some(word) = value.name_token() {
+        return keyword(ctx, word.text(), range);
+    }
+    if let Some(text) = expr::literal_string(value) {
+        return quoted(ctx, &text, range);
+    }
+    let ast::Expr::Call(call) = value else {
+        return invalid(ctx, range, "A type specification is either a primitive type keyword (bool, number, string), complex type \
+                                    constructor call, or the keyword any.");
+    };
+    let name = call.name()?;
+    let args: Vec<ast::Expr> = call.args().collect();
+    match (&*name, args.as_slice()) {
+        ("list" | "set" | "map", [element]) => {
+            let mut inner = Defaults::default();
+            let element = parse(ctx, element, &mut inner)?;
+            child(defaults, DefaultStep::Element, inner);
+            Some(match &*name {
+                "list" => Type::list(element),
+                "set" => Type::set(element),
+                _ => Type::map(element),
+            })
+        }
+        ("list" | "set" | "map", _) => {
+            invalid(ctx, range, &format!("The {name} type constructor requires one argument specifying the element type."))
+        }
+        ("tuple", [ast::Expr::Tuple(elements)]) => tuple(ctx, elements, defaults),
+        ("tuple", _) => invalid(ctx, range, "Tuple type constructor requires a list of element types."),
+        ("object", [ast::Expr::Object(object)]) => self::object(ctx, object, defaults),
+        ("object", _) => {
+            invalid(ctx, range, "Object type constructor requires a map whose keys are attribute names and whose values are types.")
+        }
+        ("optional", _) => {
+            invalid(ctx, range, "Keyword \"optional\" is valid only as a modifier for object type attributes.")
+        }
+        ("string" | "number" | "bool" | "any", _) => {
+            invalid(ctx, range, &format!("Primitive type keyword \"{name}\" does not expect arguments."))
+        }
+        _ => invalid(ctx, range, &format!("Keyword \"{name}\" is not a valid type constructor.")),
+    }
+}
+
+fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type> {
+    ctx.problem(Problem::error("invalid-type-constraint", range, "Invalid type specification", detail));
+    None
+}
+
+fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> {
+    match word {
+        "string" => Some(Type::String),
+        "number" => Some(Type::Number),
+        "bool" => Some(Type::Bool),
+        "any" => Some(Type::Dynamic),
+        // Old modules write these without an element type.
+        "list" => Some(Type::list(Type::Dynamic)),
+        "map" => Some(Type::map(Type::Dynamic)),
+        "set" => invalid(ctx, range, "The set type constructor requires one argument specifying the element type."),
+        "object" | "tuple" => invalid(
+            ctx,
+            range,
+            &format!("The {word} type constructor requires one argument specifying its {}.",
+                if word == "object" { "attribute types as a map" } else { "element types as a list" }),
+        ),
+        other => invalid(ctx, range, &format!("The keyword \"{other}\" is not a valid type specification.")),
+    }
+}
+
+fn quoted(ctx: &mut ItemCtx<'_>, text: &str, range: TextRange) -> Option<Type> {
+    let ty = match text {
+        "string" => Some(Type::String),
+        "list" => Some(Type::list(Type::String)),
+        "map" => Some(Type::map(Type::String)),
+        _ => None,
+    };
+    match ty {
+        Some(ty) => {
+            ctx.problem(Problem::error(
+                "quoted-type-constraint",
+                range,
+                "Invalid quoted type constraints",
+                format!("Quoted type constraints are no longer supported. Remove the quotes around \"{text}\"."),
+            ));
+            Some(ty)
+        }
+        None => invalid(ctx, range, "A type is written without quotes: string, list(number), object({ name = string })."),
+    }
+}
+
+fn tuple(ctx: &mut ItemCtx<'_>, elements: &ast::Tuple, defaults: &mut Defaults) -> Option<Type> {
+    let mut types = Vec::new();
+    for (position, element) in elements.elements().enumerate() {
+        let mut inner = Defaults::default();
+        types.push(parse(ctx, &element, &mut inner)?);
+        child(defaults, DefaultStep::Position(position as u32), inner);
+    }
+    Some(Type::tuple(types))
+}
+
+fn object(ctx: &mut ItemCtx<'_>, object: &ast::Object, defaults: &mut Defaults) -> Option<Type> {
+    let mut attributes: Vec<(Str, Type)> = Vec::new();
+    let mut optional: Vec<Str> = Vec::new();
+    for item in object.items() {
+        let key = item.key()?;
+        let key_range = key.syntax().text_range();
+        let Some(name) = key.name_token() else {
+            return invalid(ctx, key_range, "Object constructor map keys must be attribute names.");
+        };
+        let name = Str::from(name.text());
+        if attributes.iter().any(|(existing, _)| *existing == name) {
+            return invalid(ctx, key_range, "Object constructor map keys must be unique.");
+        }
+        let value = item.value()?;
+        let mut inner = Defaults::default();
+        let ty = match optional_modifier(&value) {
+            Some(args) => {
+                optional.push(name.clone());
+                optional_attribute(ctx, &name, &value, &args, defaults, &mut inner)?
+            }
+            None => parse(ctx, &value, &mut inner)?,
+        };
+        child(defaults, DefaultStep::Attr(name.clone()), inner);
+        attributes.push((name, ty));
+    }
+    Some(Type::Object(Arc::new(ObjectType::new(attributes).with_optional(optional))))
+}
+
+fn optional_modifier(value: &ast::Expr) -> Option<Vec<ast::Expr>> {
+    match value {
+        ast::Expr::Call(call) if call.name().as_deref() == Some("optional") => Some(call.args().collect()),
+        _ => None,
+    }
+}
+
+fn optional_attribute(
+    ctx: &mut ItemCtx<'_>,
+    name: &Str,
+    value: &ast::Expr,
+    args: &[ast::Expr],
+    defaults: &mut Defaults,
+    inner: &mut Defaults,
+) -> Option<Type> {
+    let range = value.syntax().text_range();
+    let (ty, default) = match args {
+        [ty] => (parse(ctx, ty, inner)?, None),
+        [ty, default] => (parse(ctx, ty, inner)?, Some(default)),
+        _ => {
+            return invalid(
+                ctx,
+                range,
+                "Optional attribute modifier requires the attribute type as its argument, optionally followed by its default value.",
+            );
+        }
+    };
+    if let Some(default) = default {
+        let id = ctx.expr(default);
+        let exprs = ctx.exprs_so_far();
+        let constant = Some(crate::eval::constant(&exprs, id)).filter(|it| it.diagnostics.is_empty());
+        let constraint = TypeConstraint { ty: ty.clone(), defaults: present(inner.clone()), written: true };
+        let converted = constant.map(|it| match it.value.is_null() {
+            true => convert::convert(&it.value, &ty.without_optional()),
+            false => crate::eval::apply_type(&constraint, it.value),
+        });
+        match converted {
+            Some(Ok(value)) => defaults.attributes.push((name.clone(), ConstValue(value))),
+            Some(Err(error)) => ctx.problem(Problem::error(
+                "invalid-optional-default",
+                default.syntax().text_range(),
+                "Invalid default value for optional attribute",
+                format!("This default value is not compatible with the attribute's type constraint: {error}."),
+            )),
+            None => ctx.problem(Problem::error(
+                "invalid-optional-default",
+                default.syntax().text_range(),
+                "Invalid default value for optional attribute",
+                "A default is a constant: it may not refer to anything.",
+            )),
+        }
+    }
+    Some(ty)
+}
+
+fn child(defaults: &mut Defaults, step: DefaultStep, inner: Defaults) {
+    if let Some(inner) = present(inner) {
+        defaults.children.push((step, inner));
+    }
+}

@@ -1,0 +1,187 @@
+//! What the blocks of a module declare, by name.
+//!
+//! ```text
+//! lower(block) ─► items(block) ─► names(block) ─► module_scope(directory) ─► resolve
+//!  ranges, no_eq    no ranges       names only      one map per module
+//! ```
+//!
+//! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so [`module_scope`] does not run again.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use addr::ProviderSource;
+use db::{Block, Db, Directory};
+use values::Str;
+
+use crate::{
+    item::{Item, ItemKind, RequiredProvider},
+    lower::{Lowered, Problem, lower_chunk},
+    workspace::{Workspace, is_local_source, local_module_directory},
+};
+
+/// One item, by its place: the block that declares it and its index among the block's items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ItemKey {
+    /// The top-level block.
+    pub block: Block,
+    /// The index among the block's items.
+    pub index: u32,
+}
+
+/// The name of a declaration within its module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ItemName {
+    /// `var.x`
+    Variable(Str),
+    /// `local.x`
+    Local(Str),
+    /// An output
+    Output(Str),
+    /// A resource of any mode
+    Resource(addr::Resource),
+    /// `module.x`
+    Module(Str),
+    /// A provider configuration
+    Provider(Str, Option<Str>),
+    /// A check
+    Check(Str),
+    /// `terraform {}`; any number of them.
+    Terraform,
+    /// Something without a name.
+    Other,
+}
+
+/// Items, source maps and problems of a block. Not compared: it holds ranges.
+#[salsa::tracked(returns(ref), no_eq, lru = 4096)]
+pub fn lower(db: &dyn Db, block: Block) -> Lowered {
+    lower_chunk(db::parse(db, block))
+}
+
+/// The items of a block, without ranges.
+#[salsa::tracked(returns(ref))]
+pub fn block_items(db: &dyn Db, block: Block) -> Box<[Arc<Item>]> {
+    lower(db, block).items.clone().into()
+}
+
+/// Syntax errors and structural problems of a block.
+#[salsa::tracked(returns(ref))]
+pub fn block_problems(db: &dyn Db, block: Block) -> Box<[Problem]> {
+    lower(db, block).problems.clone().into()
+}
+
+/// The names that a block declares, in the order of its items.
+#[salsa::tracked(returns(ref))]
+pub fn block_names(db: &dyn Db, block: Block) -> Box<[ItemName]> {
+    block_items(db, block).iter().map(|item| name_of(item)).collect()
+}
+
+fn name_of(item: &Item) -> ItemName {
+    match &item.kind {
+        ItemKind::Variable(it) => ItemName::Variable(it.name.clone()),
+        ItemKind::Local(it) => ItemName::Local(it.name.clone()),
+        ItemKind::Output(it) => ItemName::Output(it.name.clone()),
+        ItemKind::Resource(it) => ItemName::Resource(it.resource.clone()),
+        ItemKind::ModuleCall(it) => ItemName::Module(it.name.clone()),
+        ItemKind::Provider(it) => ItemName::Provider(it.local_name.clone(), it.alias.clone()),
+        ItemKind::Check(it) => ItemName::Check(it.name.clone()),
+        ItemKind::Terraform(_) => ItemName::Terraform,
+        ItemKind::Other(_) => ItemName::Other,
+    }
+}
+
+/// Every name of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModuleScope {
+    /// Named declarations; the first of two wins.
+    pub names: BTreeMap<ItemName, ItemKey>,
+    /// Later declarations of a name, each with the first one.
+    pub duplicates: Vec<(ItemKey, ItemKey)>,
+    /// `terraform {}` blocks in order.
+    pub terraform: Vec<ItemKey>,
+}
+
+/// The names of the module in a directory.
+#[salsa::tracked(returns(ref))]
+pub fn module_scope(db: &dyn Db, directory: Directory) -> ModuleScope {
+    let mut scope = ModuleScope::default();
+    for file in directory.files(db) {
+        for &block in file.blocks(db) {
+            for (index, name) in block_names(db, block).iter().enumerate() {
+                let key = ItemKey { block, index: index as u32 };
+                match name {
+                    ItemName::Terraform => scope.terraform.push(key),
+                    ItemName::Other => {}
+                    name => match scope.names.get(name) {
+                        Some(&first) => scope.duplicates.push((key, first)),
+                        None => {
+                            scope.names.insert(name.clone(), key);
+                        }
+                    },
+                }
+            }
+        }
+    }
+    scope
+}
+
+/// The item behind a key.
+pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
+    &block_items(db, key.block)[key.index as usize]
+}
+
+/// Where the providers of a module come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequiredProviders {
+    /// Declared entries by local name, with the source where it can be read.
+    pub declared: BTreeMap<Str, (RequiredProvider, Option<ProviderSource>)>,
+    /// `required_version` constraints, unparsed.
+    pub required_versions: Vec<Str>,
+}
+
+impl RequiredProviders {
+    /// The source of a local name: declared, or implied by the name.
+    pub fn source(&self, local_name: &str) -> ProviderSource {
+        let declared = self.declared.get(local_name).and_then(|(_, source)| source.clone());
+        declared.unwrap_or_else(|| ProviderSource::implied_for(local_name))
+    }
+}
+
+/// The `required_providers` entries of a module.
+#[salsa::tracked(returns(ref))]
+pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProviders {
+    let mut result = RequiredProviders::default();
+    for &key in &module_scope(db, directory).terraform {
+        let Some(terraform) = item(db, key).kind.as_terraform() else { continue };
+        result.required_versions.extend(terraform.required_version.clone());
+        for entry in &terraform.required_providers {
+            let source = match &entry.source {
+                Some(source) => ProviderSource::parse(source).ok(),
+                None => Some(ProviderSource::implied_for(&entry.local_name)),
+            };
+            result.declared.entry(entry.local_name.clone()).or_insert_with(|| (entry.clone(), source));
+        }
+    }
+    result
+}
+
+/// The local provider name that a resource is configured under: its `provider` argument, or the type's first word.
+pub fn provider_local_name(resource: &crate::item::Resource) -> Str {
+    match &resource.provider {
+        Some(provider) => provider.local_name.clone(),
+        None => Str::from(resource.resource.implied_provider()),
+    }
+}
+
+/// The directory that a module call leads to, if it was read.
+pub fn called_directory(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &crate::item::ModuleCall,
+) -> Option<Directory> {
+    let path = match call.source.as_deref() {
+        Some(source) if is_local_source(source) => local_module_directory(caller.path(db), source),
+        _ => workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone()))?.clone(),
+    };
+    workspace.directories(db).get(&path).copied()
+}

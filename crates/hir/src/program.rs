@@ -1,0 +1,135 @@
+//! The program: an immutable picture of a whole configuration that the engine runs.
+//!
+//! It holds no database. Items are shared: those that did not change keep their `Arc` from one revision to the next,
+//! so the engine can tell by pointer what an edit touched.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use addr::ProviderSource;
+use db::{Location, Sources};
+use provider::ProviderSchemas;
+use values::Str;
+
+use crate::{
+    expr::At,
+    item::{Check, Item, ModuleCall, Output, ProviderConfig, Resource, Variable},
+};
+
+/// A module directory of the program; an index into [`Program::modules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleId(pub u32);
+
+/// A whole configuration, lowered and resolved.
+#[derive(Clone)]
+pub struct Program {
+    /// Every module directory once, however often it is called. The root is the first.
+    pub modules: Vec<Module>,
+    /// The schemas of every provider that is used.
+    pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
+    /// The text behind it all, for diagnostics.
+    pub sources: Sources,
+}
+
+/// One module directory.
+#[derive(Clone)]
+pub struct Module {
+    /// Its own index.
+    pub id: ModuleId,
+    /// The directory, relative to the root module where it can be (`.` is the root): what `path.module` gives.
+    pub dir: Str,
+    /// Input variables.
+    pub variables: BTreeMap<Str, Entry>,
+    /// Local values.
+    pub locals: BTreeMap<Str, Entry>,
+    /// Output values.
+    pub outputs: BTreeMap<Str, Entry>,
+    /// Managed, data and ephemeral resources.
+    pub resources: BTreeMap<addr::Resource, Entry>,
+    /// Module calls with the directory that each one calls.
+    pub calls: BTreeMap<Str, (Entry, ModuleId)>,
+    /// Provider configurations by local name and alias.
+    pub providers: BTreeMap<(Str, Option<Str>), Entry>,
+    /// `check` blocks.
+    pub checks: BTreeMap<Str, Entry>,
+    /// Where each local provider name comes from: declared ones and implied ones.
+    pub provider_sources: BTreeMap<Str, ProviderSource>,
+    /// The aliases that the caller must pass (`configuration_aliases`), by local name.
+    pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
+}
+
+/// An item of the program and where it stands.
+#[derive(Clone)]
+pub struct Entry {
+    /// The item.
+    pub item: Arc<Item>,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+/// Where an item stands: enough to find its ranges again, on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Index into [`Sources::files`].
+    pub file: u32,
+    /// Index of the top-level block in the file.
+    pub block: u32,
+    /// Index of the item in its block.
+    pub item: u32,
+}
+
+impl Program {
+    /// The root module.
+    pub fn root(&self) -> &Module {
+        &self.modules[0]
+    }
+
+    /// A module by its id.
+    pub fn module(&self, id: ModuleId) -> &Module {
+        &self.modules[id.0 as usize]
+    }
+
+    /// Where something of an item stands in the text. Ranges are not kept: the block is parsed again, which only
+    /// happens when something is shown to a person.
+    pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
+        crate::source_map::locate(&self.sources, origin, at)
+    }
+
+    /// The header of the block around an item, as diagnostics show it after "in": `resource "a" "b"`.
+    pub fn context(&self, origin: Origin) -> Option<String> {
+        crate::source_map::context(&self.sources, origin)
+    }
+}
+
+/// Typed access to what an entry declares. Each panics only if the entry was filed under the wrong kind, which the
+/// construction of [`Module`] excludes.
+impl Entry {
+    /// The item as a variable.
+    pub fn variable(&self) -> &Variable {
+        self.item.kind.as_variable().expect("filed under variables")
+    }
+
+    /// The item as an output.
+    pub fn output(&self) -> &Output {
+        self.item.kind.as_output().expect("filed under outputs")
+    }
+
+    /// The item as a resource.
+    pub fn resource(&self) -> &Resource {
+        self.item.kind.as_resource().expect("filed under resources")
+    }
+
+    /// The item as a module call.
+    pub fn module_call(&self) -> &ModuleCall {
+        self.item.kind.as_module_call().expect("filed under calls")
+    }
+
+    /// The item as a provider configuration.
+    pub fn provider_config(&self) -> &ProviderConfig {
+        self.item.kind.as_provider().expect("filed under providers")
+    }
+
+    /// The item as a check.
+    pub fn check(&self) -> &Check {
+        self.item.kind.as_check().expect("filed under checks")
+    }
+}

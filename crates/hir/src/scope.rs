@@ -1,0 +1,81 @@
+//! What an expression is evaluated in: the engine, the console and tests each bring their own [`Scope`].
+
+use values::{Str, Value, functions::FunctionEnv};
+
+use crate::expr::{At, Ref};
+
+/// Gives references their runtime values.
+///
+/// **Invariant:** a scope never performs I/O for a provider. What needs a provider's answer interrupts the evaluation
+/// with [`Interrupt::Call`]; whoever drives it performs the call and evaluates again with the answer.
+pub trait Scope {
+    /// The value of a whole reference. For a resource or module with `count` or `for_each` that is the collection of
+    /// all its instances; prefer [`Scope::resource_instance`] and [`Scope::module_output`].
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt>;
+
+    /// `type.name[key]`, without building the collection. `None` means that the general way must be taken: `reference`,
+    /// then an index.
+    fn resource_instance(&self, _resource: &addr::Resource, _key: &Value) -> Result<Option<Value>, Interrupt> {
+        Ok(None)
+    }
+
+    /// `module.call.output` or `module.call[key].output`, without building the object of all outputs. `None` means that
+    /// the general way must be taken.
+    fn module_output(&self, _call: &str, _key: Option<&Value>, _output: &str) -> Result<Option<Value>, Interrupt> {
+        Ok(None)
+    }
+
+    /// A function of a provider, `provider::name::function`.
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
+
+    /// What functions may ask of their surroundings: files, the time.
+    fn functions(&self) -> &dyn FunctionEnv;
+}
+
+/// Why an evaluation stopped without a diagnostic of its own.
+#[derive(Clone, Debug)]
+pub enum Interrupt {
+    /// A provider's function must be called first; evaluate again with the answer.
+    Call(ProviderFunctionCall),
+    /// Something that the expression refers to failed, and that was reported there.
+    Poisoned,
+    /// A reference has no value here, for a reason in words: `self` outside of a resource, `each` without `for_each`.
+    Refused {
+        /// The diagnostic's summary.
+        summary: &'static str,
+        /// The diagnostic's detail.
+        detail: String,
+    },
+}
+
+/// A call that only a provider can answer.
+#[derive(Clone)]
+pub struct ProviderFunctionCall {
+    /// The name as written: `provider::name::function`.
+    pub name: Str,
+    /// The arguments.
+    pub args: Vec<Value>,
+}
+
+impl std::fmt::Debug for ProviderFunctionCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProviderFunctionCall").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A problem found while evaluating, at a place inside the item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvalDiagnostic {
+    /// Where.
+    pub at: At,
+    /// Error or warning.
+    pub severity: db::Severity,
+    /// The stable id, kebab-case.
+    pub id: &'static str,
+    /// One line, OpenTofu's wording where it has one.
+    pub summary: String,
+    /// What is wrong and the way out.
+    pub detail: String,
+    /// Lines such as `var.x is 5`, shown below the source line. Never the value of anything sensitive or ephemeral.
+    pub values: Vec<String>,
+}

@@ -1,0 +1,90 @@
+//! Inputs beside the text: which directories there are, which providers, and which directory a module call leads to.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use addr::ProviderSource;
+use db::{Db, Directory};
+use provider::{ProviderSchemas, Schema};
+use values::Str;
+
+/// A configuration as the driver found it: the root module and everything that its calls lead to.
+#[salsa::input]
+pub struct Workspace {
+    /// The root module's directory.
+    #[returns(copy)]
+    pub root: Directory,
+    /// Every module directory that was read, by its path as shown.
+    #[returns(ref)]
+    pub directories: BTreeMap<Arc<str>, Directory>,
+    /// Installed modules: directory of the caller and name of the call, to the directory called. Calls of local paths
+    /// are not listed.
+    #[returns(ref)]
+    pub manifest: BTreeMap<(Arc<str>, Str), Arc<str>>,
+    /// The schemas that are at hand.
+    #[returns(ref)]
+    pub providers: BTreeMap<ProviderSource, ProviderInput>,
+}
+
+/// The schemas of one provider.
+#[salsa::input]
+pub struct ProviderInput {
+    /// The schemas; two are the same only if they are the same object.
+    #[returns(ref)]
+    pub schemas: SchemasHandle,
+}
+
+/// Schemas, compared by identity: they are too large to compare, and the driver replaces them only when they change.
+#[derive(Clone)]
+pub struct SchemasHandle(pub Arc<ProviderSchemas>);
+
+impl PartialEq for SchemasHandle {
+    fn eq(&self, other: &SchemasHandle) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SchemasHandle {}
+
+impl std::fmt::Debug for SchemasHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SchemasHandle")
+    }
+}
+
+/// What a provider has under a type name.
+#[derive(Clone, Debug)]
+pub enum SchemaLookup {
+    /// The schema.
+    Found(Arc<Schema>),
+    /// The provider's schemas are not at hand; nothing can be said about the body.
+    NoProvider,
+    /// The provider has no such type in this mode.
+    NoSuchType,
+}
+
+/// The schema of a resource type.
+pub fn resource_schema(
+    db: &dyn Db,
+    workspace: Workspace,
+    source: &ProviderSource,
+    mode: addr::ResourceMode,
+    ty: &str,
+) -> SchemaLookup {
+    let Some(input) = workspace.providers(db).get(source) else { return SchemaLookup::NoProvider };
+    let schemas = &input.schemas(db).0;
+    match schemas.of_mode(mode, ty) {
+        Some(schema) => SchemaLookup::Found(schema),
+        None => SchemaLookup::NoSuchType,
+    }
+}
+
+/// Whether a module source is a path, as opposed to something that `init` downloads.
+pub fn is_local_source(source: &str) -> bool {
+    source.starts_with("./") || source.starts_with("../") || source == "." || source == ".."
+}
+
+/// The directory that a call of a local path leads to, as shown.
+pub fn local_module_directory(caller: &str, source: &str) -> Arc<str> {
+    let path = db::system::normalize(&Path::new(caller).join(source));
+    Arc::from(path.to_string_lossy().as_ref())
+}
