@@ -129,14 +129,15 @@ fn constraints_print_as_in_the_lock_file() {
     let cases = [
         ("~>1.2", "~> 1.2"),
         ("1.2", "1.2.0"),
-        (">= 1, < 2.0.0", ">= 1, < 2.0.0"),
-        ("< 2.0, >= 1.0, >= 1.0", ">= 1.0, < 2.0"),
+        (">= 1, < 2.0.0", ">= 1.0.0, < 2.0.0"),
+        ("< 2.0, >= 1.0, >= 1.0", ">= 1.0.0, < 2.0.0"),
         ("!= 1.5.0, ~> 1.0", "~> 1.0, != 1.5.0"),
         ("~> 1.0-beta", "~> 1.0.0-beta"),
     ];
     for (text, canonical) in cases {
         let constraint = VersionConstraint::parse_provider(text).expect(text);
         assert_eq!(constraint.canonical(), canonical);
-        assert_eq!(VersionConstraint::parse_provider(&constraint.to_string()), Ok(constraint));
+        let again = VersionConstraint::parse_provider(&constraint.to_string()).expect(text);
+        assert_eq!(again.canonical(), canonical);
     }
 }
