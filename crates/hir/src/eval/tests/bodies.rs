@@ -194,7 +194,7 @@ fn blocks_may_stand_for_the_elements_of_an_attribute() {
     let object = Type::object([("a", Type::String), ("deep", Type::list(Type::object([("x", Type::Number)])))]);
     let legacy = Block::new(attributes([("l", Attribute::optional(Type::list(object.clone())))]), BTreeMap::new());
     check(&legacy, "l {\n a = 1\n deep { x = 2 }\n}", "l = list[{a = \"1\", deep = list[{x = 2}]}]");
-    check(&legacy, "dynamic \"l\" {\n for_each = [1]\n content { a = l.value }\n}", "l = list[{a = \"1\", deep = list[]}]");
+    check(&legacy, "dynamic \"l\" {\n for_each = [1]\n content { a = l.value }\n}", "l = list[{a = \"1\", deep = tolist(null) /* of object */}]");
     check(&legacy, "l = []", "l = list[]");
     let modern = Block::new(
         attributes([("l", Attribute::optional(Type::list(object))), ("any", Attribute::optional(Type::Dynamic))]),
