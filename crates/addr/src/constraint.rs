@@ -61,7 +61,7 @@ pub struct ConstraintTerm {
     pub operator: Operator,
     /// What is compared with; numbers that were not written are zero.
     pub boundary: Version,
-    /// How many numbers were written, 1 to 3: `~> 1.2` and `~> 1.2.0` differ.
+    /// How many numbers of a pessimistic boundary were written, 1 to 3: `~> 1.2` and `~> 1.2.0` differ. Else 3.
     pub written: u8,
 }
 
@@ -150,37 +150,21 @@ impl VersionConstraint {
         self.terms.iter().all(|term| term.meets(version))
     }
 
-    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates, with all three
-    /// numbers of every boundary. After `~>` how many were written has a meaning and stays, save that one becomes two.
+    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates.
     pub fn canonical(&self) -> String {
-        let mut terms: Vec<ConstraintTerm> =
-            self.terms.iter().map(ConstraintTerm::spelled_out).collect();
-        terms.sort_by(|a, b| {
-            a.boundary
-                .cmp(&b.boundary)
-                .then_with(|| lock_rank(a.operator).cmp(&lock_rank(b.operator)))
-                .then_with(|| a.written.cmp(&b.written))
-        });
+        let mut terms: Vec<ConstraintTerm> = self.terms.clone();
+        for term in &mut terms {
+            // To a provider, `~> 1` means the same as `~> 1.0`.
+            term.written = term.written.max(2);
+        }
+        terms.sort_by(|a, b| a.boundary.cmp(&b.boundary).then_with(|| a.rank().cmp(&b.rank())));
         terms.dedup();
         let texts: Vec<String> = terms.iter().map(ToString::to_string).collect();
         texts.join(", ")
     }
 }
 
-/// Where two terms share a boundary, lower bounds come first.
-fn lock_rank(operator: Operator) -> u8 {
-    match operator {
-        Operator::Greater => 1,
-        Operator::GreaterOrEqual => 2,
-        Operator::Pessimistic => 3,
-        Operator::Equal => 4,
-        Operator::NotEqual => 5,
-        Operator::Less => 6,
-        Operator::LessOrEqual => 7,
-    }
-}
-
-/// Prints the terms as written, in their usual spacing: `~> 1.2, != 1.3.1`.
+/// Prints the terms in the order written, in their usual spacing: `~> 1.2, != 1.3.1`.
 impl fmt::Display for VersionConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (idx, term) in self.terms.iter().enumerate() {
@@ -197,24 +181,28 @@ impl fmt::Display for ConstraintTerm {
             write!(f, "{} ", self.operator.text())?;
         }
         let it = &self.boundary;
-        match (self.written, it.prerelease.is_empty() && it.build.is_empty(), self.operator) {
-            // An equality is to one version, so all its numbers are shown.
-            (1, true, operator) if operator != Operator::Equal => write!(f, "{}", it.major),
-            (2, true, operator) if operator != Operator::Equal => {
-                write!(f, "{}.{}", it.major, it.minor)
-            }
-            _ => it.fmt(f),
+        match self.written {
+            1 => write!(f, "{}", it.major)?,
+            2 => write!(f, "{}.{}", it.major, it.minor)?,
+            _ => write!(f, "{}.{}.{}", it.major, it.minor, it.patch)?,
         }
+        it.fmt_extra(f)
     }
 }
 
 impl ConstraintTerm {
-    fn spelled_out(&self) -> ConstraintTerm {
-        let written = match self.operator {
-            Operator::Pessimistic => self.written.max(2),
-            _ => 3,
-        };
-        ConstraintTerm { written, ..self.clone() }
+    /// Where two terms share a boundary, lower bounds come first.
+    fn rank(&self) -> u8 {
+        match self.operator {
+            Operator::Greater => 1,
+            Operator::GreaterOrEqual => 2,
+            Operator::Equal => 3,
+            Operator::Pessimistic if self.written == 3 => 4,
+            Operator::Pessimistic => 5,
+            Operator::LessOrEqual => 6,
+            Operator::Less => 7,
+            Operator::NotEqual => 8,
+        }
     }
 
     fn meets_as_provider(&self, version: &Version) -> bool {
@@ -325,8 +313,7 @@ fn term_of(
         }
     }
     let boundary = raw.version()?;
-    let extra = !raw.prerelease.is_empty() || !raw.build.is_empty();
-    let written = if extra { 3 } else { raw.numbers.len() };
+    let written = if operator == Operator::Pessimistic { raw.numbers.len() } else { 3 };
     Ok(ConstraintTerm { operator, boundary, written: u8::try_from(written).unwrap_or(3) })
 }
 
@@ -340,9 +327,7 @@ fn lenient_term(text: &str) -> Result<ConstraintTerm, ConstraintError> {
     if !rest.is_empty() {
         return Err(malformed());
     }
-    let mut term = term_of(operator, &raw, "").map_err(|_| malformed())?;
-    term.written = u8::try_from(raw.numbers.len()).unwrap_or(3);
-    Ok(term)
+    term_of(operator, &raw, "").map_err(|_| malformed())
 }
 
 #[cfg(test)]

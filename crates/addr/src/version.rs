@@ -102,6 +102,13 @@ impl PartialOrd for Version {
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
+        self.fmt_extra(f)
+    }
+}
+
+impl Version {
+    /// Prints prerelease and build metadata with their signs.
+    pub(crate) fn fmt_extra(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.prerelease.is_empty() {
             write!(f, "-{}", self.prerelease)?;
         }

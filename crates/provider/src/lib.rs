@@ -18,6 +18,8 @@ mod schema;
 pub mod schema_codec;
 mod schemas;
 mod walk;
+#[cfg(test)]
+mod walk_tests;
 
 pub use crate::provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CLOSE_EPHEMERAL_TIMEOUT,

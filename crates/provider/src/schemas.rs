@@ -123,6 +123,24 @@ impl ProviderSchemas {
         }
     }
 
+    /// The schema of a type of resource, whatever its mode.
+    pub fn of_mode(&self, mode: addr::ResourceMode, type_name: &str) -> Option<Arc<Schema>> {
+        match mode {
+            addr::ResourceMode::Managed => self.managed(type_name),
+            addr::ResourceMode::Data => self.data(type_name),
+            addr::ResourceMode::Ephemeral => self.ephemeral(type_name),
+        }
+    }
+
+    /// Names of the types of one mode, in order.
+    pub fn types_of_mode(&self, mode: addr::ResourceMode) -> Vec<&str> {
+        match mode {
+            addr::ResourceMode::Managed => self.managed_types().collect(),
+            addr::ResourceMode::Data => self.data_types().collect(),
+            addr::ResourceMode::Ephemeral => self.ephemeral_types().collect(),
+        }
+    }
+
     /// Names of managed resource types, in order.
     pub fn managed_types(&self) -> impl Iterator<Item = &str> {
         let (decoded, cached) = match &self.types {

@@ -1,5 +1,7 @@
 mod check;
 mod derived;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

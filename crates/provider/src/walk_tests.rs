@@ -1,0 +1,179 @@
+use std::collections::BTreeMap;
+
+use values::{Kind, Mark, MarkKind, Step, Str, Value};
+
+use crate::fixture::{block, block_with, computed, nested, optional, sensitive, value, write_only};
+use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting};
+use crate::walk::{
+    mark_by_schema, mark_deprecated_by_schema, null_write_only, remove_ephemeral_from_write_only,
+    sensitive_paths, write_only_paths, write_only_values_present,
+};
+
+/// Write-only and sensitive attributes in every kind of place.
+fn schema() -> Block {
+    let inner = || [("o", optional()), ("s", sensitive(computed())), ("w", write_only())];
+    block_with(
+        [
+            ("list", nested(ObjectNesting::List, inner())),
+            ("map", nested(ObjectNesting::Map, inner())),
+            ("o", optional()),
+            ("s", sensitive(optional())),
+            ("single", nested(ObjectNesting::Single, inner())),
+            ("w", write_only()),
+        ],
+        [
+            ("b_group", Nesting::Group, block(inner())),
+            ("b_list", Nesting::List, block(inner())),
+            ("b_map", Nesting::Map, block(inner())),
+            ("b_set", Nesting::Set, block(inner())),
+            ("b_single", Nesting::Single, block(inner())),
+        ],
+    )
+}
+
+const EVERYWHERE: &str = r#"{"o": "1", "s": "1", "w": "1", "list": [{"w": "1"}, {"w": "?"}], "map": {"k": {"w": "1"}},
+    "single": {"w": "1"}, "b_group": {"w": "1"}, "b_list": [{"w": "1"}], "b_map": {"k": {"w": "1"}},
+    "b_set": [{"w": "1"}], "b_single": {"w": "1"}}"#;
+
+const EVERYWHERE_NULL: &str = r#"{"o": "1", "s": "1", "list": [{}, {}], "map": {"k": {}},
+    "single": {}, "b_group": {}, "b_list": [{}], "b_map": {"k": {}}, "b_set": [{}], "b_single": {}}"#;
+
+fn texts(paths: &[values::Path]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn write_only_values_become_null_everywhere_and_nothing_else_does() {
+    let schema = schema();
+    let nulled = null_write_only(&value(&schema, EVERYWHERE), &schema);
+    assert_eq!(nulled, value(&schema, EVERYWHERE_NULL));
+    assert_eq!(nulled.ty(), *schema.implied_type());
+    assert!(write_only_values_present("t", &nulled, &schema).is_empty());
+    for json in ["null", "\"?\""] {
+        let whole = value(&schema, json);
+        assert_eq!(null_write_only(&whole, &schema), whole);
+    }
+}
+
+#[test]
+fn nulling_drops_the_ephemeral_mark_with_the_value_and_keeps_other_marks() {
+    let schema = block([("o", optional()), ("w", write_only())]);
+    let secret = Value::from("1").with_mark(Mark::Ephemeral).with_mark(Mark::Sensitive);
+    let object = Value::object_from([("o", secret.clone()), ("w", secret)]);
+    let nulled = null_write_only(&object, &schema);
+    let written = nulled.get_attr("w").expect("the attribute stays");
+    assert!(written.is_null());
+    assert!(!written.has_deep(MarkKind::Ephemeral));
+    assert!(written.has_deep(MarkKind::Sensitive));
+    assert!(nulled.get_attr("o").expect("the attribute stays").has_deep(MarkKind::Ephemeral));
+}
+
+#[test]
+fn the_ephemeral_mark_leaves_write_only_attributes_only() {
+    let schema = block([("o", optional()), ("w", write_only())]);
+    let secret = Value::from("1").with_mark(Mark::Ephemeral).with_mark(Mark::Sensitive);
+    let object = Value::object_from([("o", secret.clone()), ("w", secret.clone())]);
+    let bare = remove_ephemeral_from_write_only(&object, &schema);
+    assert_eq!(bare.get_attr("w"), Some(secret.without(MarkKind::Ephemeral)));
+    assert_eq!(bare.get_attr("o"), Some(secret));
+}
+
+#[test]
+fn every_write_only_attribute_is_found() {
+    let schema = schema();
+    let paths = write_only_paths(&value(&schema, EVERYWHERE), &schema);
+    let expected = [
+        ".b_group.w",
+        ".b_list[0].w",
+        ".b_map[\"k\"].w",
+        ".b_set[...].w",
+        ".b_single.w",
+        ".list[0].w",
+        ".list[1].w",
+        ".map[\"k\"].w",
+        ".single.w",
+        ".w",
+    ];
+    assert_eq!(texts(&paths), expected);
+}
+
+#[test]
+fn an_actual_write_only_value_in_an_answer_is_an_error_that_quotes_no_value() {
+    let schema = schema();
+    let answer = EVERYWHERE.replace("\"1\"", "\"hush\"");
+    let diagnostics = write_only_values_present("test_thing", &value(&schema, &answer), &schema);
+    assert_eq!(diagnostics.len(), 10);
+    for diagnostic in &diagnostics {
+        assert!(diagnostic.is_error());
+        assert_eq!(diagnostic.summary, "Invalid provider response");
+        assert!(diagnostic.detail.contains("\"test_thing\""), "{}", diagnostic.detail);
+        assert!(!diagnostic.detail.contains("hush"), "{}", diagnostic.detail);
+    }
+    assert!(diagnostics[9].detail.contains("\".w\""), "{}", diagnostics[9].detail);
+}
+
+#[test]
+fn sensitive_attributes_are_marked_whatever_their_value() {
+    let schema = schema();
+    let marked = mark_by_schema(&value(&schema, EVERYWHERE), &schema);
+    let expected = [
+        ".s",
+        ".b_group.s",
+        ".b_list[0].s",
+        ".b_map[\"k\"].s",
+        ".b_set",
+        ".b_single.s",
+        ".list[0].s",
+        ".list[1].s",
+        ".map[\"k\"].s",
+        ".single.s",
+    ];
+    let found: Vec<_> = marked.path_marks().into_iter().map(|(path, _)| path).collect();
+    let mut found = texts(&found);
+    let mut listed = texts(&sensitive_paths(&value(&schema, EVERYWHERE), &schema));
+    let mut expected = expected.map(str::to_owned).to_vec();
+    for paths in [&mut found, &mut listed, &mut expected] {
+        paths.sort();
+    }
+    assert_eq!(found, expected);
+    assert_eq!(listed, expected);
+    assert_eq!(marked.without_all_marks(), value(&schema, EVERYWHERE));
+}
+
+#[test]
+fn marks_that_are_there_stay() {
+    let schema = schema();
+    let given = value(&schema, EVERYWHERE)
+        .with_part(&Step::Attr("list".into()), |it| it.with_mark(Mark::Ephemeral))
+        .with_part(&Step::Attr("o".into()), |it| it.with_mark(Mark::Ephemeral));
+    let marked = mark_by_schema(&given, &schema);
+    for name in ["list", "o"] {
+        let part = marked.get_attr(name).expect("the attribute stays");
+        assert!(part.marks().has(MarkKind::Ephemeral), "{name}");
+    }
+}
+
+#[test]
+fn what_is_deprecated_is_marked_with_address_and_advice() {
+    let old = Attribute { deprecated: true, deprecation_message: "use new".into(), ..optional() };
+    let mut old_block = block([("o", optional())]);
+    old_block.deprecated = true;
+    old_block.deprecation_message = "use attributes".into();
+    let blocks: BTreeMap<Str, NestedBlock> =
+        [("b".into(), NestedBlock::new(Nesting::List, old_block))].into();
+    let attributes = [("new".into(), optional()), ("old".into(), old)].into();
+    let schema = Block::new(attributes, blocks);
+    let given = value(&schema, r#"{"new": "1", "old": "1", "b": [{"o": "1"}]}"#);
+    let marked = mark_deprecated_by_schema(&given, &schema, "test_thing.a");
+    let Kind::Object(parts) = marked.kind() else { panic!("an object stays an object") };
+    let found: Vec<(String, String)> = parts
+        .values()
+        .flat_map(|part| part.marks().deprecations())
+        .map(|it| (it.what.to_string(), it.message.to_string()))
+        .collect();
+    let expected = [
+        ("test_thing.a.b".to_owned(), "use attributes".to_owned()),
+        ("test_thing.a.old".to_owned(), "use new".to_owned()),
+    ];
+    assert_eq!(found, expected);
+}
