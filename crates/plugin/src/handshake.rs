@@ -71,6 +71,21 @@ pub enum HandshakeError {
     PlainTcp,
 }
 
+impl HandshakeError {
+    /// The same with its quoted text replaced.
+    pub(crate) fn map_text(self, replace: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Unrecognized(text) => Self::Unrecognized(replace(text)),
+            Self::CoreVersion(text) => Self::CoreVersion(replace(text)),
+            Self::ApiVersion(text) => Self::ApiVersion(replace(text)),
+            Self::Network(text) => Self::Network(replace(text)),
+            Self::Address(text) => Self::Address(replace(text)),
+            Self::Protocol(text) => Self::Protocol(replace(text)),
+            Self::Certificate | Self::PlainTcp => self,
+        }
+    }
+}
+
 /// Reads a handshake line.
 pub(crate) fn parse(line: &str) -> Result<Handshake, HandshakeError> {
     let line = line.trim();

@@ -14,13 +14,14 @@ use tokio::{
     process::{Child, ChildStdout},
     time::{Instant, timeout_at},
 };
+use tonic::transport::Channel;
 
 use crate::{
     channel,
     handshake::{self, Handshake, HandshakeError},
     logs::{self, Lines, Listener, Tail},
     process::{Guard, PluginProcess, Readers},
-    protocol,
+    protocol::{self, ProtocolVersion},
     sink::{PluginSink, Redact},
     stdio,
     tls::Identity,
@@ -132,14 +133,13 @@ pub async fn launch(
         Listener { name: options.name.into(), sink: options.sink, redact: options.redact };
     let mut started = Started::spawn(command, identity.as_ref(), options.stdin, listener)
         .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
-    match timeout_at(deadline, started.handshake(&program)).await {
-        Ok(Ok(handshake)) => {
-            started.connect(handshake, identity, deadline, options.start_timeout).await
-        }
+    match timeout_at(deadline, started.connect(&program, identity)).await {
+        Ok(Ok((channel, protocol))) => Ok(started.into_process(channel, protocol)),
         Ok(Err(error)) => Err(started.fail(error).await),
-        Err(_) => Err(started
-            .fail(LaunchError::Timeout { after: options.start_timeout, stderr: vec![] })
-            .await),
+        Err(_) => {
+            let after = options.start_timeout;
+            Err(started.fail(LaunchError::Timeout { after, stderr: Vec::new() }).await)
+        }
     }
 }
 
@@ -162,7 +162,7 @@ fn set_environment(command: &mut Command, identity: Option<&Identity>) {
 /// A process whose handshake is not done.
 struct Started {
     guard: Guard,
-    lines: Option<Lines<ChildStdout>>,
+    lines: Lines<ChildStdout>,
     stderr: tokio::task::JoinHandle<()>,
     tail: Tail,
     listener: Listener,
@@ -186,69 +186,61 @@ impl Started {
             (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
         let tail = Tail::default();
         let stderr = tokio::spawn(logs::read_stderr(stderr, listener.clone(), tail.clone()));
-        Ok(Self {
-            guard: Guard::new(child),
-            lines: Some(Lines::new(stdout)),
-            stderr,
-            tail,
-            listener,
-        })
+        Ok(Self { guard: Guard::new(child), lines: Lines::new(stdout), stderr, tail, listener })
+    }
+
+    /// Waits for the handshake and connects.
+    async fn connect(
+        &mut self,
+        program: &Path,
+        identity: Option<Identity>,
+    ) -> Result<(Channel, ProtocolVersion), LaunchError> {
+        let handshake = self.handshake(program).await?;
+        if let Some(path) = handshake.address.socket() {
+            self.guard.owns_socket(path);
+        }
+        let tls = match (identity, handshake.certificate) {
+            (Some(identity), Some(der)) => Some(
+                identity
+                    .client_config(der)
+                    .map_err(|error| LaunchError::Connect(error.to_string()))?,
+            ),
+            // A plugin that knows nothing of AutoMTLS; its Unix socket is protected by its mode.
+            _ => None,
+        };
+        let channel = channel::connect(handshake.address, tls).await;
+        let channel = channel.map_err(|error| LaunchError::Connect(chain(&error)))?;
+        Ok((channel, handshake.protocol))
     }
 
     async fn handshake(&mut self, program: &Path) -> Result<Handshake, LaunchError> {
-        let Some(lines) = &mut self.lines else { return Err(exited_early()) };
-        let line = lines.next().await.map_err(LaunchError::Read)?.ok_or_else(exited_early)?;
+        let line = self.lines.next().await.map_err(LaunchError::Read)?;
+        let line = line.ok_or(LaunchError::Exited { status: None, stderr: Vec::new() })?;
         handshake::parse(&line.text).map_err(|error| {
             let source = match error {
-                // The line is the only part of an error that is free text.
                 HandshakeError::Unrecognized(_) => {
                     HandshakeError::Unrecognized(self.listener.clean(&line))
                 }
-                other => other,
+                // The others quote a field, which is whatever the program printed there.
+                other => other.map_text(|text| self.listener.redact.redact(&text)),
             };
             LaunchError::Handshake { hints: hints(&source, program), source }
         })
     }
 
-    async fn connect(
-        mut self,
-        handshake: Handshake,
-        identity: Option<Identity>,
-        deadline: Instant,
-        start_timeout: Duration,
-    ) -> Result<PluginProcess, LaunchError> {
-        let socket = handshake.address.socket().map(Path::to_path_buf);
-        let tls = match (identity, handshake.certificate) {
-            (Some(identity), Some(der)) => match identity.client_config(der) {
-                Ok(config) => Some(config),
-                Err(error) => return Err(self.fail(LaunchError::Connect(error.to_string())).await),
-            },
-            // A plugin that knows nothing of AutoMTLS; its Unix socket is protected by its mode.
-            _ => None,
-        };
-        let channel = match timeout_at(deadline, channel::connect(handshake.address, tls)).await {
-            Ok(Ok(channel)) => channel,
-            Ok(Err(error)) => return Err(self.fail(LaunchError::Connect(chain(&error))).await),
-            Err(_) => {
-                return Err(self
-                    .fail(LaunchError::Timeout { after: start_timeout, stderr: vec![] })
-                    .await);
-            }
-        };
-        let stdio = tokio::spawn(stdio::read(channel.clone(), self.listener.clone()));
+    fn into_process(self, channel: Channel, protocol: ProtocolVersion) -> PluginProcess {
         let readers = Readers {
-            stdout: tokio::spawn(drain(self.lines.take())),
+            stdout: tokio::spawn(drain(self.lines)),
             stderr: self.stderr,
-            stdio: Some(stdio),
+            stdio: tokio::spawn(stdio::read(channel.clone(), self.listener.clone())),
         };
-        Ok(PluginProcess {
+        PluginProcess {
             guard: self.guard,
             readers: tokio::sync::Mutex::new(Some(readers)),
             channel,
-            protocol: handshake.protocol,
-            socket,
+            protocol,
             listener: self.listener,
-        })
+        }
     }
 
     /// Ends the process and completes `error` with what is known then.
@@ -268,13 +260,8 @@ impl Started {
     }
 }
 
-fn exited_early() -> LaunchError {
-    LaunchError::Exited { status: None, stderr: Vec::new() }
-}
-
 /// Reads and drops what comes after the handshake: a full pipe would block the plugin.
-async fn drain(lines: Option<Lines<impl AsyncRead + Unpin>>) {
-    let Some(mut lines) = lines else { return };
+async fn drain(mut lines: Lines<impl AsyncRead + Unpin>) {
     while let Ok(Some(_)) = lines.next().await {}
 }
 

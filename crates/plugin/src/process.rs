@@ -47,11 +47,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child process that is killed when this is dropped.
+/// A child process that is killed, and its socket removed, when this is dropped.
 ///
 /// It stays in the shared slot until it is reaped, so that [`kill_all`] reaches it at any moment; that is why its end is
 /// polled for instead of awaited, which would need the slot for itself.
-pub(crate) struct Guard(Arc<Mutex<Child>>);
+pub(crate) struct Guard {
+    child: Arc<Mutex<Child>>,
+    socket: Option<PathBuf>,
+}
 
 impl Guard {
     /// Watches over `child`, which must have been made with `kill_on_drop`.
@@ -60,15 +63,26 @@ impl Guard {
         let mut running = lock(&RUNNING);
         running.retain(|it| it.strong_count() > 0);
         running.push(Arc::downgrade(&child));
-        Self(child)
+        Self { child, socket: None }
     }
 
-    pub(crate) fn id(&self) -> Option<u32> {
-        lock(&self.0).id()
+    /// Removes this file, if it is a socket, when the process has ended.
+    pub(crate) fn owns_socket(&mut self, path: &Path) {
+        self.socket = Some(path.to_path_buf());
     }
 
-    pub(crate) fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
-        lock(&self.0).try_wait()
+    fn id(&self) -> Option<u32> {
+        lock(&self.child).id()
+    }
+
+    fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
+        lock(&self.child).try_wait()
+    }
+
+    fn remove_socket(&self) {
+        if let Some(path) = &self.socket {
+            remove_socket(path);
+        }
     }
 
     /// Waits for the end until `deadline`, then kills; reaps in both cases.
@@ -76,7 +90,7 @@ impl Guard {
         if let Some(status) = self.wait(deadline).await? {
             return Ok(status);
         }
-        lock(&self.0).start_kill()?;
+        lock(&self.child).start_kill()?;
         let status = self.wait(Instant::now() + GRACE).await?;
         status.ok_or_else(|| io::Error::other("the process does not end although it was killed"))
     }
@@ -96,11 +110,18 @@ impl Guard {
     }
 }
 
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ended = lock(&self.child).start_kill();
+        self.remove_socket();
+    }
+}
+
 /// The tasks that read a plugin's streams; they end with this.
 pub(crate) struct Readers {
     pub(crate) stdout: JoinHandle<()>,
     pub(crate) stderr: JoinHandle<()>,
-    pub(crate) stdio: Option<JoinHandle<()>>,
+    pub(crate) stdio: JoinHandle<()>,
 }
 
 impl Readers {
@@ -112,9 +133,7 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        for task in
-            [Some(&self.stdout), Some(&self.stderr), self.stdio.as_ref()].into_iter().flatten()
-        {
+        for task in [&self.stdout, &self.stderr, &self.stdio] {
             task.abort();
         }
     }
@@ -130,7 +149,6 @@ pub struct PluginProcess {
     pub(crate) readers: tokio::sync::Mutex<Option<Readers>>,
     pub(crate) channel: Channel,
     pub(crate) protocol: ProtocolVersion,
-    pub(crate) socket: Option<PathBuf>,
     pub(crate) listener: Listener,
 }
 
@@ -169,17 +187,9 @@ impl PluginProcess {
         }
         let status = self.guard.end(deadline).await;
         readers.last_words().await;
+        self.guard.remove_socket();
         if let Ok(status) = status {
             self.listener.event(PluginEvent::Exited { status });
-        }
-    }
-}
-
-impl Drop for PluginProcess {
-    fn drop(&mut self) {
-        let _ended = lock(&self.guard.0).start_kill();
-        if let Some(path) = &self.socket {
-            remove_socket(path);
         }
     }
 }

@@ -245,3 +245,141 @@ impl SignatureVerificationAlgorithm for EcdsaP521Sha512 {
         ])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use p521::{
+        SecretKey,
+        ecdsa::{Signature, SigningKey, signature::Signer as _},
+        pkcs8::DecodePrivateKey,
+    };
+    use rustls::{
+        SignatureAlgorithm,
+        server::{ClientHello, ResolvesServerCert},
+        sign::{CertifiedKey, Signer},
+    };
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+    use super::*;
+
+    const GO_CERTIFICATE: &str = include_str!("../tests/data/p521_cert.pem");
+    const GO_KEY: &str = include_str!("../tests/data/p521_key.pem");
+
+    /// A key as Go's side has it, which ring cannot sign with.
+    #[derive(Clone, Debug)]
+    struct GoKey(SecretKey);
+
+    impl GoKey {
+        fn read() -> Self {
+            Self(SecretKey::from_pkcs8_pem(GO_KEY).expect("it is PKCS #8"))
+        }
+
+        fn signature(&self, message: &[u8]) -> Vec<u8> {
+            let key = SigningKey::from_slice(&self.0.to_bytes()).expect("it is a P-521 key");
+            let signature: Signature = key.sign(message);
+            signature.to_der().as_bytes().to_vec()
+        }
+    }
+
+    impl rustls::sign::SigningKey for GoKey {
+        fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+            let known = offered.contains(&SignatureScheme::ECDSA_NISTP521_SHA512);
+            known.then(|| Box::new(self.clone()) as Box<dyn Signer>)
+        }
+
+        fn algorithm(&self) -> SignatureAlgorithm {
+            SignatureAlgorithm::ECDSA
+        }
+    }
+
+    impl Signer for GoKey {
+        fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+            Ok(self.signature(message))
+        }
+
+        fn scheme(&self) -> SignatureScheme {
+            SignatureScheme::ECDSA_NISTP521_SHA512
+        }
+    }
+
+    fn go_certificate() -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(GO_CERTIFICATE.as_bytes()).expect("it is PEM")
+    }
+
+    /// Presents Go's certificate; rustls' own resolvers refuse a CA.
+    #[derive(Debug)]
+    struct GoResolver(Arc<CertifiedKey>);
+
+    impl ResolvesServerCert for GoResolver {
+        fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+            Some(Arc::clone(&self.0))
+        }
+    }
+
+    /// Sends a greeting through a connection of these two; gives the reason where it does not come about.
+    async fn greet(client: ClientConfig, server: ServerConfig) -> Result<(), String> {
+        let (ours, theirs) = tokio::io::duplex(1 << 14);
+        let name = ServerName::try_from(SERVER_NAME).expect("a name");
+        let serve = async {
+            let mut stream = TlsAcceptor::from(Arc::new(server)).accept(theirs).await?;
+            assert_eq!(stream.get_ref().1.alpn_protocol(), Some(ALPN));
+            stream.write_all(b"hello").await?;
+            stream.flush().await
+        };
+        let ask = async {
+            let mut stream = TlsConnector::from(Arc::new(client)).connect(name, ours).await?;
+            let mut greeting = [0; 5];
+            stream.read_exact(&mut greeting).await.map(|_| ())
+        };
+        let (asked, served) = tokio::join!(ask, serve);
+        asked.and(served).map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn a_go_server_with_a_p521_ca_certificate_is_accepted_in_both_tls_versions() {
+        let key = CertifiedKey::new(vec![go_certificate()], Arc::new(GoKey::read()));
+        for version in rustls::ALL_VERSIONS {
+            let mut server = ServerConfig::builder_with_provider(Arc::clone(&CRYPTO))
+                .with_protocol_versions(&[version])
+                .expect("a version that ring knows")
+                .with_no_client_auth()
+                .with_cert_resolver(Arc::new(GoResolver(Arc::new(key.clone()))));
+            server.alpn_protocols = vec![ALPN.to_vec()];
+            let client = Identity::generate()
+                .expect("made")
+                .client_config(go_certificate().to_vec())
+                .expect("good");
+            assert_eq!(greet(client, server).await, Ok(()), "{version:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_side_accepts_the_announced_certificate_only() {
+        let identities = || Identity::generate().expect("made");
+        let (ours, theirs, other) = (identities(), identities(), identities());
+        let (our_pem, their_der) = (ours.pem().to_owned(), theirs.der().to_vec());
+        let server = theirs.server_config(&our_pem).expect("good");
+        let other = other.client_config(their_der.clone()).expect("good");
+        assert_eq!(
+            greet(ours.client_config(their_der).expect("good"), server.clone()).await,
+            Ok(())
+        );
+        assert!(greet(other, server.clone()).await.is_err());
+        let client = identities().client_config(go_certificate().to_vec()).expect("good");
+        assert!(greet(client, server).await.is_err_and(|it| it.contains("another certificate")));
+    }
+
+    #[test]
+    fn a_wrong_p521_signature_is_refused() {
+        let key = GoKey::read();
+        let (public, der) = (key.0.public_key().to_sec1_bytes(), key.signature(b"message"));
+        let verify = |message, signature: &[u8]| {
+            EcdsaP521Sha512.verify_signature(&public, message, signature)
+        };
+        assert!(verify(b"message", &der).is_ok());
+        assert!(verify(b"massage", &der).is_err());
+        assert!(verify(b"message", b"junk").is_err());
+        assert!(EcdsaP521Sha512.verify_signature(b"junk", b"message", &der).is_err());
+    }
+}

@@ -19,6 +19,9 @@ use values::Value;
 use super::{Failure, GrpcProvider};
 use crate::{diagnostics, dynamic_value, generated::tfplugin};
 
+/// The years 1 to 9999, in seconds of Unix time: all that a timestamp may say.
+const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+
 type Said = Vec<ProviderDiagnostic>;
 
 /// Deferral is never allowed: its answers would have to be thrown away.
@@ -423,8 +426,11 @@ impl GrpcProvider {
         method: &str,
         at: Option<Timestamp>,
     ) -> Result<Option<SystemTime>, ProviderDiagnostic> {
-        let at = at.map(SystemTime::try_from).transpose();
-        at.map_err(|error| self.undecodable(method, &format_args!("the time of renewal: {error}")))
+        let Some(at) = at else { return Ok(None) };
+        let time =
+            TIMESTAMPS.contains(&at.seconds).then(|| SystemTime::try_from(at).ok()).flatten();
+        let time = time.ok_or_else(|| self.undecodable(method, &"its time of renewal is no time"));
+        time.map(Some)
     }
 
     pub(super) async fn try_renew(

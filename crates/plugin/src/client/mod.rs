@@ -1,6 +1,8 @@
 //! A provider behind a gRPC connection.
 
 mod calls;
+#[cfg(test)]
+mod hostile_test;
 mod session;
 
 use std::{collections::BTreeMap, sync::Arc};

@@ -2,6 +2,7 @@
 
 mod listen;
 mod service;
+mod write_only;
 
 use std::{
     env, fmt,

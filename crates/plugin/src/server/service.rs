@@ -23,6 +23,7 @@ use crate::{
         tfplugin5, tfplugin6,
     },
     schema_write,
+    server::write_only,
 };
 
 /// What an implementation or a malformed request prevents.
@@ -241,10 +242,16 @@ impl Service {
         &self,
         request: tfplugin::ValidateResourceConfigRequest,
     ) -> tfplugin::ValidateConfigResponse {
+        let knows_write_only =
+            request.client_capabilities.is_some_and(|it| it.write_only_attributes_allowed);
         let schema = self.managed(&request.type_name).await;
-        match schema
-            .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
-        {
+        let checked = schema.and_then(|schema| {
+            let request = validation(request.type_name, request.config.as_ref(), &schema)?;
+            let refusals =
+                if knows_write_only { vec![] } else { write_only::refusals(&request, &schema) };
+            if refusals.is_empty() { Ok(request) } else { Err(refusals) }
+        });
+        match checked {
             Ok(request) => Answer::failed(self.provider.validate_resource_config(request).await),
             Err(diagnostics) => Answer::failed(diagnostics),
         }

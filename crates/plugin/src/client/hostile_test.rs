@@ -1,0 +1,289 @@
+//! A server whose answers keep no rule: every one of them is an error that names provider and call.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use expect_test::{Expect, expect};
+use provider::{
+    CallFunctionRequest, OpenEphemeralRequest, Private, Provider, ProviderDiagnostic,
+    ReadDataSourceRequest, ReadResourceRequest,
+};
+use tokio::net::UnixListener;
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::{Code, Request, Response, Status, transport::Server};
+use values::{Type, Value};
+
+use super::GrpcProvider;
+use crate::{
+    generated::{
+        tfplugin::{self, DynamicValue},
+        tfplugin6::{self, schema},
+    },
+    handshake::Address,
+    protocol::ProtocolVersion,
+    reattach::Reattach,
+    sink::PluginEvent,
+};
+
+/// What the server answers with.
+#[derive(Clone, Default)]
+struct Fake {
+    schema: tfplugin6::GetProviderSchemaResponse,
+    value: DynamicValue,
+    renew_at: Option<prost_types::Timestamp>,
+    status: Option<Status>,
+    calls: Arc<Mutex<Vec<&'static str>>>,
+}
+
+#[tonic::async_trait]
+impl tfplugin6::provider_server::Provider for Fake {
+    async fn get_provider_schema(
+        &self,
+        _: Request<tfplugin::GetProviderSchemaRequest>,
+    ) -> Result<Response<tfplugin6::GetProviderSchemaResponse>, Status> {
+        self.calls.lock().expect("not poisoned").push("schema");
+        Ok(Response::new(self.schema.clone()))
+    }
+
+    async fn read_resource(
+        &self,
+        _: Request<tfplugin::ReadResourceRequest>,
+    ) -> Result<Response<tfplugin::ReadResourceResponse>, Status> {
+        if let Some(status) = self.status.clone() {
+            return Err(status);
+        }
+        let new_state = Some(self.value.clone());
+        Ok(Response::new(tfplugin::ReadResourceResponse { new_state, ..Default::default() }))
+    }
+
+    async fn read_data_source(
+        &self,
+        _: Request<tfplugin::ReadDataSourceRequest>,
+    ) -> Result<Response<tfplugin::ReadDataSourceResponse>, Status> {
+        let state = Some(self.value.clone());
+        Ok(Response::new(tfplugin::ReadDataSourceResponse { state, ..Default::default() }))
+    }
+
+    async fn open_ephemeral_resource(
+        &self,
+        _: Request<tfplugin::OpenEphemeralResourceRequest>,
+    ) -> Result<Response<tfplugin::OpenEphemeralResourceResponse>, Status> {
+        self.calls.lock().expect("not poisoned").push("open");
+        Ok(Response::new(tfplugin::OpenEphemeralResourceResponse {
+            result: Some(self.value.clone()),
+            renew_at: self.renew_at,
+            private: Some(Bytes::from_static(b"lease")),
+            ..Default::default()
+        }))
+    }
+
+    async fn close_ephemeral_resource(
+        &self,
+        request: Request<tfplugin::CloseEphemeralResourceRequest>,
+    ) -> Result<Response<tfplugin::CloseEphemeralResourceResponse>, Status> {
+        assert_eq!(request.into_inner().private.as_deref(), Some(&b"lease"[..]));
+        self.calls.lock().expect("not poisoned").push("close");
+        Ok(Response::new(tfplugin::CloseEphemeralResourceResponse::default()))
+    }
+
+    async fn call_function(
+        &self,
+        _: Request<tfplugin::CallFunctionRequest>,
+    ) -> Result<Response<tfplugin::CallFunctionResponse>, Status> {
+        Ok(Response::new(tfplugin::CallFunctionResponse {
+            result: Some(self.value.clone()),
+            error: None,
+        }))
+    }
+}
+
+/// Serves `fake` on a socket and attaches to it.
+async fn attach(fake: Fake) -> (GrpcProvider, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).expect("it listens");
+    let server = tfplugin6::provider_server::ProviderServer::new(fake);
+    tokio::spawn(
+        Server::builder()
+            .add_service(server)
+            .serve_with_incoming(UnixListenerStream::new(listener)),
+    );
+    let reattach =
+        Reattach { protocol: ProtocolVersion::V6, address: Address::Unix(path), process: 0 };
+    let sink = Arc::new(|_: &str, _: PluginEvent| {});
+    let redact = Arc::new(|text: &str| text.replace("hunter2", "***"));
+    let provider = GrpcProvider::attach(reattach, "example.com/tests/fake", sink, redact).await;
+    (provider.unwrap_or_else(|error| panic!("{error}")), folder)
+}
+
+fn attribute(name: &str, ty: &'static str) -> schema::Attribute {
+    schema::Attribute {
+        name: name.into(),
+        r#type: Bytes::from_static(ty.as_bytes()),
+        optional: true,
+        ..Default::default()
+    }
+}
+
+fn of(block: schema::Block) -> tfplugin6::Schema {
+    tfplugin6::Schema { version: 0, block: Some(block) }
+}
+
+/// A provider with one type of each kind, made of `block`.
+fn with_schema(block: schema::Block) -> Fake {
+    let types = || [("fake_thing".to_owned(), of(block.clone()))].into();
+    let function = tfplugin::Function {
+        r#return: Some(tfplugin::function::Return { r#type: Bytes::from_static(b"\"string\"") }),
+        ..Default::default()
+    };
+    let schema = tfplugin6::GetProviderSchemaResponse {
+        resource_schemas: types(),
+        data_source_schemas: types(),
+        ephemeral_resource_schemas: types(),
+        functions: [("f".to_owned(), function)].into(),
+        ..Default::default()
+    };
+    Fake { schema, ..Fake::default() }
+}
+
+fn simple() -> Fake {
+    with_schema(schema::Block {
+        attributes: vec![attribute("a", "\"string\"")],
+        ..Default::default()
+    })
+}
+
+fn null() -> Value {
+    Value::null(Type::object([("a", Type::String)]))
+}
+
+fn texts(diagnostics: &[ProviderDiagnostic]) -> String {
+    diagnostics.iter().map(|it| format!("{}: {}\n", it.summary, it.detail)).collect()
+}
+
+async fn read(fake: Fake) -> String {
+    let (provider, _folder) = attach(fake).await;
+    let answer = provider.read_resource(ReadResourceRequest {
+        type_name: "fake_thing".into(),
+        current_state: null(),
+        private: Private::default(),
+        provider_meta: None,
+        identity: None,
+    });
+    let answer = answer.await;
+    assert!(answer.new_state.is_none());
+    texts(&answer.diagnostics)
+}
+
+async fn check_schema(block: schema::Block, expected: Expect) {
+    let (provider, _folder) = attach(with_schema(block)).await;
+    let Err(diagnostics) = provider.schemas().await else { panic!("the schema is accepted") };
+    expected.assert_eq(&texts(&diagnostics));
+}
+
+#[tokio::test]
+async fn schemas_that_break_a_rule_are_refused_by_name() {
+    let block = |attributes| schema::Block { attributes, ..Default::default() };
+    check_schema(block(vec![attribute("a", "[\"list\"]")]), expect![[r#"
+        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: its type cannot be read: invalid type
+    "#]]).await;
+    check_schema(block(vec![attribute("a", "")]), expect![[r#"
+        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: it has neither a type nor nested attributes
+    "#]]).await;
+    let both = schema::Attribute { required: true, ..attribute("a", "\"bool\"") };
+    check_schema(block(vec![both]), expect![[r#"
+        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: cannot set both Optional and Required
+    "#]]).await;
+    let nested = schema::Object { nesting: 9, attributes: Vec::new() };
+    let nested = schema::Attribute { nested_type: Some(nested), ..attribute("a", "") };
+    check_schema(block(vec![nested]), expect![[r#"
+        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: invalid nesting mode
+    "#]]).await;
+    let nested = schema::NestedBlock { type_name: "b".into(), ..Default::default() };
+    check_schema(schema::Block { block_types: vec![nested], ..Default::default() }, expect![[r#"
+        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: b: invalid nesting mode
+    "#]])
+        .await;
+}
+
+#[tokio::test]
+async fn values_that_are_none_are_errors_with_provider_and_call() {
+    let value = |msgpack: &'static [u8]| Fake {
+        value: DynamicValue { msgpack: Bytes::from_static(msgpack), json: Bytes::new() },
+        ..simple()
+    };
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: a map of values is required. This is a bug in the provider.
+    "#]].assert_eq(&read(value(b"\xc1")).await);
+    // A map that claims four billion entries.
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: an object with 1 attributes is required. This is a bug in the provider.
+    "#]].assert_eq(&read(value(b"\xdf\xff\xff\xff\xff")).await);
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: unsupported attribute. This is a bug in the provider.
+    "#]].assert_eq(&read(value(b"\x81\xa1b\xa1x")).await);
+    let json = Fake {
+        value: DynamicValue {
+            msgpack: Bytes::new(),
+            json: Bytes::from_static(b"{\"a\":[\"hunter2\"]}"),
+        },
+        ..simple()
+    };
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: .a: string is required. This is a bug in the provider.
+    "#]].assert_eq(&read(json).await);
+    let (provider, _folder) = attach(value(b"\x93")).await;
+    let request = ReadDataSourceRequest {
+        type_name: "fake_thing".into(),
+        config: null(),
+        provider_meta: None,
+    };
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadDataSource with a value that cannot be understood: a map of values is required. This is a bug in the provider.
+    "#]].assert_eq(&texts(&provider.read_data_source(request).await.diagnostics));
+    let fault = provider
+        .call_function(CallFunctionRequest { name: "f".into(), arguments: Vec::new() })
+        .await;
+    expect!["Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).CallFunction with a value that cannot be understood: string is required. This is a bug in the provider."].assert_eq(&fault.err().map(|it| it.message).unwrap_or_default());
+}
+
+#[tokio::test]
+async fn a_type_that_the_provider_lacks_is_not_asked_for() {
+    let fake = Fake::default();
+    expect![[r#"
+        Unsupported resource type: The provider example.com/tests/fake has no resource type "fake_thing".
+    "#]].assert_eq(&read(fake.clone()).await);
+}
+
+#[tokio::test]
+async fn what_opened_but_cannot_be_used_is_closed_again() {
+    let unreadable = DynamicValue { msgpack: Bytes::from_static(b"\xc1"), json: Bytes::new() };
+    let late = prost_types::Timestamp { seconds: i64::MAX, nanos: 0 };
+    let good = DynamicValue { msgpack: Bytes::from_static(b"\x81\xa1a\xa1x"), json: Bytes::new() };
+    for fake in [
+        Fake { value: unreadable, ..simple() },
+        Fake { value: good, renew_at: Some(late), ..simple() },
+    ] {
+        let calls = Arc::clone(&fake.calls);
+        let (provider, _folder) = attach(fake).await;
+        let request = OpenEphemeralRequest { type_name: "fake_thing".into(), config: null() };
+        let answer = provider.open_ephemeral(request).await;
+        assert!(answer.opened.is_none() && answer.diagnostics[0].is_error());
+        assert_eq!(*calls.lock().expect("not poisoned"), ["schema", "open", "close"]);
+    }
+}
+
+#[tokio::test]
+async fn a_status_becomes_the_diagnostic_that_cores_show() {
+    let fails = |code, text: &str| Fake { status: Some(Status::new(code, text)), ..simple() };
+    let mut seen = String::new();
+    for code in [Code::Unavailable, Code::Cancelled, Code::Unimplemented, Code::ResourceExhausted] {
+        seen.push_str(&read(fails(code, "hunter2 is too long")).await);
+    }
+    expect![[r#"
+        Plugin did not respond: The plugin encountered an error, and failed to respond to the plugin6.(*GRPCProvider).ReadResource call. The plugin logs may contain more details.
+        Request cancelled: The plugin6.(*GRPCProvider).ReadResource request was cancelled.
+        Unsupported plugin method: The plugin6.(*GRPCProvider).ReadResource method is not supported by this plugin.
+        Plugin error: The plugin returned an unexpected error from plugin6.(*GRPCProvider).ReadResource: *** is too long
+    "#]].assert_eq(&seen);
+}

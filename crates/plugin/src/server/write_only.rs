@@ -1,0 +1,43 @@
+//! Write-only values of a core that does not know what they are.
+
+use provider::{ProviderDiagnostic, Schema, ValidateRequest, write_only_paths};
+use values::Value;
+
+/// One error for each write-only attribute that is set: a core that did not say that it knows them would write their
+/// values into its state.
+pub(super) fn refusals(request: &ValidateRequest, schema: &Schema) -> Vec<ProviderDiagnostic> {
+    let paths = write_only_paths(&request.config, schema.block()).into_iter();
+    let set = paths.filter(|path| path.apply(&request.config).is_some_and(|it: Value| !it.is_null()));
+    let refusal = |path: values::Path| {
+        let detail = format!("{path} is write-only, which the program that asks does not support. Upgrade it.");
+        ProviderDiagnostic::error("WriteOnly Attribute Not Allowed", detail).at(path)
+    };
+    set.map(refusal).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use provider::{Attribute, Block};
+    use values::Type;
+
+    use super::*;
+
+    #[test]
+    fn only_write_only_values_that_are_set_are_refused() {
+        let write_only = Attribute { write_only: true, ..Attribute::optional(Type::String) };
+        let attributes = [("name", Attribute::optional(Type::String)), ("pass_wo", write_only)];
+        let attributes: BTreeMap<_, _> = attributes.map(|(name, it)| (name.into(), it)).into();
+        let schema = Schema::new(0, Block::new(attributes, BTreeMap::new()));
+        let request = |secret: Value| ValidateRequest {
+            type_name: "t".into(),
+            config: Value::object_from([("name", Value::string("n")), ("pass_wo", secret)]),
+        };
+        assert!(refusals(&request(Value::null(Type::String)), &schema).is_empty());
+        let refused = refusals(&request(Value::string("s")), &schema);
+        assert_eq!(refused.len(), 1);
+        assert_eq!(refused[0].path.as_ref().map(ToString::to_string).as_deref(), Some(".pass_wo"));
+        assert!(!refused[0].detail.contains("\"s\""));
+    }
+}
