@@ -106,16 +106,18 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         let map = lower(db, key.block).source_maps.get(key.index as usize)?;
         Some(Related { location: places.location(key.block, map.range(*at)?)?, message: message.clone() })
     });
+    let location = range.and_then(|range| places.location(key.block, range));
     Diagnostic {
         id: problem.id,
         severity: problem.severity,
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        location: range.and_then(|range| places.location(key.block, range)),
         context: source_map.map(|map| map.context.clone()),
         values: problem.values.clone(),
-        related: related.collect(),
+        // The first link of a chain often is the very place that the diagnostic is at.
+        related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),
+        location,
     }
 }
 

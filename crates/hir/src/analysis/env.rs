@@ -110,6 +110,13 @@ impl<'db> ItemEnv<'db> {
 
     fn resource(&self, resource: &addr::Resource, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         if let Some(key) = self.find(&ItemName::Resource(resource.clone())) {
+            // A provisioner may name its own resource: it runs when that exists.
+            if key == self.key
+                && let Some(object) = &*self.self_object.borrow()
+            {
+                let repeated = self.each.is_some() || self.counted;
+                return if repeated { Abstract::each(Type::Dynamic, object.clone()) } else { object.clone() };
+            }
             return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
         }
         problems.push(undeclared(at, "Reference to undeclared resource", self.undeclared_resource(resource)));

@@ -9,10 +9,7 @@ use super::{
     evaluation::Evaluation,
     traversal::{traversal_text, traversals},
 };
-use crate::{
-    expr::ExprId,
-    scope::Interrupt,
-};
+use crate::expr::{Expr, ExprId};
 
 /// One line for each thing that the expression reads, such as `var.x is "a"`, in the order of their names.
 pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
@@ -20,9 +17,10 @@ pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<St
     const MOST: usize = 16;
     let exprs = evaluation.exprs;
     let mut lines = Vec::new();
-    for id in traversals(exprs, expr).into_iter().take(MOST) {
-        let Some(text) = traversal_text(exprs, id) else { continue };
-        if let Some(value) = evaluation.quietly(id) {
+    for traversal in traversals(exprs, expr).into_iter().take(MOST) {
+        if let Some((id, value)) = evaluation.longest_that_succeeds(traversal)
+            && let Some(text) = traversal_text(exprs, id)
+        {
             lines.push(format!("{text} {}", statement(&value)));
         }
     }
@@ -32,13 +30,18 @@ pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<St
 }
 
 impl Evaluation<'_> {
-    /// The value of a traversal, if it has one; without a trace of what went wrong otherwise.
-    fn quietly(&mut self, id: ExprId) -> Option<Value> {
-        self.unseen(|this| {
-            let before = this.failures();
-            let value: Result<Value, Interrupt> = this.value(id);
-            value.ok().filter(|_| this.failures() == before)
-        })
+    /// The value of a traversal, or of what is left of it without the steps that fail; without a trace of what went
+    /// wrong.
+    fn longest_that_succeeds(&mut self, mut id: ExprId) -> Option<(ExprId, Value)> {
+        loop {
+            let before = self.failures();
+            let (value, failed) = self.unseen(|this| (this.value(id), this.failures() > before));
+            match (value, &self.exprs[id]) {
+                (Ok(value), _) if !failed => return Some((id, value)),
+                (Ok(_), Expr::GetAttr { base, .. } | Expr::Index { base, .. }) => id = *base,
+                _ => return None,
+            }
+        }
     }
 }
 

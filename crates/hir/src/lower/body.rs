@@ -196,12 +196,13 @@ fn dynamic_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
         None
     })?;
     let for_each = reader.required(ctx, "for_each").map(|attr| value(ctx, &attr));
-    let labels = dynamic_labels(ctx, reader.attr("labels"));
+    let labels = reader.attr("labels");
     let depth = ctx.depth();
     let iterator = iterator_name(ctx, reader.attr("iterator")).unwrap_or_else(|| kind.clone());
     let content = dynamic_content(ctx, &mut reader, block);
     reader.finish(ctx);
     let iterator = ctx.bind(iterator);
+    let labels = dynamic_labels(ctx, labels);
     let body = content.map(|content| schema_body(ctx, &content));
     ctx.leave(depth);
     let dynamic = Some(Box::new(Dynamic { for_each: for_each?, iterator, labels }));

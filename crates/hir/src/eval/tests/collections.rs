@@ -52,10 +52,10 @@ fn for_names_what_it_cannot_use() {
         ("[for x in var.us: x]", "Iteration over non-iterable value: A value of type string cannot be used as the collection in a 'for' expression. (var.us is a string, known only after apply)"),
         ("[for x in [1, 2]: x if null]", "Condition is null: The value of the 'if' clause must not be null."),
         ("[for x in [1, 2]: x if \"a\"]", "Invalid 'for' condition: The 'if' clause value is invalid: a bool is required."),
-        ("[for x in [true, null]: x if x]", "Invalid 'for' condition: The value of the 'if' clause must not be null."),
-        ("{for x in [null]: x => x}", "Invalid object key: Key expression in 'for' expression must not produce a null value."),
-        ("{for x in [[]]: x => 1}", "Invalid object key: The key expression produced an invalid result: string required."),
-        ("{for x in [\"a\", \"a\"]: x => x}", "Duplicate object key: Two different items produced the key \"a\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key."),
+        ("[for x in [true, null]: x if x]", "Invalid 'for' condition: The value of the 'if' clause must not be null. (x is null)"),
+        ("{for x in [null]: x => x}", "Invalid object key: Key expression in 'for' expression must not produce a null value. (x is null)"),
+        ("{for x in [[]]: x => 1}", "Invalid object key: The key expression produced an invalid result: string required. (x is empty tuple)"),
+        ("{for x in [\"a\", \"a\"]: x => x}", "Duplicate object key: Two different items produced the key \"a\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. (x is \"a\")"),
     ]);
 }
 

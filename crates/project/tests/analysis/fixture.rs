@@ -1,0 +1,103 @@
+//! Fixtures: several files in one string, analysed against a provider whose schema is written here.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use addr::ProviderSource;
+use db::{Diagnostic, MemorySystem, Severity};
+use expect_test::Expect;
+use project::Project;
+use provider::{Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema, SchemaTypes};
+use values::{Str, Type};
+
+/// Loads a fixture with the schemas of the test provider.
+pub(crate) fn load(fixture: &str) -> Project {
+    let system = MemorySystem::new();
+    for (path, text) in db::fixture::split_fixture(fixture) {
+        system.write(path, text);
+    }
+    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new()).expect("a fixture has a root module");
+    project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
+    project
+}
+
+/// Compares everything that analysis says of a fixture, one line for each diagnostic and one for each further place.
+#[track_caller]
+pub(crate) fn check(fixture: &str, expect: Expect) {
+    let project = load(fixture);
+    expect.assert_eq(&render(&project, &project.diagnostics()));
+}
+
+/// Diagnostics as text: place, severity, summary, detail, chain.
+pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
+    let sources = project.program().sources;
+    let place = |location: &db::Location| {
+        let text = sources.text(&location.path).unwrap_or_default();
+        let before = &text[..location.range.start as usize];
+        let line = before.matches('\n').count() + 1;
+        let excerpt = text[location.range.start as usize..location.range.end as usize].lines().next().unwrap_or_default().to_owned();
+        format!("{}:{line} `{excerpt}`", location.path)
+    };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Hint => "hint",
+        };
+        let at = diagnostic.location.as_ref().map(place).unwrap_or_else(|| "-".to_owned());
+        text.push_str(&format!("{at} {severity}: {}\n    {}\n", diagnostic.summary, diagnostic.detail.replace('\n', "\n    ")));
+        for related in &diagnostic.related {
+            text.push_str(&format!("    {} <- {}\n", related.message, place(&related.location)));
+        }
+    }
+    text
+}
+
+fn schemas() -> ProviderSchemas {
+    let provider = Schema::new(0, block([("token", Attribute::optional(Type::String))]));
+    let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
+    let thing = Block::new(
+        attrs([
+            ("id", Attribute::computed(Type::String)),
+            ("value", Attribute::optional(Type::String)),
+            ("count_of", Attribute::optional(Type::Number)),
+            ("tags", Attribute::optional(Type::map(Type::String))),
+            ("secret", Attribute { sensitive: true, ..Attribute::computed(Type::String) }),
+            ("value_wo", write_only(Type::String)),
+            ("value_wo_version", Attribute::optional(Type::Number)),
+            ("any", Attribute::optional(Type::Dynamic)),
+            (
+                "nested",
+                Attribute {
+                    optional: true,
+                    ..Attribute::new(AttributeType::Nested(NestedObject::new(
+                        ObjectNesting::Single,
+                        attrs([("plain", Attribute::optional(Type::String)), ("hidden_wo", write_only(Type::String))]),
+                    )))
+                },
+            ),
+        ]),
+        BTreeMap::from([(
+            Str::from("blk"),
+            NestedBlock::new(
+                Nesting::List,
+                block([("attr", Attribute::optional(Type::String)), ("attr_wo", write_only(Type::String))]),
+            ),
+        )]),
+    );
+    let managed = BTreeMap::from([(Str::from("test_thing"), Arc::new(Schema::new(0, thing)))]);
+    let data = block([("name", Attribute::optional(Type::String)), ("result", Attribute::computed(Type::String))]);
+    let data = BTreeMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
+    let secret = block([("name", Attribute::optional(Type::String)), ("value", Attribute::computed(Type::String))]);
+    let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
+    let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
+    ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default())
+}
+
+fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
+    Block::new(attrs(attributes), BTreeMap::new())
+}
+
+fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {
+    attributes.into_iter().map(|(name, attribute)| (Str::from(name), attribute)).collect()
+}

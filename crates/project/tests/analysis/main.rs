@@ -1,0 +1,7 @@
+//! What static analysis says of whole configurations: the RFC's rules and OpenTofu's, on fixtures.
+
+mod fixture;
+mod incremental;
+mod places;
+mod rfc;
+mod structure;
