@@ -103,7 +103,7 @@ impl Remote {
         let inside = |domain: &&str| {
             host.strip_suffix(domain).is_some_and(|it| it.is_empty() || it.ends_with('.'))
         };
-        RESERVED.iter().any(|domain| inside(&domain))
+        RESERVED.iter().any(inside)
     }
 }
 

@@ -25,6 +25,9 @@ mod server;
 mod stop;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::{
     data::Object,
     data_source::{DataRead, DataSource},

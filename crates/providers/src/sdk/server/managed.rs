@@ -6,17 +6,15 @@ use provider::{
 };
 use values::{Path, Value};
 
-use super::{Server, Typed};
+use super::{Managed, Server};
 use crate::sdk::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},
     plan::{Inputs, without_unknowns},
     private::PrivateState,
-    resource::{Change, Ended, Existing, PlanChange, Resource},
+    resource::{Change, Ended, Existing, PlanChange},
 };
-
-type Managed<C> = Typed<Box<dyn Resource<C>>>;
 
 impl<D: Definition> Server<D> {
     pub(super) async fn plan(

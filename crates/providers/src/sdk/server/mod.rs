@@ -38,14 +38,18 @@ use super::{
 pub struct Server<D: Definition> {
     definition: D,
     own: Typed<()>,
-    resources: BTreeMap<&'static str, Typed<Box<dyn Resource<D::Client>>>>,
-    data_sources: BTreeMap<&'static str, Typed<Box<dyn DataSource<D::Client>>>>,
-    ephemeral_resources: BTreeMap<&'static str, Typed<Box<dyn EphemeralResource<D::Client>>>>,
+    resources: BTreeMap<&'static str, Managed<D::Client>>,
+    data_sources: BTreeMap<&'static str, Data<D::Client>>,
+    ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
     functions: BTreeMap<&'static str, Function>,
     schemas: Arc<ProviderSchemas>,
     client: OnceLock<D::Client>,
     stopper: Stopper,
 }
+
+type Managed<C> = Typed<Box<dyn Resource<C>>>;
+type Data<C> = Typed<Box<dyn DataSource<C>>>;
+type Ephemeral<C> = Typed<Box<dyn EphemeralResource<C>>>;
 
 /// Something with its schema, as written and as the protocol has it.
 struct Typed<T> {
@@ -137,25 +141,16 @@ impl<D: Definition> Server<D> {
         Diagnostic::error("Unknown Type", detail)
     }
 
-    fn resource(
-        &self,
-        type_name: &str,
-    ) -> Result<&Typed<Box<dyn Resource<D::Client>>>, Diagnostic> {
+    fn resource(&self, type_name: &str) -> Result<&Managed<D::Client>, Diagnostic> {
         self.resources.get(type_name).ok_or_else(|| self.unknown_type("resource", type_name))
     }
 
-    fn ephemeral(
-        &self,
-        type_name: &str,
-    ) -> Result<&Typed<Box<dyn EphemeralResource<D::Client>>>, Diagnostic> {
+    fn ephemeral(&self, type_name: &str) -> Result<&Ephemeral<D::Client>, Diagnostic> {
         let unknown = || self.unknown_type("ephemeral resource", type_name);
         self.ephemeral_resources.get(type_name).ok_or_else(unknown)
     }
 
-    fn data_source(
-        &self,
-        type_name: &str,
-    ) -> Result<&Typed<Box<dyn DataSource<D::Client>>>, Diagnostic> {
+    fn data_source(&self, type_name: &str) -> Result<&Data<D::Client>, Diagnostic> {
         self.data_sources.get(type_name).ok_or_else(|| self.unknown_type("data source", type_name))
     }
 

@@ -7,12 +7,8 @@ use provider::{
 use serde_json::Value as Json;
 use values::{Type, Value, json};
 
-use super::{Server, Typed};
-use crate::sdk::{
-    definition::Definition,
-    diagnostics::Diagnostic,
-    resource::{MoveSource, Resource},
-};
+use super::{Managed, Server};
+use crate::sdk::{definition::Definition, diagnostics::Diagnostic, resource::MoveSource};
 
 impl<D: Definition> Server<D> {
     pub(super) fn upgraded(&self, request: &UpgradeResourceStateRequest) -> StateResponse {
@@ -86,7 +82,7 @@ fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
 }
 
 /// Decodes by the schema; attributes that it does not have are dropped, and write-only ones are null.
-fn decode<C>(resource: &Typed<Box<dyn Resource<C>>>, json: Json) -> Result<Value, Diagnostic> {
+fn decode<C>(resource: &Managed<C>, json: Json) -> Result<Value, Diagnostic> {
     let ty = resource.schema.implied_type();
     let known = without_undefined(json, ty).to_string();
     // The decoder's message might quote the stored value.

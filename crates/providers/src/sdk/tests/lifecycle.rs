@@ -1,0 +1,81 @@
+//! Ephemeral resources, functions, and the end of a provider.
+
+use std::time::{Duration, SystemTime};
+
+use provider::{
+    CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, OpenEphemeralRequest, Provider,
+    RenewEphemeralRequest,
+};
+use values::{Type, Value};
+
+use super::{configured, said_of, shown};
+
+fn open_request(name: &str) -> OpenEphemeralRequest {
+    let config =
+        Value::object_from([("name", Value::string(name)), ("token", Value::null(Type::String))]);
+    OpenEphemeralRequest { type_name: "test_thing".into(), config }
+}
+
+fn seconds(time: Option<SystemTime>) -> Option<u64> {
+    Some(time?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs())
+}
+
+#[tokio::test]
+async fn an_ephemeral_resource_is_opened_renewed_and_closed_with_its_private_state() {
+    let server = configured().await;
+    let opened = server.open_ephemeral(open_request("n")).await.opened.expect("opens");
+    assert_eq!(shown(&opened.result), r#"{name="n", token="t-1"}"#);
+    assert_eq!(seconds(opened.renew_at), Some(100));
+    let type_name: values::Str = "test_thing".into();
+    let renew = |private| RenewEphemeralRequest { type_name: type_name.clone(), private };
+    let renewed = server.renew_ephemeral(renew(opened.private)).await;
+    assert_eq!(seconds(renewed.renew_at), Some(200));
+    let failed = server.renew_ephemeral(renew(renewed.private)).await;
+    assert_eq!(
+        (said_of(&failed.diagnostics), failed.renew_at),
+        ("Renewed too often".to_owned(), None)
+    );
+    let request = CloseEphemeralRequest { type_name, private: failed.private };
+    assert_eq!(said_of(&server.close_ephemeral(request).await), "warning: closed after 2");
+}
+
+#[tokio::test]
+async fn a_stop_ends_calls_that_run_and_not_those_that_come_later() {
+    let server = configured().await;
+    let stopped = async {
+        tokio::task::yield_now().await;
+        server.stop().await
+    };
+    let (endless, stopped) = tokio::join!(server.open_ephemeral(open_request("endless")), stopped);
+    assert_eq!(stopped, Ok(()));
+    assert_eq!(said_of(&endless.diagnostics), "Stopped");
+    assert!(server.open_ephemeral(open_request("n")).await.opened.is_some());
+    let later = tokio::time::timeout(
+        Duration::from_millis(5),
+        server.open_ephemeral(open_request("endless")),
+    );
+    assert!(later.await.is_err(), "an earlier stop does not count");
+}
+
+#[tokio::test]
+async fn a_function_is_called_with_as_many_arguments_as_it_takes() {
+    let server = configured().await;
+    let request = |name: &str, arguments| CallFunctionRequest { name: name.into(), arguments };
+    let answer = server.call_function(request("answer", vec![])).await;
+    assert_eq!(answer.map_err(|it| it.message), Ok(Value::int(42)));
+    let fault = server.call_function(request("answer", vec![Value::int(1)])).await;
+    assert_eq!(
+        fault.map_err(|it| it.message),
+        Err("\"answer\" takes 0 arguments, not 1".to_owned())
+    );
+    let fault = server.call_function(request("other", vec![])).await;
+    assert_eq!(fault.map_err(|it| it.message), Err("there is no function \"other\"".to_owned()));
+}
+
+#[tokio::test]
+async fn one_process_serves_one_configuration() {
+    let server = configured().await;
+    let config = Value::object_from([("prefix", Value::string("u"))]);
+    let said = server.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await;
+    assert_eq!(said_of(&said), "Provider Configured Twice");
+}

@@ -1,0 +1,80 @@
+//! Checks of configurations.
+
+use expect_test::{Expect, expect};
+use provider::{Provider, Severity};
+use values::Value;
+
+use super::{Server, said_of, schema, thing::Things, validate_request, value};
+
+async fn check(config: &str, expected: Expect) {
+    let schema = schema().await;
+    let said = Server::new(Things)
+        .validate_resource_config(validate_request(value(&schema, config)))
+        .await;
+    expected.assert_eq(&said_of(&said));
+}
+
+#[tokio::test]
+async fn a_good_configuration_has_nothing_said_of_it() {
+    check(r#"{"name": "n", "rule": [{"name": "r", "pass_wo": "s"}], "pass_wo": "s"}"#, expect![""])
+        .await;
+    check(r#"{"name": "?", "note": "?", "rule": []}"#, expect![""]).await;
+}
+
+#[tokio::test]
+async fn what_the_schema_demands_is_checked_at_every_depth() {
+    let required = expect![[r#"
+        .name: Missing Configuration for Required Attribute
+        .rule[0].name: Missing Configuration for Required Attribute"#]];
+    check(r#"{"rule": [{}]}"#, required).await;
+    let read_only = expect![[r#"
+        .id: Invalid Configuration for Read-Only Attribute
+        .settings.code: Invalid Configuration for Read-Only Attribute"#]];
+    check(r#"{"name": "n", "id": "x", "settings": {"code": "y"}, "rule": []}"#, read_only).await;
+    let values = expect![[r#"
+        .note: Invalid Attribute Value Match
+        .size: Invalid Attribute Value"#]];
+    check(r#"{"name": "n", "note": "c", "size": 1.5, "rule": []}"#, values).await;
+}
+
+#[tokio::test]
+async fn what_the_resource_demands_is_checked_too() {
+    let deprecated = expect!["warning: .old: Attribute Deprecated"];
+    check(r#"{"name": "n", "old": "x", "rule": []}"#, deprecated).await;
+    let loud = expect![".label: Loud needs a label"];
+    check(r#"{"name": "n", "note": "loud", "rule": []}"#, loud).await;
+}
+
+#[tokio::test]
+async fn a_type_that_does_not_exist_is_an_error() {
+    let server = Server::new(Things);
+    let mut request = validate_request(Value::empty_object());
+    request.type_name = "test_other".into();
+    for said in [
+        server.validate_resource_config(request.clone()).await,
+        server.validate_data_config(request.clone()).await,
+        server.validate_ephemeral_config(request).await,
+    ] {
+        assert!(matches!(said.as_slice(), [it] if it.severity == Severity::Error));
+    }
+}
+
+#[tokio::test]
+async fn the_provider_itself_is_checked() {
+    let said = Server::new(Things)
+        .validate_provider_config(Value::object_from([(
+            "prefix",
+            Value::null(values::Type::String),
+        )]))
+        .await;
+    expect![".prefix: Missing Configuration for Required Attribute"].assert_eq(&said_of(&said));
+}
+
+#[tokio::test]
+async fn the_schemas_are_ones_that_a_core_accepts() {
+    let schemas = Server::new(Things).schemas().await.expect("schemas are there");
+    assert!(schemas.managed("test_thing").expect("is there").problems().is_empty());
+    assert_eq!(schemas.managed("test_thing").expect("is there").version(), 2);
+    assert_eq!(schemas.functions.len(), 1);
+    assert!(schemas.capabilities.plan_destroy && schemas.capabilities.get_provider_schema_optional);
+}
