@@ -15,6 +15,7 @@ use values::{Str, Type, json};
 
 use crate::generated::{
     tfplugin::{self, StringKind},
+    tfplugin5,
     tfplugin6::{self, schema},
 };
 
@@ -36,29 +37,68 @@ impl fmt::Display for SchemaFault {
     }
 }
 
+/// Schemas by name, one after the other.
+type Messages = Box<dyn Iterator<Item = (String, tfplugin6::Schema)> + Send>;
+
+/// The answer to GetProviderSchema in either version. Its schemas come one by one, for all of a large provider's as
+/// messages are a hundred megabytes.
+pub(crate) struct SchemaAnswer {
+    pub(crate) diagnostics: Vec<tfplugin::Diagnostic>,
+    provider: tfplugin6::Schema,
+    provider_meta: Option<tfplugin6::Schema>,
+    managed: Messages,
+    data: Messages,
+    ephemeral: Messages,
+    functions: BTreeMap<String, tfplugin::Function>,
+    capabilities: tfplugin::ServerCapabilities,
+}
+
+macro_rules! from_answer {
+    ($package:ident) => {
+        impl From<$package::GetProviderSchemaResponse> for SchemaAnswer {
+            fn from(message: $package::GetProviderSchemaResponse) -> Self {
+                fn each(schemas: BTreeMap<String, $package::Schema>) -> Messages {
+                    Box::new(schemas.into_iter().map(|(name, schema)| (name, schema.into())))
+                }
+                Self {
+                    diagnostics: message.diagnostics,
+                    provider: message.provider.unwrap_or_default().into(),
+                    provider_meta: message.provider_meta.map(Into::into),
+                    managed: each(message.resource_schemas),
+                    data: each(message.data_source_schemas),
+                    ephemeral: each(message.ephemeral_resource_schemas),
+                    functions: message.functions,
+                    capabilities: message.server_capabilities.unwrap_or_default(),
+                }
+            }
+        }
+    };
+}
+
+from_answer!(tfplugin5);
+from_answer!(tfplugin6);
+
 /// The schemas in a provider's answers; `identities` comes from a call of its own.
 pub(crate) fn schemas(
-    message: tfplugin6::GetProviderSchemaResponse,
+    answer: SchemaAnswer,
     identities: BTreeMap<String, tfplugin::ResourceIdentitySchema>,
 ) -> Result<ProviderSchemas, SchemaFault> {
     let mut reader = Reader::default();
     let types = SchemaTypes {
-        managed: reader.types("managed resource type", message.resource_schemas)?,
-        data: reader.types("data source", message.data_source_schemas)?,
-        ephemeral: reader.types("ephemeral resource type", message.ephemeral_resource_schemas)?,
+        managed: reader.types("managed resource type", answer.managed)?,
+        data: reader.types("data source", answer.data)?,
+        ephemeral: reader.types("ephemeral resource type", answer.ephemeral)?,
         identities: reader.identities(identities)?,
     };
-    let provider =
-        reader.named("the provider configuration", message.provider.unwrap_or_default())?;
+    let provider = reader.named("the provider configuration", answer.provider)?;
     let provider_meta =
-        message.provider_meta.map(|it| reader.named("provider_meta", it)).transpose()?;
-    let capabilities = message.server_capabilities.unwrap_or_default();
+        answer.provider_meta.map(|it| reader.named("provider_meta", it)).transpose()?;
     let capabilities = Capabilities {
-        plan_destroy: capabilities.plan_destroy,
-        get_provider_schema_optional: capabilities.get_provider_schema_optional,
-        move_resource_state: capabilities.move_resource_state,
+        plan_destroy: answer.capabilities.plan_destroy,
+        get_provider_schema_optional: answer.capabilities.get_provider_schema_optional,
+        move_resource_state: answer.capabilities.move_resource_state,
     };
-    let functions = reader.functions(message.functions)?;
+    let functions = reader.functions(answer.functions)?;
     let mut schemas = ProviderSchemas::new(provider, types, functions, capabilities);
     schemas.provider_meta = provider_meta.map(Into::into);
     Ok(schemas)
@@ -85,13 +125,13 @@ impl Reader {
     fn types<T: From<Schema>>(
         &mut self,
         kind: &str,
-        schemas: BTreeMap<String, tfplugin6::Schema>,
+        schemas: Messages,
     ) -> Result<BTreeMap<Str, T>, SchemaFault> {
         let read = |(name, schema): (String, tfplugin6::Schema)| {
             let schema = self.named(&format!("{kind} {name:?}"), schema)?;
             Ok((self.text(name), schema.into()))
         };
-        schemas.into_iter().map(read).collect()
+        schemas.map(read).collect()
     }
 
     /// A schema that is valid as a whole.

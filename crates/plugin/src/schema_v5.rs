@@ -4,24 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::generated::{tfplugin5 as v5, tfplugin6 as v6};
 
-impl From<v5::GetProviderSchemaResponse> for v6::GetProviderSchemaResponse {
-    fn from(it: v5::GetProviderSchemaResponse) -> Self {
-        let schemas = |map: BTreeMap<String, v5::Schema>| {
-            map.into_iter().map(|(name, schema)| (name, schema.into())).collect()
-        };
-        Self {
-            provider: it.provider.map(Into::into),
-            resource_schemas: schemas(it.resource_schemas),
-            data_source_schemas: schemas(it.data_source_schemas),
-            diagnostics: it.diagnostics,
-            provider_meta: it.provider_meta.map(Into::into),
-            server_capabilities: it.server_capabilities,
-            functions: it.functions,
-            ephemeral_resource_schemas: schemas(it.ephemeral_resource_schemas),
-        }
-    }
-}
-
 impl From<v5::Schema> for v6::Schema {
     fn from(it: v5::Schema) -> Self {
         Self { version: it.version, block: it.block.map(Into::into) }

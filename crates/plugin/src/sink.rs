@@ -43,6 +43,17 @@ pub enum PluginEvent {
     Exited { status: ExitStatus },
 }
 
+/// The report of a plugin that crashed, as cores print it at their end; `lines` are those of [`PluginEvent::Panicked`].
+#[must_use]
+pub fn crash_report(plugin: &str, lines: &[String]) -> String {
+    format!(
+        "\nStack trace from the {plugin} plugin:\n\n{}\n\nError: The {plugin} plugin crashed!\n\nThis is always indicative of a \
+         bug within the plugin. It would be immensely\nhelpful if you could report the crash with the plugin's maintainers so that \
+         it\ncan be fixed. The output above should help diagnose the issue.\n",
+        lines.join("\n")
+    )
+}
+
 /// Which stream a plugin printed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputChannel {

@@ -7,6 +7,7 @@ use tonic::{Code, Status, transport::Channel};
 use crate::{
     generated::{tfplugin, tfplugin5, tfplugin6},
     protocol::ProtocolVersion,
+    schema_read::SchemaAnswer,
 };
 
 /// A provider's service in the version that the handshake chose.
@@ -88,16 +89,15 @@ impl Wire {
         RpcFailure { call: self.call(method), status }
     }
 
-    /// The schema, as a protocol 6 message.
-    pub(crate) async fn schema(&self) -> Result<tfplugin6::GetProviderSchemaResponse, RpcFailure> {
+    /// The schemas.
+    pub(crate) async fn schema(&self) -> Result<SchemaAnswer, RpcFailure> {
         let request = tfplugin::GetProviderSchemaRequest {};
         let answer = match self {
             Self::V5(client) => {
-                let answer = client.clone().get_schema(request).await;
-                answer.map(|it| tfplugin6::GetProviderSchemaResponse::from(it.into_inner()))
+                client.clone().get_schema(request).await.map(|it| it.into_inner().into())
             }
             Self::V6(client) => {
-                client.clone().get_provider_schema(request).await.map(tonic::Response::into_inner)
+                client.clone().get_provider_schema(request).await.map(|it| it.into_inner().into())
             }
         };
         answer.map_err(|status| self.failure("GetProviderSchema", status))

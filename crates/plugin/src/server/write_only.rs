@@ -7,9 +7,12 @@ use values::Value;
 /// values into its state.
 pub(super) fn refusals(request: &ValidateRequest, schema: &Schema) -> Vec<ProviderDiagnostic> {
     let paths = write_only_paths(&request.config, schema.block()).into_iter();
-    let set = paths.filter(|path| path.apply(&request.config).is_some_and(|it: Value| !it.is_null()));
+    let set =
+        paths.filter(|path| path.apply(&request.config).is_some_and(|it: Value| !it.is_null()));
     let refusal = |path: values::Path| {
-        let detail = format!("{path} is write-only, which the program that asks does not support. Upgrade it.");
+        let detail = format!(
+            "{path} is write-only, which the program that asks does not support. Upgrade it."
+        );
         ProviderDiagnostic::error("WriteOnly Attribute Not Allowed", detail).at(path)
     };
     set.map(refusal).collect()

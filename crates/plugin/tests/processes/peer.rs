@@ -385,6 +385,27 @@ async fn a_plugin_whose_core_is_killed_ends_by_itself() {
     eventually("the peer ends", gone).await;
 }
 
+#[tokio::test]
+async fn an_exit_without_destructors_can_kill_all_plugins() {
+    // Killing all would reach the processes of tests beside this one, so it happens in a process of its own.
+    if std::env::var_os("KILL_ALL").is_none() {
+        let status = Command::new(std::env::current_exe().expect("a test has an executable"))
+            .args(["--exact", "peer::an_exit_without_destructors_can_kill_all_plugins"])
+            .env("KILL_ALL", "1")
+            .stdout(Stdio::null())
+            .status();
+        assert!(status.is_ok_and(|it| it.success()));
+        return;
+    }
+    let first = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
+    let second = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
+    plugin::kill_all();
+    for provider in [first, second] {
+        let process = provider.process().expect("ours");
+        eventually("it is dead", || process.exit_status().is_some()).await;
+    }
+}
+
 #[test]
 fn without_the_cookie_a_plugin_explains_itself() {
     let output =
