@@ -13,6 +13,7 @@ use crate::syntax_kind::SyntaxKind;
 use crate::{SyntaxNode, SyntaxNodeChildren, SyntaxToken};
 
 pub use self::body::{HasItems, LabelKind};
+pub(crate) use self::expr::template_elements;
 pub use self::expr::{Access, BinaryOp, LiteralKind, StaticTraversal, UnaryOp};
 pub use self::generated::*;
 

@@ -15,6 +15,8 @@
 //! **Invariant:** where a chunk ends depends only on the text from its start on, and, unless something in it is unclosed, only on the text up to the
 //! next chunk's first token. [`Chunks::after_edit`] rests on it.
 
+use std::ops::Range;
+
 use rowan::{TextRange, TextSize};
 use rustc_hash::FxHashSet;
 
@@ -31,15 +33,15 @@ pub fn split(text: &str) -> Vec<TextRange> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chunks {
     ranges: Vec<TextRange>,
-    /// How many chunks at the beginning have nothing unclosed in them. What follows them cannot move their ends.
-    settled: usize,
+    /// Whether something in the chunk is unclosed, so that text far below may move its end.
+    unclosed: Vec<bool>,
 }
 
 impl Chunks {
     /// Cuts `text` into chunks that cover it exactly.
     pub fn of(text: &str) -> Self {
         let cut = cut_text(text);
-        Self { ranges: cut.ranges(text.len(), 0), settled: cut.settled }
+        Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed }
     }
 
     /// The ranges, in order; each starts where the one before ends.
@@ -54,39 +56,39 @@ impl Chunks {
         let suffix = common(old.bytes().rev().take(rest), new.bytes().rev().take(rest));
         let touched = self.ranges.partition_point(|range| usize::from(range.end()) < prefix);
         // What comes after a chunk decides whether it ends there, so the one before is looked at again.
-        let first = touched.saturating_sub(1).min(self.settled).min(self.ranges.len());
+        let unclosed = self.unclosed.iter().position(|unclosed| *unclosed).unwrap_or(usize::MAX);
+        let first = touched.saturating_sub(1).min(unclosed).min(self.ranges.len());
         let from = self.ranges.get(first).map_or(old.len(), |range| usize::from(range.start()));
-        let mut resume =
+        // Only the first chunk can begin with garbage, which would belong to what is now before it.
+        let resume =
             self.ranges.partition_point(|range| usize::from(range.start()) < old.len() - suffix);
+        let mut resume = resume.max(1);
         let mut step = 1;
         while resume < self.ranges.len() {
             let at = usize::from(self.ranges[resume].start()) + new.len() - old.len();
             let window = &new[from.min(at)..at];
             let cut = cut_text(window);
             if cut.is_closed() {
-                return self.spliced(first..resume, cut.ranges(window.len(), from), at);
+                return self.spliced(first..resume, cut, window.len(), from);
             }
             resume += step;
             step *= 2;
         }
         let window = &new[from..];
-        let cut = cut_text(window);
-        let mut ranges = self.ranges[..first].to_vec();
-        ranges.extend(cut.ranges(window.len(), from));
-        Self { ranges, settled: first + cut.settled }
+        self.spliced(first..self.ranges.len(), cut_text(window), window.len(), from)
     }
 
-    /// Replaces the chunks `old` by `new`; those after now begin at `resume_at`.
-    fn spliced(&self, old: std::ops::Range<usize>, new: Vec<TextRange>, resume_at: usize) -> Self {
-        let settled = old.start + new.len() + self.settled.max(old.end) - old.end;
+    /// Replaces the chunks `old` by those of `cut`, which covers `len` bytes at `from`; the rest moves.
+    fn spliced(&self, old: Range<usize>, cut: Cut, len: usize, from: usize) -> Self {
         let tail = &self.ranges[old.end..];
         let base = tail.first().map_or(TextSize::new(0), |range| range.start());
-        let moved = tail.iter().map(|range| *range - base + size(resume_at));
-        let mut ranges = Vec::with_capacity(old.start + new.len() + tail.len());
+        let mut ranges = Vec::with_capacity(old.start + cut.starts.len() + tail.len());
         ranges.extend_from_slice(&self.ranges[..old.start]);
-        ranges.extend(new);
-        ranges.extend(moved);
-        Self { ranges, settled }
+        ranges.extend(cut.ranges(len, from));
+        ranges.extend(tail.iter().map(|range| *range - base + size(from + len)));
+        let unclosed =
+            [&self.unclosed[..old.start], &cut.unclosed, &self.unclosed[old.end..]].concat();
+        Self { ranges, unclosed }
     }
 }
 
@@ -107,12 +109,14 @@ pub(crate) struct Cut {
     /// The first token of each chunk.
     pub(crate) tokens: Vec<usize>,
     starts: Vec<u32>,
-    settled: usize,
+    /// Whether something in the chunk is unclosed. Alone, such a chunk may have other tokens: those of a heredoc depend on its end.
+    pub(crate) unclosed: Vec<bool>,
     /// The last chunk holds an item and ends with its newline.
     ends_with_item: bool,
 }
 
 impl Cut {
+    /// The ranges of the chunks in a text of `len` bytes that begins at `base`.
     fn ranges(&self, len: usize, base: usize) -> Vec<TextRange> {
         let ends =
             self.starts.iter().skip(1).copied().chain([u32::try_from(len).unwrap_or(u32::MAX)]);
@@ -126,23 +130,36 @@ impl Cut {
 
     /// Whether the chunks stay what they are when a line that begins with a name is appended.
     fn is_closed(&self) -> bool {
-        self.ends_with_item && self.settled == self.tokens.len()
+        self.ends_with_item && !self.unclosed.contains(&true)
     }
 }
 
 /// Finds the chunks of a run of tokens. Linear: one pass pairs the brackets, another walks over the items.
 pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
-    let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0, settled: true };
-    let mut cut = Cut { tokens: Vec::new(), starts: Vec::new(), settled: 0, ends_with_item: false };
+    let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0 };
+    let mut cut =
+        Cut { tokens: Vec::new(), starts: Vec::new(), unclosed: Vec::new(), ends_with_item: false };
     while walk.at < tokens.len() {
         cut.tokens.push(walk.at);
         cut.starts.push(tokens.starts[walk.at]);
-        cut.ends_with_item = walk.chunk();
-        if walk.settled {
-            cut.settled = cut.tokens.len();
-        }
+        let start = walk.at;
+        let end = walk.chunk();
+        cut.ends_with_item = end == End::Item;
+        cut.unclosed
+            .push(end == End::Unclosed || (start..walk.at).any(|at| walk.is_open_comment(at)));
     }
     cut
+}
+
+/// How a chunk ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// With the newline of its item.
+    Item,
+    /// With the text, or with trivia only.
+    Text,
+    /// Something in it is unclosed.
+    Unclosed,
 }
 
 /// What the brackets of a text say.
@@ -162,12 +179,13 @@ impl Outline {
         let mut line_start = Some(0);
         for (at, &kind) in tokens.kinds.iter().enumerate() {
             if let (IDENT, Some(first)) = (kind, line_start) {
-                let in_body = stack.innermost().is_none_or(|open| bodies.contains(&open));
-                if in_body && let Some(brace) = header_brace(tokens, at) {
-                    bodies.insert(brace);
-                }
+                let mut in_body = stack.innermost().is_none_or(|open| bodies.contains(&open));
                 if first == at && stack.depth() > 0 && outline.note_header(tokens, at, in_body) {
                     stack.clear();
+                    in_body = true;
+                }
+                if in_body && let Some(brace) = header_brace(tokens, at) {
+                    bodies.insert(brace);
                 }
             }
             match kind {
@@ -224,13 +242,11 @@ struct Walk<'a> {
     tokens: Tokens<'a>,
     outline: Outline,
     at: usize,
-    /// Nothing unclosed has been met.
-    settled: bool,
 }
 
 impl Walk<'_> {
-    /// Goes to the end of the chunk. Answers whether it holds an item and ends with its newline.
-    fn chunk(&mut self) -> bool {
+    /// Goes to the end of the chunk.
+    fn chunk(&mut self) -> End {
         let mut has_item = false;
         while let Some(&kind) = self.tokens.kinds.get(self.at) {
             match kind {
@@ -238,7 +254,7 @@ impl Walk<'_> {
                     self.at += 1;
                     let next = self.next_significant();
                     if matches!(self.tokens.kinds.get(next), None | Some(IDENT)) {
-                        return true;
+                        return End::Item;
                     }
                     // Garbage belongs to the item before it.
                     self.at = next;
@@ -247,13 +263,9 @@ impl Walk<'_> {
                     has_item = true;
                     let Some(partner) = self.outline.partner(self.at) else {
                         self.end_unclosed();
-                        return false;
+                        return End::Unclosed;
                     };
                     self.at = partner + 1;
-                }
-                COMMENT => {
-                    self.settled &= !lexer::is_open_comment(self.tokens.text_of(self.at));
-                    self.at += 1;
                 }
                 kind => {
                     has_item |= !kind.is_trivia();
@@ -261,17 +273,20 @@ impl Walk<'_> {
                 }
             }
         }
-        false
+        End::Text
     }
 
-    fn next_significant(&mut self) -> usize {
+    fn is_open_comment(&self, at: usize) -> bool {
+        self.tokens.kinds[at] == COMMENT && lexer::is_open_comment(self.tokens.text_of(at))
+    }
+
+    fn next_significant(&self) -> usize {
         let trivia = self.tokens.kinds[self.at..].iter().take_while(|kind| kind.is_trivia());
         self.at + trivia.count()
     }
 
     /// At a bracket that nothing closes: the chunk ends before the next header, or with the file.
     fn end_unclosed(&mut self) {
-        self.settled = false;
         let Some(header) = self.outline.header_after(self.at) else {
             self.at = self.tokens.len();
             return;

@@ -250,7 +250,8 @@ impl<'t> Lexer<'t> {
     /// `}` or `~}`; answers whether it ended a template sequence.
     fn close_brace(&mut self, token: MainToken, len: usize) -> bool {
         match self.frames.last_mut() {
-            Some(Frame::Sequence { braces: 0 }) => {
+            // `~}` ends a sequence even where a brace is open in it, which is an error.
+            Some(Frame::Sequence { braces }) if *braces == 0 || token == MainToken::StripEnd => {
                 self.frames.pop();
                 self.emit(SEQ_END, len);
                 true

@@ -18,6 +18,7 @@ mod brackets;
 mod chunk;
 mod decode;
 mod error;
+pub mod fuzz;
 mod grammar;
 mod lexer;
 mod lexical;
@@ -28,6 +29,7 @@ mod parser;
 mod ptr;
 mod sink;
 mod syntax_kind;
+pub mod template;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 

@@ -68,13 +68,16 @@ impl<T: AstNode> Parse<T> {
 pub fn parse_file(text: &str) -> Parse<SourceFile> {
     let lexed = lexer::lex(text, Mode::File);
     let tokens = lexed.as_tokens(text);
-    let starts = chunk::cut(tokens).tokens;
-    let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
+    let cut = chunk::cut(tokens);
+    let ends = cut.tokens.iter().skip(1).copied().chain([tokens.len()]);
     let mut cache = NodeCache::default();
     let (mut children, mut errors) = (Vec::new(), Vec::new());
-    for (start, end) in starts.iter().zip(ends) {
+    for ((start, end), unclosed) in cut.tokens.iter().zip(ends).zip(&cut.unclosed) {
         let run = tokens.run(*start..end);
-        let (green, found) = parse_tokens(run, true, grammar::source_file, &mut cache);
+        let (green, found) = match unclosed {
+            true => parse_chunk_with(run.text, &mut cache),
+            false => parse_tokens(run, true, grammar::source_file, &mut cache),
+        };
         errors.extend(found.iter().map(|error| error.shifted(run.base.into())));
         children.extend(green.children().map(|child| child.to_owned()));
     }
@@ -108,10 +111,13 @@ fn redefined_in_file(root: &SyntaxNode, known: &[SyntaxError]) -> Vec<SyntaxErro
 
 /// Parses a chunk that [`crate::split`] has cut, or any text as one.
 pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
-    let lexed = lexer::lex(text, Mode::File);
-    let (green, errors) =
-        parse_tokens(lexed.as_tokens(text), true, grammar::source_file, &mut NodeCache::default());
+    let (green, errors) = parse_chunk_with(text, &mut NodeCache::default());
     Parse::new(green, errors)
+}
+
+fn parse_chunk_with(text: &str, cache: &mut NodeCache) -> (GreenNode, Vec<SyntaxError>) {
+    let lexed = lexer::lex(text, Mode::File);
+    parse_tokens(lexed.as_tokens(text), true, grammar::source_file, cache)
 }
 
 /// Parses one expression, over as many lines as it takes.

@@ -69,6 +69,8 @@ pub(crate) struct Parser<'t> {
     errors: Vec<SyntaxError>,
     /// Errors, whether or not they were reported.
     failures: usize,
+    /// Something in brackets had an error, so that a missing brace may be its doing.
+    doubtful: bool,
     /// For each open node, the height of its tallest child.
     heights: Vec<u32>,
     /// The names of the attributes of all bodies that are open, those of the innermost last.
@@ -103,6 +105,7 @@ impl<'t> Parser<'t> {
             events,
             errors: Vec::new(),
             failures: 0,
+            doubtful: false,
             heights: Vec::new(),
             names: Vec::new(),
             names_from: 0,
@@ -274,6 +277,27 @@ impl<'t> Parser<'t> {
     /// How many errors there have been, so that a caller can see whether a part had one.
     pub(crate) fn failures(&self) -> usize {
         self.failures
+    }
+
+    /// Reads something in brackets, and notes whether it had an error.
+    pub(crate) fn in_brackets<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let failures = self.failures;
+        let result = read(self);
+        self.doubtful |= self.failures > failures;
+        result
+    }
+
+    /// Reads something in brackets in which newlines mean nothing.
+    pub(crate) fn in_brackets_without_newlines<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.in_brackets(|p| p.with_newlines(false, read))
+    }
+
+    /// Sets whether brackets are in doubt, and answers whether they were.
+    pub(crate) fn replace_doubt(&mut self, doubtful: bool) -> bool {
+        std::mem::replace(&mut self.doubtful, doubtful)
     }
 
     /// Reports an error at the current token.

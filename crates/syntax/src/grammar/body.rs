@@ -1,6 +1,7 @@
 //! Bodies: attributes, blocks and their headers.
 
 use super::expr;
+use super::template::MULTI_LINE;
 use crate::parser::{Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::*;
 
@@ -189,7 +190,7 @@ fn quoted_label(p: &mut Parser<'_>) {
             }
             // The lexer ends a string at its line's end.
             _ => {
-                p.error("Invalid string literal", "This item is not valid in a string literal.");
+                p.error("Invalid multi-line string", MULTI_LINE);
                 break;
             }
         }
@@ -214,6 +215,7 @@ fn braces(p: &mut Parser<'_>) -> bool {
         return true;
     }
     let body = p.start();
+    let doubtful = p.replace_doubt(false);
     let outer = p.open_names();
     // A newline, the file's end or the brace make it an ordinary body; anything else, the form on one line.
     if !matches!(p.current(), NEWLINE | EOF | R_BRACE) {
@@ -224,7 +226,9 @@ fn braces(p: &mut Parser<'_>) -> bool {
     body.complete(p, BODY);
     if matches!(p.current(), R_BRACE | SEQ_END) {
         p.bump_as(R_BRACE);
-    } else {
+        p.replace_doubt(doubtful);
+    } else if !p.replace_doubt(true) {
+        // What had an error inside is the likelier cause, and of blocks in blocks the innermost.
         p.error_at(
             open,
             "Unclosed configuration block",

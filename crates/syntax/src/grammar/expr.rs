@@ -136,7 +136,10 @@ fn term(p: &mut Parser<'_>) -> Option<CompletedMarker> {
 
 fn missing_expression(p: &mut Parser<'_>) {
     match p.current() {
-        EOF => p.error("Missing expression", "Expected the start of an expression, but found the end of the file."),
+        EOF => {
+            p.error("Missing expression", "Expected the start of an expression, but found the end of the file.");
+            p.replace_doubt(true);
+        }
         LT if p.nth(1) == LT => p.error(
             "Invalid expression",
             "Expected the start of an expression, but found an invalid expression token. A heredoc begins with \"<<\" and its marker, with nothing between them and nothing but a newline after the marker.",

@@ -10,7 +10,7 @@ use crate::syntax_kind::SyntaxKind::*;
 pub(super) fn paren(p: &mut Parser<'_>) -> CompletedMarker {
     let paren = p.start();
     p.bump();
-    p.with_newlines(false, |p| {
+    p.in_brackets_without_newlines(|p| {
         let failures = p.failures();
         if p.at_body_item_line() {
             p.error_at(p.nth_range(1), UNBALANCED.0, UNBALANCED.1);
@@ -64,7 +64,7 @@ fn arg_list(p: &mut Parser<'_>, name: TextRange) {
     let list = p.start();
     let open = name.cover(p.range());
     p.bump();
-    p.with_newlines(false, |p| {
+    p.in_brackets_without_newlines(|p| {
         while !p.at(R_PAREN) {
             let failures = p.failures();
             if p.at_body_item_line() {
@@ -146,7 +146,7 @@ pub(super) fn tuple(p: &mut Parser<'_>) -> CompletedMarker {
     let tuple = p.start();
     let open = p.range();
     p.bump();
-    let kind = p.with_newlines(false, |p| {
+    let kind = p.in_brackets_without_newlines(|p| {
         if p.at(FOR_KW) {
             for_expr(p, false);
             return FOR_TUPLE;
@@ -203,12 +203,14 @@ pub(super) fn object(p: &mut Parser<'_>) -> CompletedMarker {
     p.bump();
     // `for` is looked for over newlines; in an object itself they separate items.
     let kind = if p.nth(0) == FOR_KW {
-        p.with_newlines(false, |p| for_expr(p, true));
+        p.in_brackets_without_newlines(|p| for_expr(p, true));
         FOR_OBJECT
     } else {
-        p.with_newlines(true, |p| {
-            object_items(p, open);
-            p.eat(R_BRACE);
+        p.in_brackets(|p| {
+            p.with_newlines(true, |p| {
+                object_items(p, open);
+                p.eat(R_BRACE);
+            });
         });
         OBJECT
     };

@@ -11,16 +11,20 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 /// `"…"`.
 pub(super) fn quoted(p: &mut Parser<'_>) -> CompletedMarker {
     let quoted = p.start();
-    p.bump();
-    parts(p, CLOSE_QUOTE);
+    p.in_brackets(|p| {
+        p.bump();
+        parts(p, CLOSE_QUOTE);
+    });
     quoted.complete(p, QUOTED_TEMPLATE)
 }
 
 /// `<<EOT … EOT`.
 pub(super) fn heredoc(p: &mut Parser<'_>) -> CompletedMarker {
     let heredoc = p.start();
-    p.bump();
-    parts(p, HEREDOC_CLOSE);
+    p.in_brackets(|p| {
+        p.bump();
+        parts(p, HEREDOC_CLOSE);
+    });
     heredoc.complete(p, HEREDOC)
 }
 
@@ -62,14 +66,11 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
     }
 }
 
+pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.";
+
 fn unterminated(p: &mut Parser<'_>, end: SyntaxKind) {
     if end == CLOSE_QUOTE && p.newline_before_nth(0) {
-        let newline = p.newline_range();
-        p.error_at(
-            newline,
-            "Invalid multi-line string",
-            "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.",
-        );
+        p.error_at(p.newline_range(), "Invalid multi-line string", MULTI_LINE);
         return;
     }
     let range = p.nth_range(0);
@@ -281,9 +282,11 @@ impl Pairing {
                 return;
             }
             Some(open) => {
-                let before =
-                    format!("Expecting an end{0} directive for the {0} started at ", open.keyword);
-                SyntaxError::with_place(summary, (&before, "."), range, open.range)
+                let before = match open.keyword {
+                    "if" => "Expecting an endif directive for the if started at ",
+                    _ => "Expecting an endfor directive corresponding to the for directive at ",
+                };
+                SyntaxError::with_place(summary, (before, "."), range, open.range)
             }
         };
         self.errors.push(error);

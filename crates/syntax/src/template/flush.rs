@@ -1,0 +1,43 @@
+//! `<<-`: takes away the indentation that all lines of a heredoc share.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::Piece;
+
+/// Only a token that begins a line counts. A line of blanks alone neither counts nor loses anything; a line that begins with a sequence has no
+/// indentation, so then nothing is taken away. After strip markers a line may have lost its newline: the next one begins no line then, and keeps
+/// its indentation.
+pub(super) fn remove_indentation(pieces: &mut [Piece]) {
+    let mut starts_line = true;
+    let mut indented = Vec::new();
+    let mut least = usize::MAX;
+    for (at, piece) in pieces.iter().enumerate() {
+        let begins = std::mem::replace(&mut starts_line, false);
+        match piece {
+            Piece::Literal(text) => {
+                starts_line = text.ends_with('\n');
+                if begins && !is_blank_line(text) {
+                    least = least.min(indentation(text));
+                    indented.push(at);
+                }
+            }
+            Piece::Sequence(_) if begins => least = 0,
+            Piece::Sequence(_) => {}
+        }
+    }
+    for at in indented {
+        if let Piece::Literal(text) = &mut pieces[at] {
+            let cut = text.grapheme_indices(true).nth(least).map_or(text.len(), |(at, _)| at);
+            text.drain(..cut);
+        }
+    }
+}
+
+fn is_blank_line(text: &str) -> bool {
+    text.ends_with('\n') && text.trim().is_empty()
+}
+
+/// Leading blanks, counted in what a reader sees as characters: a tab is one, and so is a no-break space.
+fn indentation(text: &str) -> usize {
+    text[..text.len() - text.trim_start().len()].graphemes(true).count()
+}

@@ -1,0 +1,9 @@
+terraform {
+required_providers {
+aws = {
+source = "hashicorp/aws"
+}
+}
+backend "s3" {
+}
+}

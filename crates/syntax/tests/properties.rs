@@ -1,0 +1,187 @@
+//! The invariants of [`syntax::fuzz`] over the corpus and over thousands of mutations of it, from a fixed seed.
+
+#![expect(clippy::disallowed_methods, reason = "the corpus lies in files")]
+
+use std::path::Path;
+
+/// A small generator of numbers (SplitMix64): the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % bound.max(1) as u64).expect("less than a usize")
+    }
+}
+
+/// Pieces that mean something to the lexer, most of them unfinished.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "\n",
+    "\r\n",
+    "\r",
+    "${",
+    "${~",
+    "%{",
+    "~}",
+    "$",
+    "%",
+    "\\",
+    "=",
+    "==",
+    "=>",
+    "?",
+    ":",
+    "::",
+    ".",
+    "...",
+    ",",
+    "*",
+    ".*",
+    "[*]",
+    "-",
+    "!",
+    "&&",
+    "&",
+    "'",
+    "`",
+    ";",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "<<E\n",
+    "<<-E\n",
+    "E\n",
+    " E \n",
+    "<<",
+    " ",
+    "\t",
+    "a",
+    "a = ",
+    "b {\n",
+    "\nresource \"x\" \"y\" {\n",
+    "x \"y\" {",
+    "1",
+    "1.5e",
+    "0.0",
+    "for ",
+    "for x in y : ",
+    " in ",
+    " if ",
+    "if x",
+    "else",
+    "endif",
+    "endfor",
+    "null",
+    "true",
+    "é",
+    "\u{feff}",
+    "\u{0301}",
+    "\u{a0}",
+    "\\u00e9",
+    "\\q",
+    "// c\n",
+    "f(",
+    "a.b",
+    "a[0]",
+    "\0",
+];
+
+fn corpus() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/corpus");
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .expect("the corpus is there")
+        .map(|it| it.expect("readable").path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).expect("the corpus is UTF-8")).collect()
+}
+
+fn boundary(text: &str, random: &mut Random) -> usize {
+    let mut at = random.below(text.len() + 1);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn mutated(text: &str, random: &mut Random) -> String {
+    let (a, b) = (boundary(text, random), boundary(text, random));
+    let (from, to) = (a.min(b), a.max(b));
+    let piece = PIECES[random.below(PIECES.len())];
+    match random.below(5) {
+        0 | 1 => format!("{}{piece}{}", &text[..a], &text[a..]),
+        2 => {
+            let to = text[from..]
+                .char_indices()
+                .nth(1 + random.below(8))
+                .map_or(text.len(), |(at, _)| from + at);
+            format!("{}{}", &text[..from], &text[to..])
+        }
+        3 => format!("{}{piece}{}", &text[..from], &text[to..]),
+        _ => format!("{}{}", &text[..to], &text[from..]),
+    }
+}
+
+fn check(text: &str) {
+    syntax::fuzz::check_parse(text);
+    syntax::fuzz::check_chunks(text);
+    syntax::fuzz::check_correct_text(text);
+}
+
+#[test]
+fn the_corpus_keeps_every_invariant() {
+    for text in corpus() {
+        check(&text);
+        for (at, _) in text.char_indices() {
+            syntax::fuzz::check_chunks(&text[..at]);
+        }
+    }
+}
+
+#[test]
+fn mutations_of_the_corpus_keep_every_invariant() {
+    let rounds = std::env::var("SYNTAX_FUZZ_ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(120);
+    let mut random = Random(7);
+    for text in corpus() {
+        for _ in 0..rounds {
+            let mut mutant = text.clone();
+            for _ in 0..=random.below(4) {
+                let next = mutated(&mutant, &mut random);
+                syntax::fuzz::check_edit(&mutant, &next);
+                mutant = next;
+            }
+            check(&mutant);
+        }
+    }
+}
+
+#[test]
+fn soups_of_tokens_keep_every_invariant() {
+    let rounds = std::env::var("SYNTAX_FUZZ_ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(3000);
+    let mut random = Random(11);
+    let mut before = String::new();
+    for _ in 0..rounds {
+        let soup: String =
+            (0..random.below(30)).map(|_| PIECES[random.below(PIECES.len())]).collect();
+        check(&soup);
+        syntax::fuzz::check_edit(&before, &soup);
+        before = soup;
+    }
+}
