@@ -52,15 +52,13 @@ fn restore(prior: &Value, config: &Value, paths: &[Path]) -> Value {
     let mut places: Vec<(Path, Restored)> = Vec::new();
     for path in paths {
         let (path, key) = split_key(path);
-        let (Some(ours), Some(theirs)) = (resolve(prior, &path), resolve(config, &path)) else {
+        let (Some(ours), Some(theirs)) = (path.apply(prior), path.apply(config)) else {
             continue;
         };
         if !ours.raw_equals(&theirs) {
             remember(&mut places, path, ours, key);
         }
     }
-    // What is inside of another place is restored first, so that the outer one has the last word.
-    places.sort_by_key(|(path, _)| std::cmp::Reverse(path.steps().len()));
     places.iter().fold(config.clone(), |config, (path, restored)| {
         replace_at(&config, path.steps(), &|value| restored.applied_to(value))
     })
@@ -86,14 +84,6 @@ fn split_key(path: &Path) -> (Path, Option<Str>) {
         Kind::String(key) => (rest.iter().cloned().collect(), Some(key.clone())),
         _ => (path.clone(), None),
     }
-}
-
-/// The value at a path. No path leads into a set.
-fn resolve(value: &Value, path: &Path) -> Option<Value> {
-    path.steps().iter().try_fold(value.clone(), |value, step| match value.kind() {
-        Kind::Set(_) => None,
-        _ => step.apply(&value),
-    })
 }
 
 fn replace_at(value: &Value, steps: &[Step], replace: &dyn Fn(&Value) -> Value) -> Value {

@@ -59,6 +59,30 @@ fn a_marked_value_is_never_quoted() {
 }
 
 #[test]
+fn what_holds_a_secret_attribute_is_never_quoted() {
+    for secret in [sensitive(optional()), write_only()] {
+        let schema = block([("n", nested(ObjectNesting::Set, [("s", secret.clone())]))]);
+        let expected = ".n: inconsistent values for sensitive attribute";
+        check(&schema, r#"{"n": [{"s": "a"}]}"#, r#"{"n": [{"s": "z"}]}"#, expected);
+        let schema = block_with([], [("b", Nesting::Set, block([("s", secret)]))]);
+        let expected = ".b: planned set element does not correlate with any element in actual\n.b: actual set element does not correlate with any element in plan";
+        check(&schema, r#"{"b": [{"s": "a"}]}"#, r#"{"b": [{"s": "z"}]}"#, expected);
+    }
+}
+
+#[test]
+fn a_null_of_no_type_in_a_set_stands_for_anything() {
+    let element = Type::object([("d", Type::Dynamic)]);
+    let schema = block([("s", Attribute::optional(Type::set(element.clone())))]);
+    let object = |d: Value| {
+        let elements = vec![Value::object_from([("d", d)])];
+        Value::object_from([("s", Value::set(element.clone(), elements))])
+    };
+    let planned = object(Value::null(Type::Dynamic));
+    assert_eq!(lines(&object_compatible(&schema, &planned, &object("x".into()))), "");
+}
+
+#[test]
 fn a_completion_keeps_what_was_said_of_the_unknown_value() {
     let schema = block([("l", Attribute::optional(Type::list(Type::String))), ("o", optional())]);
     let text = Refinements::non_null().with_prefix("ab");

@@ -110,12 +110,13 @@ fn ignored_paths_keep_their_prior_value() {
 }
 
 #[test]
-fn an_outer_path_has_the_last_word() {
-    let ignored = IgnoreChanges::Paths(vec![path(&["b"]), path(&["b", "0", "o"])]);
-    check(
-        &ignored,
-        r#"{"b": [{"o": "1", "p": "1"}]}"#,
-        r#"{"b": [{"o": "2"}]}"#,
-        r#"{"b": [{"o": "1", "p": "1"}]}"#,
-    );
+fn a_whole_place_covers_what_is_inside_of_it() {
+    let block = IgnoreChanges::Paths(vec![path(&["b"]), path(&["b", "0", "o"])]);
+    let (prior, config) = (r#"{"b": [{"o": "1", "p": "1"}]}"#, r#"{"b": [{"o": "2"}]}"#);
+    check(&block, prior, config, prior);
+    let (prior, config) =
+        (r#"{"m": {"k": "1", "l": "1"}, "b": []}"#, r#"{"m": {"k": "2"}, "b": []}"#);
+    for paths in [[path(&["m"]), path(&["m", "@k"])], [path(&["m", "@k"]), path(&["m"])]] {
+        check(&IgnoreChanges::Paths(paths.to_vec()), prior, config, prior);
+    }
 }

@@ -28,6 +28,14 @@ fn a_planned_attribute_is_configured_or_prior_or_computed() {
         ([r#"{"c": "x"}"#, r#"{"c": "y"}"#, r#"{"c": "z"}"#], ""),
         ([r#"{"oc": "x"}"#, "{}", r#"{"oc": "?"}"#], ""),
         (
+            ["null", r#"{"o": "a"}"#, "{}"],
+            r#".o: planned value cty.NullVal(cty.String) does not match config value cty.StringVal("a")"#,
+        ),
+        (
+            [r#"{"o": "p"}"#, "{}", r#"{"o": "p"}"#],
+            r#".o: planned value cty.StringVal("p") for a non-computed attribute"#,
+        ),
+        (
             ["null", "{}", r#"{"o": "a"}"#],
             r#".o: planned value cty.StringVal("a") for a non-computed attribute"#,
         ),
@@ -88,6 +96,28 @@ fn marks_of_the_configuration_keep_a_value_from_being_quoted() {
         let line = violations.lines().find(|line| line.starts_with(&format!(".{name}")));
         let line = line.expect("the value differs");
         assert!(line.ends_with("sensitive planned value does not match config value"), "{line}");
+    }
+}
+
+#[test]
+fn one_secret_part_of_any_side_keeps_the_whole_from_being_quoted() {
+    let schema = block([("l", Attribute::optional(Type::list(Type::String)))]);
+    let plain = |text: &str| value(&schema, &format!(r#"{{"l": ["{text}"]}}"#));
+    let secret = |text: &str| {
+        plain(text).with_part(&Step::Attr("l".into()), |list| {
+            list.map_parts(|_, element| element.with_mark(Mark::Ephemeral))
+        })
+    };
+    let cases = [
+        (plain("p"), secret("a"), plain("x")),
+        (secret("p"), plain("a"), plain("x")),
+        (plain("p"), plain("a"), secret("x")),
+    ];
+    for (prior, config, planned) in cases {
+        assert_eq!(
+            lines(&plan_valid(&schema, &prior, &config, &planned)),
+            ".l: sensitive planned value does not match config value nor prior value"
+        );
     }
 }
 

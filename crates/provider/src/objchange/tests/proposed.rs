@@ -1,4 +1,4 @@
-use values::{Type, Value};
+use values::{Number, Type, Value};
 
 use crate::fixture::{
     block, block_with, computed, nested, optional, optional_computed, required, value, write_only,
@@ -194,6 +194,80 @@ fn elements_of_sets_correspond_by_all_that_is_not_computed() {
 }
 
 #[test]
+fn an_element_matches_only_if_it_matches_at_every_depth() {
+    let deep = block([("c", computed()), ("o", optional()), ("oc", optional_computed())]);
+    let list = block_with(
+        [("oc", optional_computed())],
+        [("deep", Nesting::List, deep.clone()), ("set", Nesting::Set, deep)],
+    );
+    let inner = block_with([("oc", optional_computed())], [("list", Nesting::List, list)]);
+    let schema = block_with([], [("b", Nesting::Set, inner)]);
+    let prior = r#"{"b": [{"oc": "p", "list": [{"oc": "p", "deep": [{"c": "1", "o": "a", "oc": "q"}], "set": []}]}]}"#;
+    let kept = |config: &str| {
+        let config = format!(r#"{{"b": [{{"list": [{config}]}}]}}"#);
+        let proposed = proposed_new(&schema, &value(&schema, prior), &value(&schema, &config));
+        proposed == value(&schema, prior)
+    };
+    assert!(kept(r#"{"deep": [{"o": "a"}], "set": []}"#));
+    assert!(kept(r#"{"deep": [{"o": "a", "oc": "q"}], "set": []}"#));
+    // What is not computed differs, by being left out; then a computed attribute that is set does.
+    let schema_value =
+        |config: &str| proposed_new(&schema, &value(&schema, prior), &value(&schema, config));
+    let cases = [
+        r#"{"b": [{"list": [{"deep": [{}], "set": []}]}]}"#,
+        r#"{"b": [{"list": [{"deep": [{"o": "a", "oc": "z"}], "set": []}]}]}"#,
+        r#"{"b": [{"list": [{"deep": [{"o": "a"}], "set": [{}]}]}]}"#,
+    ];
+    for config in cases {
+        assert_eq!(schema_value(config), value(&schema, config), "{config}");
+    }
+}
+
+#[test]
+fn sets_deep_inside_an_element_must_be_equal() {
+    let deep =
+        block_with([], [("set", Nesting::Set, block([("c", computed()), ("o", optional())]))]);
+    let inner = block_with([("c", computed())], [("list", Nesting::List, deep)]);
+    let schema = block_with([], [("b", Nesting::Set, inner)]);
+    let prior = r#"{"b": [{"c": "1", "list": [{"set": [{"c": "2", "o": "a"}]}]}]}"#;
+    let config = r#"{"b": [{"list": [{"set": [{"o": "a"}]}]}]}"#;
+    check(&schema, prior, config, config);
+    let equal = r#"{"b": [{"list": [{"set": [{"c": "2", "o": "a"}]}]}]}"#;
+    check(&schema, prior, equal, prior);
+}
+
+#[test]
+fn a_prior_element_is_used_once_however_it_is_found() {
+    let inner = block_with(
+        [("c", computed()), ("oc", optional_computed())],
+        [("list", Nesting::List, block([("o", optional())]))],
+    );
+    let schema = block_with([], [("b", Nesting::Set, inner)]);
+    check(
+        &schema,
+        r#"{"b": [{"c": "1", "oc": "p", "list": [{"o": "1"}]}, {"c": "2", "oc": "p", "list": [{"o": "2"}]}]}"#,
+        r#"{"b": [{"list": [{"o": "2"}]}, {"oc": "p", "list": [{"o": "2"}]}]}"#,
+        r#"{"b": [{"c": "2", "oc": "p", "list": [{"o": "2"}]}, {"list": [{"o": "2"}]}]}"#,
+    );
+}
+
+#[test]
+fn equal_numbers_of_different_precision_match() {
+    let inner = block([("c", computed()), ("n", Attribute::optional(Type::Number))]);
+    let schema = block_with([], [("b", Nesting::Set, inner.clone())]);
+    let object = |c: Value, number: Number| {
+        let element = Value::object_from([("c", c), ("n", Value::number(number))]);
+        Value::object_from([("b", Value::set(inner.implied_type().clone(), vec![element]))])
+    };
+    for (double, text) in [(1e30, "1000000000000000019884624838656"), (0.1, "0.1")] {
+        let prior = object("1".into(), Number::from(double));
+        let number = Number::parse(text).expect("it is a number");
+        let config = object(Value::null(Type::String), number.clone());
+        assert_eq!(proposed_new(&schema, &prior, &config), object("1".into(), number), "{text}");
+    }
+}
+
+#[test]
 fn what_is_nested_inside_sets_corresponds_by_index_and_key_but_never_through_sets() {
     let inner = block_with(
         [("map", nested(ObjectNesting::Map, [("c", computed()), ("o", optional())]))],
@@ -297,6 +371,8 @@ fn marks_stay_with_the_values_that_are_moved() {
     assert_eq!(proposed.get_attr("o"), Some(secret("a")));
     assert_eq!(proposed.get_attr("c"), Some(secret("b")));
     assert_eq!(proposed.get_attr("list"), config.get_attr("list"));
+    let config = config.with_mark(values::Mark::Sensitive);
+    assert_eq!(proposed_new(&schema, &prior, &config).marks(), config.marks());
 }
 
 /// Comparing all pairs would take many minutes here.
