@@ -89,6 +89,8 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<bool> {
         (Kind::List(_), Kind::List(_))
         | (Kind::Map(_), Kind::Map(_))
         | (Kind::Set(_), Kind::Set(_))
+        | (Kind::Tuple(_), Kind::Tuple(_))
+        | (Kind::Object(_), Kind::Object(_))
             if types_exclude(&a.ty(), &b.ty()) =>
         {
             Some(false)
@@ -150,7 +152,8 @@ fn compare_sets(a: &Value, x: &[Value], b: &Value, y: &[Value]) -> Option<bool> 
 
 /// At least one side is unknown and neither is null.
 fn compare_unknown(a: &Value, b: &Value) -> Option<bool> {
-    if types_exclude(&a.ty(), &b.ty()) && a.is_definitely_not_null() && b.is_definitely_not_null() {
+    if types_exclude(&a.ty(), &b.ty()) && (a.is_definitely_not_null() || b.is_definitely_not_null())
+    {
         return Some(false);
     }
     let (ra, rb) = (a.range(), b.range());
