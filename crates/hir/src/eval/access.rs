@@ -79,7 +79,8 @@ impl Evaluation<'_> {
         if let (Expr::Ref(Ref::Resource(resource)), Some(scope)) = (&exprs[base], self.scope) {
             let key = self.value(key)?;
             if is_plain_key(&key)
-                && let Some(instance) = self.optional(base, scope.resource_instance(resource, &key))?
+                && let Some(instance) =
+                    self.optional(base, scope.resource_instance(resource, &key))?
             {
                 return Ok(instance);
             }

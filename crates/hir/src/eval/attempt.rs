@@ -53,7 +53,15 @@ impl Evaluation<'_> {
         }
         let detail = nothing_succeeded(&failed);
         let marks = failed.iter().fold(tried, |all, it| all.union(&it.value.deep_marks()));
-        Ok(self.fail(Fault { at: id, id: "error-in-function-call", summary: "Error in function call", detail }, &marks))
+        Ok(self.fail(
+            Fault {
+                at: id,
+                id: "error-in-function-call",
+                summary: "Error in function call",
+                detail,
+            },
+            &marks,
+        ))
     }
 
     pub(super) fn can(&mut self, arg: &Argument) -> Outcome {
@@ -65,7 +73,8 @@ impl Evaluation<'_> {
             return Ok(Value::unknown_with(Type::Bool, Refinements::non_null()).with_marks(&marks));
         }
         let captured = self.captured(*id)?;
-        Ok(Value::bool(captured.failures == 0).with_marks(&reads.shown(RuleId::Can, &captured.value)))
+        Ok(Value::bool(captured.failures == 0)
+            .with_marks(&reads.shown(RuleId::Can, &captured.value)))
     }
 
     /// The values of the traversals in an expression. One that fails cannot go through anything unknown.
@@ -106,7 +115,11 @@ fn nothing_succeeded(failed: &[Captured]) -> String {
     }
     let mut detail = "Call to function \"try\" failed: no expression succeeded:\n".to_owned();
     for diagnostic in failed.iter().flat_map(|it| &it.diagnostics) {
-        detail.push_str(&format!("- {}\n  {}\n", diagnostic.summary, diagnostic.detail.replace('\n', "\n  ")));
+        detail.push_str(&format!(
+            "- {}\n  {}\n",
+            diagnostic.summary,
+            diagnostic.detail.replace('\n', "\n  ")
+        ));
     }
     detail.push_str("\nAt least one expression must produce a successful result.");
     detail

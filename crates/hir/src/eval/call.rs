@@ -40,7 +40,12 @@ impl Evaluation<'_> {
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Outcome {
         let Some(scope) = self.scope else {
             let detail = "Functions may not be called here.".to_owned();
-            let fault = Fault { at: id, id: "function-calls-not-allowed", summary: "Function calls not allowed", detail };
+            let fault = Fault {
+                at: id,
+                id: "function-calls-not-allowed",
+                summary: "Function calls not allowed",
+                detail,
+            };
             return Ok(self.fail(fault, &Marks::NONE));
         };
         let is_of_provider = call.name.starts_with("provider::");
@@ -54,10 +59,12 @@ impl Evaluation<'_> {
         };
         match (function, &*call.name) {
             (_, "try") => self.attempt(id, &args),
-            (Some(function), "can") => match (self.arity_fault(id, function, &args), args.first()) {
-                (None, Some(arg)) => self.can(arg),
-                (fault, _) => Ok(self.fail_arity(fault, id)),
-            },
+            (Some(function), "can") => {
+                match (self.arity_fault(id, function, &args), args.first()) {
+                    (None, Some(arg)) => self.can(arg),
+                    (fault, _) => Ok(self.fail_arity(fault, id)),
+                }
+            }
             (Some(function), _) => self.library_call(id, function, &args, scope),
             (None, _) => self.provider_call(id, &call.name, &args, scope),
         }
@@ -65,14 +72,18 @@ impl Evaluation<'_> {
 
     fn unknown_function(&mut self, at: ExprId, name: &str) -> Value {
         let detail = match name.rsplit_once("::") {
-            Some((namespace, _)) => format!("There are no functions in namespace \"{namespace}::\"."),
+            Some((namespace, _)) => {
+                format!("There are no functions in namespace \"{namespace}::\".")
+            }
             None => {
                 let names = functions::all().map(|function| function.name);
-                let hint = suggest::closest(name, names).map(|close| format!(" Did you mean {close:?}?"));
+                let hint =
+                    suggest::closest(name, names).map(|close| format!(" Did you mean {close:?}?"));
                 format!("There is no function named {name:?}.{}", hint.unwrap_or_default())
             }
         };
-        let fault = Fault { at, id: "unknown-function", summary: "Call to unknown function", detail };
+        let fault =
+            Fault { at, id: "unknown-function", summary: "Call to unknown function", detail };
         self.fail(fault, &Marks::NONE)
     }
 
@@ -92,21 +103,27 @@ impl Evaluation<'_> {
             return Ok(Arguments::Unknown(self.invalid_expansion(last, detail, &value)));
         }
         if !matches!(ty, Type::Dynamic | Type::Tuple(_) | Type::List(_) | Type::Set(_)) {
-            let detail = "The expanding argument (indicated by ...) must be of a tuple, list, or set type.";
+            let detail =
+                "The expanding argument (indicated by ...) must be of a tuple, list, or set type.";
             return Ok(Arguments::Unknown(self.invalid_expansion(last, detail, &value)));
         }
         let Some(elements) = value.as_slice() else {
             let rest = self.marks_of_written(&args)?;
-            return Ok(Arguments::Unknown(Value::dynamic().with_marks(&value.deep_marks().union(&rest))));
+            return Ok(Arguments::Unknown(
+                Value::dynamic().with_marks(&value.deep_marks().union(&rest)),
+            ));
         };
         // The collection itself is gone after this, so its marks go on every element.
-        args.extend(elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))));
+        args.extend(
+            elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))),
+        );
         Ok(Arguments::Known(args))
     }
 
     fn invalid_expansion(&mut self, at: ExprId, detail: &str, value: &Value) -> Value {
         let summary = "Invalid expanding argument value";
-        let fault = Fault { at, id: "invalid-expanding-argument", summary, detail: detail.to_owned() };
+        let fault =
+            Fault { at, id: "invalid-expanding-argument", summary, detail: detail.to_owned() };
         self.fail(fault, &value.deep_marks())
     }
 
@@ -159,7 +176,13 @@ impl Evaluation<'_> {
         Ok(Err(Value::dynamic().with_marks(&deep_marks(&values))))
     }
 
-    fn provider_call(&mut self, id: ExprId, name: &Str, args: &[Argument], scope: &dyn Scope) -> Outcome {
+    fn provider_call(
+        &mut self,
+        id: ExprId,
+        name: &Str,
+        args: &[Argument],
+        scope: &dyn Scope,
+    ) -> Outcome {
         let values = match self.all_values(args)? {
             Ok(values) => values,
             Err(failed) => return Ok(failed),
@@ -169,7 +192,8 @@ impl Evaluation<'_> {
         match scope.provider_function(name, &bare) {
             Ok(result) => Ok(result.with_marks(&marks)),
             Err(Interrupt::Refused { summary, detail }) => {
-                Ok(self.fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))
+                Ok(self
+                    .fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))
             }
             Err(interrupt) => Err(interrupt),
         }
@@ -180,8 +204,9 @@ impl Evaluation<'_> {
         if let Some(missing) = function.params.get(args.len()) {
             let least = if function.variadic.is_some() { " at least" } else { "" };
             let missing = missing.name;
-            let detail =
-                format!("Function {name:?} expects{least} {wanted} argument(s). Missing value for {missing:?}.");
+            let detail = format!(
+                "Function {name:?} expects{least} {wanted} argument(s). Missing value for {missing:?}."
+            );
             let summary = "Not enough function arguments";
             return Some(Fault { at, id: "not-enough-function-arguments", summary, detail });
         }
@@ -218,12 +243,19 @@ impl Evaluation<'_> {
         };
         let (id, summary, detail) = function_problem(function, &error);
         let fault = Fault { at, id, summary, detail };
-        self.fail_in(fault, Some(format!("while calling {}", signature(function))), &deep_marks(values))
+        self.fail_in(
+            fault,
+            Some(format!("while calling {}", signature(function))),
+            &deep_marks(values),
+        )
     }
 }
 
 /// What a diagnostic says of a failed call: id, summary and detail.
-pub fn function_problem(function: &Function, error: &FunctionError) -> (&'static str, &'static str, String) {
+pub fn function_problem(
+    function: &Function,
+    error: &FunctionError,
+) -> (&'static str, &'static str, String) {
     let message = error.message.strip_suffix('.').unwrap_or(&error.message);
     match culprit(function, error) {
         Some((_, parameter)) => {

@@ -45,7 +45,13 @@ impl Evaluation<'_> {
             },
             Err(_) => {
                 let detail = "The condition expression must be of type bool.";
-                Ok(self.unusable_condition(condition, "Incorrect condition type", detail, &value, &arms))
+                Ok(self.unusable_condition(
+                    condition,
+                    "Incorrect condition type",
+                    detail,
+                    &value,
+                    &arms,
+                ))
             }
         }
     }
@@ -54,7 +60,8 @@ impl Evaluation<'_> {
         let Arms { ty, then, otherwise } = arms;
         let (name, chosen, other) =
             if decision { ("true", then, otherwise) } else { ("false", otherwise, then) };
-        let marks = rules::result_marks(RuleId::Conditional, [condition, &chosen.value, &other.value]);
+        let marks =
+            rules::result_marks(RuleId::Conditional, [condition, &chosen.value, &other.value]);
         let value = self.adopt(chosen);
         match convert::convert(&value, &ty) {
             Ok(converted) => converted.with_marks(&marks),
@@ -63,7 +70,10 @@ impl Evaluation<'_> {
                     at: id,
                     id: "inconsistent-conditional-result-types",
                     summary: "Inconsistent conditional result types",
-                    detail: format!("The {name} result value has the wrong type: {}.", error.message),
+                    detail: format!(
+                        "The {name} result value has the wrong type: {}.",
+                        error.message
+                    ),
                 };
                 let read = marks.union(&value.deep_marks());
                 self.fail(fault, &read);
@@ -81,7 +91,10 @@ impl Evaluation<'_> {
         arms: &Arms,
     ) -> Value {
         let marks = arms.all_marks(condition);
-        self.fail(Fault { at, id: "invalid-condition", summary, detail: detail.to_owned() }, &marks);
+        self.fail(
+            Fault { at, id: "invalid-condition", summary, detail: detail.to_owned() },
+            &marks,
+        );
         Value::unknown(arms.ty.clone()).with_marks(&marks)
     }
 
@@ -116,7 +129,10 @@ impl Arms {
     fn common_refinements(&self) -> Refinements {
         let (then, otherwise) = (&self.then.value, &self.otherwise.value);
         let ty = then.ty();
-        if (ty == Type::Number || ty.is_collection()) && ty == otherwise.ty() && !then.is_null() && !otherwise.is_null()
+        if (ty == Type::Number || ty.is_collection())
+            && ty == otherwise.ty()
+            && !then.is_null()
+            && !otherwise.is_null()
         {
             return then.range().or(&otherwise.range());
         }
@@ -185,13 +201,18 @@ fn object_mismatch(then: &ObjectType, otherwise: &ObjectType) -> Option<String> 
                 ));
             }
             Some(other) if convert::unify(&[ty.clone(), other.clone()]).is_none() => {
-                return Some(format!("Type mismatch for object attribute {name:?}: {}", mismatch(ty, other)));
+                return Some(format!(
+                    "Type mismatch for object attribute {name:?}: {}",
+                    mismatch(ty, other)
+                ));
             }
             Some(_) => {}
         }
     }
     let (extra, _) = otherwise.iter().find(|(name, _)| then.get(name).is_none())?;
-    Some(format!("The 'false' value includes object attribute {extra:?}, which is absent in the 'true' value"))
+    Some(format!(
+        "The 'false' value includes object attribute {extra:?}, which is absent in the 'true' value"
+    ))
 }
 
 fn tuple_mismatch(then: &[Type], otherwise: &[Type]) -> Option<String> {
@@ -203,8 +224,8 @@ fn tuple_mismatch(then: &[Type], otherwise: &[Type]) -> Option<String> {
         ));
     }
     let pairs = then.iter().zip(otherwise).enumerate();
-    let (position, (a, b)) =
-        { pairs }.find(|(_, (a, b))| convert::unify(&[Type::clone(a), Type::clone(b)]).is_none())?;
+    let (position, (a, b)) = { pairs }
+        .find(|(_, (a, b))| convert::unify(&[Type::clone(a), Type::clone(b)]).is_none())?;
     Some(format!("Type mismatch for tuple element {position}: {}", mismatch(a, b)))
 }
 

@@ -20,13 +20,21 @@ pub(super) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Val
         }
         (Kind::Map(elements) | Kind::Object(elements), Type::Map(element)) => {
             let Some(child) = child(defaults, &DefaultStep::Element) else { return value };
-            let changed = |(key, part): (&Str, &Value)| (key.clone(), with_defaults(child, element, part.clone()));
+            let changed = |(key, part): (&Str, &Value)| {
+                (key.clone(), with_defaults(child, element, part.clone()))
+            };
             let changed: BTreeMap<Str, Value> = elements.iter().map(changed).collect();
             let is_map = matches!(value.kind(), Kind::Map(_));
             if is_map { as_map(changed) } else { Value::object(changed) }
         }
-        (Kind::List(items) | Kind::Set(items) | Kind::Tuple(items), Type::List(_) | Type::Set(_) | Type::Tuple(_)) => {
-            let changed = items.iter().enumerate().map(|(position, part)| fill_item(defaults, ty, position, part));
+        (
+            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items),
+            Type::List(_) | Type::Set(_) | Type::Tuple(_),
+        ) => {
+            let changed = items
+                .iter()
+                .enumerate()
+                .map(|(position, part)| fill_item(defaults, ty, position, part));
             rebuilt(&value, changed.collect())
         }
         _ => return value,
@@ -35,7 +43,8 @@ pub(super) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Val
 }
 
 fn fill(defaults: &Defaults, ty: &Type, attributes: &BTreeMap<Str, Value>) -> BTreeMap<Str, Value> {
-    let attribute_type = |name: &str| ty.as_object().and_then(|object| object.get(name)).unwrap_or(&Type::Dynamic);
+    let attribute_type =
+        |name: &str| ty.as_object().and_then(|object| object.get(name)).unwrap_or(&Type::Dynamic);
     let mut filled = attributes.clone();
     for (name, default) in &defaults.attributes {
         let given = filled.get(name);
@@ -59,9 +68,10 @@ fn fill(defaults: &Defaults, ty: &Type, attributes: &BTreeMap<Str, Value>) -> BT
 
 fn fill_item(defaults: &Defaults, ty: &Type, position: usize, part: &Value) -> Value {
     let (step, ty) = match ty {
-        Type::Tuple(elements) => {
-            (DefaultStep::Position(u32::try_from(position).unwrap_or(u32::MAX)), elements.get(position))
-        }
+        Type::Tuple(elements) => (
+            DefaultStep::Position(u32::try_from(position).unwrap_or(u32::MAX)),
+            elements.get(position),
+        ),
         other => (DefaultStep::Element, other.element()),
     };
     match (child(defaults, &step), ty) {
@@ -93,7 +103,8 @@ fn rebuilt(value: &Value, items: Vec<Value>) -> Value {
 fn as_map(entries: BTreeMap<Str, Value>) -> Value {
     match unified(entries.values(), &Type::Dynamic) {
         Some(ty) => {
-            let convert = |(key, part): (Str, Value)| (key, convert::convert(&part, &ty).unwrap_or(part));
+            let convert =
+                |(key, part): (Str, Value)| (key, convert::convert(&part, &ty).unwrap_or(part));
             Value::map(ty.clone(), entries.into_iter().map(convert).collect())
         }
         None => Value::object(entries),

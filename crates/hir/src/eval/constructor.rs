@@ -68,17 +68,27 @@ impl Evaluation<'_> {
         }
         if key.is_null() {
             let detail = "Can't use a null value as a key.".to_owned();
-            self.fail(Fault { at: id, id: "null-value-as-key", summary: "Null value as key", detail }, key.marks());
+            self.fail(
+                Fault { at: id, id: "null-value-as-key", summary: "Null value as key", detail },
+                key.marks(),
+            );
             return Ok(Key::Unknown(key.deep_marks()));
         }
         match convert(&key, &Type::String) {
             Ok(text) => Ok(match text.kind() {
-                Kind::String(name) => Key::Name(name.clone(), rules::result_marks(RuleId::ObjectKey, [&key])),
+                Kind::String(name) => {
+                    Key::Name(name.clone(), rules::result_marks(RuleId::ObjectKey, [&key]))
+                }
                 _ => Key::Unknown(rules::result_marks(RuleId::ObjectKey, [&key])),
             }),
             Err(error) => {
                 let detail = format!("Can't use this value as a key: {}.", error.message);
-                let fault = Fault { at: id, id: "incorrect-key-type", summary: "Incorrect key type", detail };
+                let fault = Fault {
+                    at: id,
+                    id: "incorrect-key-type",
+                    summary: "Incorrect key type",
+                    detail,
+                };
                 self.fail(fault, &key.deep_marks());
                 Ok(Key::Unknown(key.deep_marks()))
             }

@@ -88,7 +88,9 @@ fn description(value: &Value) -> String {
         Kind::Bool(value) => value.to_string(),
         Kind::Number(number) => number.ten_digit_text(),
         Kind::String(text) => quoted(text),
-        Kind::List(items) | Kind::Set(items) => with_elements(&value.ty().friendly_name(), items.len()),
+        Kind::List(items) | Kind::Set(items) => {
+            with_elements(&value.ty().friendly_name(), items.len())
+        }
         Kind::Tuple(items) => with_elements("tuple", items.len()),
         Kind::Map(entries) => with_elements(&value.ty().friendly_name(), entries.len()),
         Kind::Object(attributes) => match (attributes.len(), attributes.keys().next()) {

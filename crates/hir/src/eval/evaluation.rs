@@ -78,7 +78,9 @@ impl<'a> Evaluation<'a> {
             Expr::ForObject(parts) => self.for_object(parts),
             Expr::Unary { op, operand } => self.unary(id, *op, *operand),
             Expr::Binary { op, left, right } => self.binary(id, *op, *left, *right),
-            Expr::Conditional { condition, then, otherwise } => self.conditional(id, *condition, *then, *otherwise),
+            Expr::Conditional { condition, then, otherwise } => {
+                self.conditional(id, *condition, *then, *otherwise)
+            }
             Expr::Call(call) => self.call(id, call),
         }
     }
@@ -155,7 +157,13 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Reports an error that no expression's value explains.
-    pub(super) fn report(&mut self, at: At, id: &'static str, summary: impl Into<String>, detail: String) {
+    pub(super) fn report(
+        &mut self,
+        at: At,
+        id: &'static str,
+        summary: impl Into<String>,
+        detail: String,
+    ) {
         self.failures += 1;
         // One place can lack several things; a block made several times lacks the same each time.
         let is_reported = |it: &EvalDiagnostic| it.at == at && it.id == id && it.detail == detail;
@@ -164,8 +172,22 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn push(&mut self, at: At, id: &'static str, summary: String, detail: String, values: Vec<String>) {
-        self.diagnostics.push(EvalDiagnostic { at, severity: db::Severity::Error, id, summary, detail, values });
+    fn push(
+        &mut self,
+        at: At,
+        id: &'static str,
+        summary: String,
+        detail: String,
+        values: Vec<String>,
+    ) {
+        self.diagnostics.push(EvalDiagnostic {
+            at,
+            severity: db::Severity::Error,
+            id,
+            summary,
+            detail,
+            values,
+        });
     }
 
     /// Whether the same problem was found at the same place, as in an earlier round of a loop. It is told once.

@@ -53,8 +53,12 @@ impl Progress {
 
 impl Evaluation<'_> {
     pub(super) fn for_tuple(&mut self, parts: &ForTuple) -> Outcome {
-        let round =
-            Loop { key: parts.key, value: parts.value, collection: parts.collection, condition: parts.condition };
+        let round = Loop {
+            key: parts.key,
+            value: parts.value,
+            collection: parts.collection,
+            condition: parts.condition,
+        };
         let collection = match self.source(round)? {
             Source::Known(collection) => collection,
             Source::Unknown(marks) => return self.unknown_loop(round, &[parts.body], marks),
@@ -77,11 +81,17 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn for_object(&mut self, parts: &ForObject) -> Outcome {
-        let round =
-            Loop { key: parts.key, value: parts.value, collection: parts.collection, condition: parts.condition };
+        let round = Loop {
+            key: parts.key,
+            value: parts.value,
+            collection: parts.collection,
+            condition: parts.condition,
+        };
         let collection = match self.source(round)? {
             Source::Known(collection) => collection,
-            Source::Unknown(marks) => return self.unknown_loop(round, &[parts.item_key, parts.item_value], marks),
+            Source::Unknown(marks) => {
+                return self.unknown_loop(round, &[parts.item_key, parts.item_value], marks);
+            }
         };
         let mut progress = Progress::over(&collection);
         let mut results: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
@@ -130,19 +140,28 @@ impl Evaluation<'_> {
             "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \
              ellipsis (...) after the value expression to enable grouping by key."
         );
-        let fault =
-            Fault { at: parts.item_key, id: "duplicate-object-key", summary: "Duplicate object key", detail };
+        let fault = Fault {
+            at: parts.item_key,
+            id: "duplicate-object-key",
+            summary: "Duplicate object key",
+            detail,
+        };
         self.fail(fault, &Marks::NONE);
         progress.is_known = false;
         Ok(())
     }
 
     /// The key of an item and whether it must not be shown; nothing where it is unknown or was reported.
-    fn for_key(&mut self, id: ExprId, progress: &mut Progress) -> Result<Option<(Str, bool)>, Interrupt> {
+    fn for_key(
+        &mut self,
+        id: ExprId,
+        progress: &mut Progress,
+    ) -> Result<Option<(Str, bool)>, Interrupt> {
         let key = self.value(id)?;
         progress.shape.add(&rules::result_marks(RuleId::ForKey, [&key]));
         if key.is_null() {
-            let detail = "Key expression in 'for' expression must not produce a null value.".to_owned();
+            let detail =
+                "Key expression in 'for' expression must not produce a null value.".to_owned();
             self.fail(invalid_key(id, detail), key.marks());
             return Ok(None);
         }
@@ -153,7 +172,8 @@ impl Evaluation<'_> {
             }
             Err(error) => {
                 progress.shape.add(&key.deep_marks());
-                let detail = format!("The key expression produced an invalid result: {}.", error.message);
+                let detail =
+                    format!("The key expression produced an invalid result: {}.", error.message);
                 self.fail(invalid_key(id, detail), &key.deep_marks());
                 Ok(None)
             }
@@ -169,7 +189,8 @@ impl Evaluation<'_> {
                 at,
                 id: "iteration-over-null",
                 summary: "Iteration over null value",
-                detail: "A null value cannot be used as the collection in a 'for' expression.".to_owned(),
+                detail: "A null value cannot be used as the collection in a 'for' expression."
+                    .to_owned(),
             };
             self.fail(fault, collection.marks());
         } else if ty.is_primitive() {
@@ -202,7 +223,10 @@ impl Evaluation<'_> {
         }
         if result.is_null() {
             let detail = "The value of the 'if' clause must not be null.".to_owned();
-            self.fail(Fault { at: id, id: "invalid-for-condition", summary: "Condition is null", detail }, result.marks());
+            self.fail(
+                Fault { at: id, id: "invalid-for-condition", summary: "Condition is null", detail },
+                result.marks(),
+            );
             return Ok(false);
         }
         if let Err(error) = convert(&result, &Type::Bool) {

@@ -28,7 +28,9 @@ fn choose<'b, 'p>(blocks: &[&'b Block], path: &'p [Step]) -> Option<(&'b Block, 
             blocks.get(position).copied()
         }
         (Some(_), _) => blocks.iter().copied().find(|it| it.dynamic.is_some()),
-        (None, Some(label)) => blocks.iter().copied().find(|it| it.labels.first().is_some_and(|it| **it == *label)),
+        (None, Some(label)) => {
+            blocks.iter().copied().find(|it| it.labels.first().is_some_and(|it| **it == *label))
+        }
         (None, None) => None,
     };
     Some((chosen.unwrap_or(first), rest))
@@ -38,7 +40,9 @@ fn choose<'b, 'p>(blocks: &[&'b Block], path: &'p [Step]) -> Option<(&'b Block, 
 pub(super) fn locate_in_expr(exprs: &Exprs, expr: ExprId, path: &[Step]) -> ExprId {
     let Some((step, rest)) = path.split_first() else { return expr };
     let inner = match (&exprs[expr], step) {
-        (Expr::Tuple(elements), Step::Index(key)) => position(key).and_then(|at| elements.get(at)).copied(),
+        (Expr::Tuple(elements), Step::Index(key)) => {
+            position(key).and_then(|at| elements.get(at)).copied()
+        }
         (Expr::Object(items), step) => name_of(step).and_then(|name| {
             let has_name = |key: ExprId| key_text(exprs, key).is_some_and(|key| *key == *name);
             items.iter().rev().find(|item| has_name(item.key)).map(|item| item.value)

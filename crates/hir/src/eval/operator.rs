@@ -1,12 +1,11 @@
 //! Prefix and infix operators (hcl 4.4).
 
 use values::{
-    Marks, Type, Value, convert,
-    ops,
+    Marks, Type, Value, convert, ops,
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Captured, Evaluation, Outcome};
+use super::evaluation::{Captured, Evaluation, Fault, Outcome};
 use crate::expr::{BinaryOp, ExprId, UnaryOp};
 
 impl Evaluation<'_> {
@@ -24,12 +23,19 @@ impl Evaluation<'_> {
             Ok(result) => Ok(result),
             Err(error) => {
                 let at = if error.summary == INVALID_OPERAND { operand } else { id };
-                Ok(typed(op.ty(), self.op_failed(at, error, &value.deep_marks())))
+                let failed = self.op_failed(at, error, &value.deep_marks());
+                Ok(Value::unknown(op.ty()).with_marks(failed.marks()))
             }
         }
     }
 
-    pub(super) fn binary(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+    pub(super) fn binary(
+        &mut self,
+        id: ExprId,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+    ) -> Outcome {
         match op {
             BinaryOp::And => self.logic(id, ops::BinaryOp::And, left, right),
             BinaryOp::Or => self.logic(id, ops::BinaryOp::Or, left, right),
@@ -43,7 +49,8 @@ impl Evaluation<'_> {
         let a = self.value(left)?;
         let b = self.value(right)?;
         if self.failures() > before {
-            return Ok(Value::unknown(op.result_type()).with_marks(&a.deep_marks().union(&b.deep_marks())));
+            self.check_operands(op, (left, &a), (right, &b));
+            return Ok(failed(op.result_type(), &a, &b));
         }
         Ok(self.applied(id, op, (left, &a), (right, &b)))
     }
@@ -56,15 +63,29 @@ impl Evaluation<'_> {
         (right, b): (ExprId, &Value),
     ) -> Value {
         match ops::binary(op, a, b) {
-            Ok(result) => result,
+            Ok(result) => return result,
+            Err(error) if error.summary == INVALID_OPERAND => {
+                self.check_operands(op, (left, a), (right, b))
+            }
             Err(error) => {
-                let at = match error.operand {
-                    Some(0) if error.summary == INVALID_OPERAND => left,
-                    Some(_) if error.summary == INVALID_OPERAND => right,
-                    _ => id,
-                };
-                let read = a.deep_marks().union(&b.deep_marks());
-                typed(op.result_type(), self.op_failed(at, error, &read))
+                self.op_failed(id, error, &Marks::NONE);
+            }
+        }
+        failed(op.result_type(), a, b)
+    }
+
+    /// Reports each operand that has the wrong type.
+    fn check_operands(
+        &mut self,
+        op: ops::BinaryOp,
+        (left, a): (ExprId, &Value),
+        (right, b): (ExprId, &Value),
+    ) {
+        for (at, side, value) in [(left, "left", a), (right, "right", b)] {
+            if let Err(error) = convert::convert(value, &op.operand_type()) {
+                let detail = format!("Unsuitable value for {side} operand: {}.", error.message);
+                let fault = Fault { at, id: "invalid-operand", summary: INVALID_OPERAND, detail };
+                self.fail(fault, &Marks::NONE);
             }
         }
     }
@@ -75,7 +96,9 @@ impl Evaluation<'_> {
         let controlling = op == ops::BinaryOp::Or;
         let a = self.captured(left)?;
         let b = self.captured(right)?;
-        let (Ok(x), Ok(y)) = (convert::convert(&a.value, &Type::Bool), convert::convert(&b.value, &Type::Bool)) else {
+        let (Ok(x), Ok(y)) =
+            (convert::convert(&a.value, &Type::Bool), convert::convert(&b.value, &Type::Bool))
+        else {
             let (a, b) = (self.adopt(a), self.adopt(b));
             return Ok(self.applied(id, op, (left, &a), (right, &b)));
         };
@@ -102,10 +125,10 @@ impl Evaluation<'_> {
         (left, a): (ExprId, Captured),
         (right, b): (ExprId, Captured),
     ) -> Value {
-        let failed = a.failures + b.failures > 0;
+        let has_failed = a.failures + b.failures > 0;
         let (a, b) = (self.adopt(a), self.adopt(b));
-        if failed {
-            return Value::unknown(Type::Bool).with_marks(&a.deep_marks().union(&b.deep_marks()));
+        if has_failed {
+            return failed(Type::Bool, &a, &b);
         }
         self.applied(id, op, (left, &a), (right, &b))
     }
@@ -122,9 +145,8 @@ fn decides(operand: &Value, controlling: bool) -> bool {
 }
 
 /// The value of a failed operation: its type is known all the same.
-fn typed(ty: Type, failed: Value) -> Value {
-    let marks: &Marks = failed.marks();
-    Value::unknown(ty).with_marks(marks)
+fn failed(ty: Type, a: &Value, b: &Value) -> Value {
+    Value::unknown(ty).with_marks(&a.deep_marks().union(&b.deep_marks()))
 }
 
 fn strict_op(op: BinaryOp) -> ops::BinaryOp {

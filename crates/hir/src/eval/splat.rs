@@ -56,7 +56,9 @@ impl Evaluation<'_> {
                     at: splat.base,
                     id: "splat-of-null",
                     summary: "Splat of null value",
-                    detail: "Splat expressions (with the * symbol) cannot be applied to null sequences.".to_owned(),
+                    detail:
+                        "Splat expressions (with the * symbol) cannot be applied to null sequences."
+                            .to_owned(),
                 };
                 Ok(self.fail(fault, source.marks()))
             }
@@ -64,12 +66,20 @@ impl Evaluation<'_> {
                 let known = known.clone();
                 self.splat_of_unknown(splat, source, ty, &known)
             }
-            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => self.splat_of_known(splat, source, ty, items),
+            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+                self.splat_of_known(splat, source, ty, items)
+            }
             _ => Ok(Value::dynamic().with_marks(&source.deep_marks())),
         }
     }
 
-    fn splat_of_known(&mut self, splat: Splat, source: &Value, ty: &Type, items: &[Value]) -> Outcome {
+    fn splat_of_known(
+        &mut self,
+        splat: Splat,
+        source: &Value,
+        ty: &Type,
+        items: &[Value],
+    ) -> Outcome {
         let before = self.failures();
         let mut results = Vec::with_capacity(items.len());
         for item in items {
@@ -109,7 +119,13 @@ impl Evaluation<'_> {
         self.fail(fault, &marks)
     }
 
-    fn splat_of_unknown(&mut self, splat: Splat, source: &Value, ty: &Type, known: &Refinements) -> Outcome {
+    fn splat_of_unknown(
+        &mut self,
+        splat: Splat,
+        source: &Value,
+        ty: &Type,
+        known: &Refinements,
+    ) -> Outcome {
         if let Type::Tuple(elements) = ty {
             let mut results = Vec::with_capacity(elements.len());
             for element in elements.iter() {

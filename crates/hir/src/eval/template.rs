@@ -38,7 +38,7 @@ impl Text {
         } else {
             let mut known = Refinements::non_null();
             if !self.has_failed {
-                known = known.with_safe_prefix(&self.text[..self.text.floor_char_boundary(LONGEST_PREFIX)]);
+                known = known.with_safe_prefix(beginning(&self.text, LONGEST_PREFIX));
             }
             Value::unknown_with(Type::String, known)
         };
@@ -66,7 +66,8 @@ impl Evaluation<'_> {
     fn append(&mut self, at: ExprId, value: &Value, text: &mut Text) {
         text.marks.add(&rules::result_marks(RuleId::Template, [value]));
         if value.is_null() {
-            let detail = "The expression result is null. Cannot include a null value in a string template.";
+            let detail =
+                "The expression result is null. Cannot include a null value in a string template.";
             self.fail(invalid_interpolation(at, detail.to_owned()), value.marks());
             return;
         }
@@ -79,7 +80,10 @@ impl Evaluation<'_> {
             Err(error) => {
                 let marks = value.deep_marks();
                 text.marks.add(&marks);
-                let detail = format!("Cannot include the given value in a string template: {}.", error.message);
+                let detail = format!(
+                    "Cannot include the given value in a string template: {}.",
+                    error.message
+                );
                 self.fail(invalid_interpolation(at, detail), &marks);
             }
         }
@@ -100,6 +104,20 @@ impl Evaluation<'_> {
     }
 }
 
+/// At most so many bytes of a text, without half a character.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 fn invalid_interpolation(at: ExprId, detail: String) -> Fault {
-    Fault { at, id: "invalid-template-interpolation", summary: "Invalid template interpolation value", detail }
+    Fault {
+        at,
+        id: "invalid-template-interpolation",
+        summary: "Invalid template interpolation value",
+        detail,
+    }
 }

@@ -58,13 +58,18 @@ fn for_each_child(expr: &Expr, mut visit: impl FnMut(ExprId)) {
             TemplatePart::Literal(_) => {}
             TemplatePart::Expr(id) => visit(*id),
         }),
-        Expr::TemplateJoin(id) | Expr::GetAttr { base: id, .. } | Expr::Unary { operand: id, .. } => visit(*id),
+        Expr::TemplateJoin(id)
+        | Expr::GetAttr { base: id, .. }
+        | Expr::Unary { operand: id, .. } => visit(*id),
         Expr::Index { base, key } => [*base, *key].into_iter().for_each(visit),
         Expr::Splat { base, each, .. } => [*base, *each].into_iter().for_each(visit),
         Expr::Tuple(elements) => elements.iter().copied().for_each(visit),
         Expr::Object(items) => items.iter().flat_map(|item| [item.key, item.value]).for_each(visit),
         Expr::ForTuple(it) => {
-            [Some(it.collection), Some(it.body), it.condition].into_iter().flatten().for_each(visit);
+            [Some(it.collection), Some(it.body), it.condition]
+                .into_iter()
+                .flatten()
+                .for_each(visit);
         }
         Expr::ForObject(it) => {
             let parts = [Some(it.collection), Some(it.item_key), Some(it.item_value), it.condition];

@@ -32,7 +32,9 @@ pub(super) struct FoundBlock {
 
 impl Found {
     fn deep_marks(&self) -> Marks {
-        self.blocks.iter().fold(self.marks.clone(), |all, block| all.union(&block.value.deep_marks()))
+        self.blocks
+            .iter()
+            .fold(self.marks.clone(), |all, block| all.union(&block.value.deep_marks()))
     }
 
     fn into_values(self) -> Vec<Value> {
@@ -42,7 +44,13 @@ impl Found {
 
 impl Evaluation<'_> {
     /// The value of all blocks of a type in a body.
-    pub(super) fn blocks(&mut self, kind: &str, nested: &NestedBlock, body: &Body, place: &Place<'_>) -> Outcome {
+    pub(super) fn blocks(
+        &mut self,
+        kind: &str,
+        nested: &NestedBlock,
+        body: &Body,
+        place: &Place<'_>,
+    ) -> Outcome {
         let mut found = Found::default();
         for block in body.blocks.iter().filter(|block| *block.kind == *kind) {
             match &block.dynamic {
@@ -72,31 +80,61 @@ impl Evaluation<'_> {
         }
         let inner = Place { header: At::Node(block.node), ..place.clone() };
         let value = self.body(&block.body, &nested.block, &inner)?;
-        found.blocks.push(FoundBlock { value, label: block.labels.first().cloned(), node: block.node });
+        found.blocks.push(FoundBlock {
+            value,
+            label: block.labels.first().cloned(),
+            node: block.node,
+        });
         Ok(())
     }
 
     /// Only blocks that make a map have a label, and they have one.
-    pub(super) fn has_right_labels(&mut self, block: &Block, nested: &NestedBlock, given: usize) -> bool {
+    pub(super) fn has_right_labels(
+        &mut self,
+        block: &Block,
+        nested: &NestedBlock,
+        given: usize,
+    ) -> bool {
         let kind = &block.kind;
         let wanted = usize::from(nested.nesting == Nesting::Map);
         if given < wanted {
             let detail = format!("All {kind} blocks must have 1 labels (key).");
-            self.report(At::Node(block.node), "missing-label", format!("Missing key for {kind}"), detail);
+            self.report(
+                At::Node(block.node),
+                "missing-label",
+                format!("Missing key for {kind}"),
+                detail,
+            );
         } else if given > wanted {
             let detail = match wanted {
                 0 => format!("No labels are expected for {kind} blocks."),
                 _ => format!("Only 1 labels (key) are expected for {kind} blocks."),
             };
-            self.report(At::Node(block.node), "extraneous-label", format!("Extraneous label for {kind}"), detail);
+            self.report(
+                At::Node(block.node),
+                "extraneous-label",
+                format!("Extraneous label for {kind}"),
+                detail,
+            );
         }
         given == wanted
     }
 
-    fn one_block(&mut self, kind: &str, nested: &NestedBlock, place: &Place<'_>, found: Found) -> Value {
+    fn one_block(
+        &mut self,
+        kind: &str,
+        nested: &NestedBlock,
+        place: &Place<'_>,
+        found: Found,
+    ) -> Value {
         if let Some(second) = found.blocks.get(1) {
             let detail = format!("Only one block of type {kind:?} is allowed.");
-            self.report(At::Node(second.node), "duplicate-block", format!("Duplicate {kind} block"), detail);
+            self.report(
+                At::Node(second.node),
+                "duplicate-block",
+                format!("Duplicate {kind} block"),
+                detail,
+            );
         }
         if let Some(first) = found.blocks.into_iter().next() {
             return first.value;
@@ -108,7 +146,13 @@ impl Evaluation<'_> {
         nested.empty_value()
     }
 
-    fn sequence(&mut self, kind: &str, nested: &NestedBlock, place: &Place<'_>, found: Found) -> Value {
+    fn sequence(
+        &mut self,
+        kind: &str,
+        nested: &NestedBlock,
+        place: &Place<'_>,
+        found: Found,
+    ) -> Value {
         self.check_count(kind, nested, place, &found);
         if found.blocks.is_empty() {
             return nested.empty_value();
@@ -126,13 +170,23 @@ impl Evaluation<'_> {
         let (min, max) = (bound(nested.min_items), bound(nested.max_items));
         if count < min {
             let detail = format!("At least {min} {kind:?} blocks are required.");
-            self.report(place.header, "insufficient-blocks", format!("Insufficient {kind} blocks"), detail);
+            self.report(
+                place.header,
+                "insufficient-blocks",
+                format!("Insufficient {kind} blocks"),
+                detail,
+            );
         }
         if max > 0
             && let Some(surplus) = found.blocks.get(max)
         {
             let detail = format!("No more than {max} {kind:?} blocks are allowed");
-            self.report(At::Node(surplus.node), "too-many-blocks", format!("Too many {kind} blocks"), detail);
+            self.report(
+                At::Node(surplus.node),
+                "too-many-blocks",
+                format!("Too many {kind} blocks"),
+                detail,
+            );
         }
     }
 
@@ -141,8 +195,14 @@ impl Evaluation<'_> {
         for block in found.blocks {
             let label = block.label.unwrap_or_default();
             if entries.contains_key(&label) {
-                let detail = format!("A block of type {kind:?} with the label {label:?} is already there.");
-                self.report(At::Node(block.node), "duplicate-block", format!("Duplicate {kind} block"), detail);
+                let detail =
+                    format!("A block of type {kind:?} with the label {label:?} is already there.");
+                self.report(
+                    At::Node(block.node),
+                    "duplicate-block",
+                    format!("Duplicate {kind} block"),
+                    detail,
+                );
                 continue;
             }
             entries.insert(label, block.value);

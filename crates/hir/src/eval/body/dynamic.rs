@@ -66,7 +66,10 @@ impl Evaluation<'_> {
         let detail = if value.is_null() {
             "Cannot use a null value in for_each.".to_owned()
         } else if ty.is_primitive() {
-            format!("Cannot use a {} value in for_each. An iterable collection is required.", ty.friendly_name())
+            format!(
+                "Cannot use a {} value in for_each. An iterable collection is required.",
+                ty.friendly_name()
+            )
         } else {
             return Ok(value);
         };
@@ -92,7 +95,12 @@ impl Evaluation<'_> {
                 None => "This value is not yet known. Dynamic block labels must be immediately-known values.".to_owned(),
             },
         };
-        let fault = Fault { at: id, id: "invalid-dynamic-block-label", summary: "Invalid dynamic block label", detail };
+        let fault = Fault {
+            at: id,
+            id: "invalid-dynamic-block-label",
+            summary: "Invalid dynamic block label",
+            detail,
+        };
         self.fail(fault, &Marks::NONE);
         Ok(Str::default())
     }

@@ -15,7 +15,8 @@ pub(super) fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
         _ => return None,
     };
     let object = element.as_object()?;
-    let attributes = object.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
+    let attributes =
+        object.iter().map(|(name, ty)| (name.clone(), Attribute::optional(ty.clone())));
     Some(NestedBlock::new(nesting, Block::new(attributes.collect(), Default::default())))
 }
 

@@ -44,7 +44,8 @@ pub(super) fn decode(
     header: NodeId,
     schema: &Block,
 ) -> Outcome {
-    let place = Place { header: At::Node(header), root: schema, marks: Marks::NONE, is_unknown: false };
+    let place =
+        Place { header: At::Node(header), root: schema, marks: Marks::NONE, is_unknown: false };
     evaluation.body(body, schema, &place)
 }
 
@@ -90,7 +91,10 @@ impl Evaluation<'_> {
                     at,
                     id: "incorrect-attribute-value-type",
                     summary: "Incorrect attribute value type",
-                    detail: format!("Inappropriate value for attribute {:?}: {}.", attr.name, error.message),
+                    detail: format!(
+                        "Inappropriate value for attribute {:?}: {}.",
+                        attr.name, error.message
+                    ),
                 };
                 let marks = value.deep_marks().union(&place.marks);
                 self.fail(fault, &marks);
@@ -128,8 +132,14 @@ impl Evaluation<'_> {
             }
             let ty = attribute.implied_type();
             if attribute.required {
-                let detail = format!("The argument {name:?} is required, but no definition was found.");
-                self.report(place.header, "missing-required-argument", "Missing required argument", detail);
+                let detail =
+                    format!("The argument {name:?} is required, but no definition was found.");
+                self.report(
+                    place.header,
+                    "missing-required-argument",
+                    "Missing required argument",
+                    detail,
+                );
                 parts.insert(name.clone(), Value::unknown(ty));
             } else {
                 parts.insert(name.clone(), Value::null(ty));
@@ -159,7 +169,9 @@ impl Evaluation<'_> {
         let hint = match suggest::closest(kind, known) {
             Some(close) => format!(" Did you mean {close:?}?"),
             None if schema.attributes().contains_key(kind) => {
-                format!(" Did you mean to define argument {kind:?}? If so, use the equals sign to assign it a value.")
+                format!(
+                    " Did you mean to define argument {kind:?}? If so, use the equals sign to assign it a value."
+                )
             }
             None => String::new(),
         };
@@ -169,7 +181,11 @@ impl Evaluation<'_> {
 }
 
 /// The nested block type as which blocks of this name are read although the schema has an attribute.
-fn legacy_block_type<'a>(kind: &str, schema: &Block, root: &'a Block) -> Option<Cow<'a, NestedBlock>> {
+fn legacy_block_type<'a>(
+    kind: &str,
+    schema: &Block,
+    root: &'a Block,
+) -> Option<Cow<'a, NestedBlock>> {
     if schema.blocks().contains_key(kind) {
         return None;
     }

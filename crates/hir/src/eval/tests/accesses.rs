@@ -12,24 +12,46 @@ fn attributes_of_everything_else_are_refused() {
         ("var.uo.a", "unknown number"),
         ("var.um.a", "unknown string"),
         ("{a = 1}.b", "Unsupported attribute: This object does not have an attribute named \"b\"."),
-        ("var.uo.b", "Unsupported attribute: This object does not have an attribute named \"b\". (var.uo is an object, known only after apply)"),
-        ("null.a", "Attempt to get attribute from null value: This value is null, so it does not have any attributes."),
-        ("\"x\".a", "Unsupported attribute: Can't access attributes on a primitive-typed value (string)."),
+        (
+            "var.uo.b",
+            "Unsupported attribute: This object does not have an attribute named \"b\". (var.uo is an object, known only after apply)",
+        ),
+        (
+            "null.a",
+            "Attempt to get attribute from null value: This value is null, so it does not have any attributes.",
+        ),
+        (
+            "\"x\".a",
+            "Unsupported attribute: Can't access attributes on a primitive-typed value (string).",
+        ),
         ("[1].a", "Unsupported attribute: This value does not have any attributes."),
-        ("var.map.b", "Missing map element: This map does not have an element with the key \"b\". (var.map is map of string with 1 element)"),
+        (
+            "var.map.b",
+            "Missing map element: This map does not have an element with the key \"b\". (var.map is map of string with 1 element)",
+        ),
     ]);
-    assert!(outcome("var.objects.a").starts_with("Unsupported attribute: Can't access attributes on a list of objects."));
-    assert!(outcome("toset([{a = 1}]).a").starts_with("Unsupported attribute: Can't access attributes on a set of objects."));
+    assert!(
+        outcome("var.objects.a")
+            .starts_with("Unsupported attribute: Can't access attributes on a list of objects.")
+    );
+    assert!(
+        outcome("toset([{a = 1}]).a")
+            .starts_with("Unsupported attribute: Can't access attributes on a set of objects.")
+    );
 }
 
 #[test]
 fn an_error_is_told_once() {
-    check_all(&[("null.a.b.c", "Attempt to get attribute from null value: This value is null, so it does not have any attributes.")]);
+    check_all(&[(
+        "null.a.b.c",
+        "Attempt to get attribute from null value: This value is null, so it does not have any attributes.",
+    )]);
 }
 
 #[test]
 fn indexes_must_lead_to_an_element() {
-    const NOT: &str = "Invalid index: The given key does not identify an element in this collection value";
+    const NOT: &str =
+        "Invalid index: The given key does not identify an element in this collection value";
     check_all(&[
         ("[1, 2][1]", "2"),
         ("[1, 2][\"1\"]", "2"),
@@ -41,18 +63,37 @@ fn indexes_must_lead_to_an_element() {
         ("[1, \"a\"][var.un]", "unknown dynamic"),
         ("{a = 1}[var.us]", "unknown dynamic"),
         ("[1][null]", "Invalid index: Can't use a null value as an indexing key."),
-        ("null[0]", "Attempt to index null value: This value is null, so it does not have any indices."),
+        (
+            "null[0]",
+            "Attempt to index null value: This value is null, so it does not have any indices.",
+        ),
         ("\"x\"[0]", "Invalid index: This value does not have any indices."),
         ("[1][\"a\"]", &format!("{NOT}: a number is required.")),
         ("[1][-1]", &format!("{NOT}: a negative number is not a valid index for a sequence.")),
-        ("[1][1]", &format!("{NOT}: the given index is greater than or equal to the length of the collection.")),
+        (
+            "[1][1]",
+            &format!(
+                "{NOT}: the given index is greater than or equal to the length of the collection."
+            ),
+        ),
         ("[][0]", &format!("{NOT}: the collection has no elements.")),
-        ("{a = 1}[0]", &format!("{NOT}. An object only supports looking up attributes by name, not by numeric index.")),
+        (
+            "{a = 1}[0]",
+            &format!(
+                "{NOT}. An object only supports looking up attributes by name, not by numeric index."
+            ),
+        ),
         ("{a = 1}[\"b\"]", &format!("{NOT}.")),
         ("{a = 1}[[]]", &format!("{NOT}: string required.")),
     ]);
-    assert!(outcome("[1][1.5]").starts_with(&format!("{NOT}: indexing a sequence requires a whole number")));
-    assert!(outcome("toset([1])[0]").starts_with("Invalid index: Elements of a set are identified only by their value"));
+    assert!(
+        outcome("[1][1.5]")
+            .starts_with(&format!("{NOT}: indexing a sequence requires a whole number"))
+    );
+    assert!(
+        outcome("toset([1])[0]")
+            .starts_with("Invalid index: Elements of a set are identified only by their value")
+    );
 }
 
 #[test]
@@ -64,7 +105,10 @@ fn instances_are_taken_without_building_the_collection() {
         ("module.m.out", "\"m/None/out\""),
         ("module.m[\"k\"].out", "\"m/Some(\\\"k\\\")/out\""),
         ("module.whole.out", "\"general\""),
-        ("module.whole.nothing", "Unsupported attribute: This object does not have an attribute named \"nothing\". (module.whole is object with 1 attribute \"out\")"),
+        (
+            "module.whole.nothing",
+            "Unsupported attribute: This object does not have an attribute named \"nothing\". (module.whole is object with 1 attribute \"out\")",
+        ),
     ]);
 }
 
@@ -85,9 +129,18 @@ fn a_splat_makes_a_sequence_of_anything() {
         ("var.uo[*].a", "unknown dynamic"),
         ("\"x-${var.us}\"[*]", "[unknown string! \"x-\"..]"),
         ("var.ul[*]", "unknown list of string!"),
-        ("var.null_list[*]", "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null sequences. (var.null_list is null)"),
-        ("[{a = 1}, {}][*].a", "Unsupported attribute: This object does not have an attribute named \"a\"."),
-        ("var.uo[*].b", "Unsupported attribute: This object does not have an attribute named \"b\"."),
+        (
+            "var.null_list[*]",
+            "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null sequences. (var.null_list is null)",
+        ),
+        (
+            "[{a = 1}, {}][*].a",
+            "Unsupported attribute: This object does not have an attribute named \"a\".",
+        ),
+        (
+            "var.uo[*].b",
+            "Unsupported attribute: This object does not have an attribute named \"b\".",
+        ),
     ]);
     assert!(outcome("tolist([[1], [1, 2]])[*][*]").starts_with("list["));
 }

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use provider::{Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
+use provider::{
+    Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting,
+};
 use values::{Path, Str, Type, Value};
 
 use super::{Names, show, show_problem};
@@ -21,7 +23,10 @@ fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<St
 /// `rule` of the given nesting with a required string `port` and an optional `note`.
 fn schema(nesting: Nesting, min_items: i64, max_items: i64) -> Block {
     let rule = Block::new(
-        attributes([("port", Attribute::required(Type::String)), ("note", Attribute::optional(Type::String))]),
+        attributes([
+            ("port", Attribute::required(Type::String)),
+            ("note", Attribute::optional(Type::String)),
+        ]),
         BTreeMap::new(),
     );
     let rule = NestedBlock { min_items, max_items, ..NestedBlock::new(nesting, rule) };
@@ -55,7 +60,9 @@ fn check(schema: &Block, body: &str, expected: &str) {
     let problems: Vec<String> = evaluated
         .diagnostics
         .iter()
-        .map(|it| format!("{} @ {}", show_problem(it), map.range(it.at).map_or("?", |range| &text[range])))
+        .map(|it| {
+            format!("{} @ {}", show_problem(it), map.range(it.at).map_or("?", |range| &text[range]))
+        })
         .collect();
     let found = if problems.is_empty() { show_set(&evaluated.value) } else { problems.join(" | ") };
     assert_eq!(found, expected, "{body}");
@@ -69,37 +76,85 @@ fn show_set(object: &Value) -> String {
 #[test]
 fn attributes_are_converted_and_absent_ones_are_null() {
     let schema = schema(Nesting::List, 0, 0);
-    check(&schema, "name = 5\nsize = \"7\"\nany = [1]", "any = [1], name = \"5\", rule = list[], size = 7");
+    check(
+        &schema,
+        "name = 5\nsize = \"7\"\nany = [1]",
+        "any = [1], name = \"5\", rule = list[], size = 7",
+    );
     let (evaluated, ..) = decoded(&schema, "name = 5");
     assert_eq!(evaluated.value.ty(), *schema.implied_type(), "the object has the schema's type");
-    check(&schema, "size = \"x\"", "Incorrect attribute value type: Inappropriate value for attribute \"size\": a number is required. @ \"x\"");
+    check(
+        &schema,
+        "size = \"x\"",
+        "Incorrect attribute value type: Inappropriate value for attribute \"size\": a number is required. @ \"x\"",
+    );
     check(&schema, "name = var.e", "name = ephemeral(\"hush\"), rule = list[]");
 }
 
 #[test]
 fn what_the_schema_does_not_know_is_named() {
     let schema = schema(Nesting::List, 0, 0);
-    check(&schema, "nam = 1", "Unsupported argument: An argument named \"nam\" is not expected here. Did you mean \"name\"? @ nam");
-    check(&schema, "rule = 1", "Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to define a block of type \"rule\"? @ rule");
-    check(&schema, "rul {}", "Unsupported block type: Blocks of type \"rul\" are not expected here. Did you mean \"rule\"? @ rul");
-    check(&schema, "name {}", "Unsupported block type: Blocks of type \"name\" are not expected here. Did you mean to define argument \"name\"? If so, use the equals sign to assign it a value. @ name");
+    check(
+        &schema,
+        "nam = 1",
+        "Unsupported argument: An argument named \"nam\" is not expected here. Did you mean \"name\"? @ nam",
+    );
+    check(
+        &schema,
+        "rule = 1",
+        "Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to define a block of type \"rule\"? @ rule",
+    );
+    check(
+        &schema,
+        "rul {}",
+        "Unsupported block type: Blocks of type \"rul\" are not expected here. Did you mean \"rule\"? @ rul",
+    );
+    check(
+        &schema,
+        "name {}",
+        "Unsupported block type: Blocks of type \"name\" are not expected here. Did you mean to define argument \"name\"? If so, use the equals sign to assign it a value. @ name",
+    );
 }
 
 #[test]
 fn required_arguments_are_missed_at_the_header() {
     let schema = schema(Nesting::List, 0, 0);
-    check(&schema, "rule {}", "Missing required argument: The argument \"port\" is required, but no definition was found. @ rule");
+    check(
+        &schema,
+        "rule {}",
+        "Missing required argument: The argument \"port\" is required, but no definition was found. @ rule",
+    );
 }
 
 #[test]
 fn nested_blocks_come_in_every_arrangement() {
     let two = "rule { port = 2 }\nrule { port = 1 }";
-    check(&schema(Nesting::List, 0, 0), two, "rule = list[{note = tostring(null), port = \"2\"}, {note = tostring(null), port = \"1\"}]");
-    check(&schema(Nesting::Set, 0, 0), "rule { port = 2 }\nrule { port = 2 }", "rule = set[{note = tostring(null), port = \"2\"}]");
-    check(&schema(Nesting::Single, 0, 0), "rule { port = 2 }", "rule = {note = tostring(null), port = \"2\"}");
+    check(
+        &schema(Nesting::List, 0, 0),
+        two,
+        "rule = list[{note = tostring(null), port = \"2\"}, {note = tostring(null), port = \"1\"}]",
+    );
+    check(
+        &schema(Nesting::Set, 0, 0),
+        "rule { port = 2 }\nrule { port = 2 }",
+        "rule = set[{note = tostring(null), port = \"2\"}]",
+    );
+    check(
+        &schema(Nesting::Single, 0, 0),
+        "rule { port = 2 }",
+        "rule = {note = tostring(null), port = \"2\"}",
+    );
     check(&schema(Nesting::Single, 0, 0), "", "");
-    check(&schema(Nesting::Group, 0, 0), "", "rule = {note = tostring(null), port = tostring(null)}");
-    check(&schema(Nesting::Map, 0, 0), "rule \"a\" { port = 2 }", "rule = map{a = {note = tostring(null), port = \"2\"}}");
+    check(
+        &schema(Nesting::Group, 0, 0),
+        "",
+        "rule = {note = tostring(null), port = tostring(null)}",
+    );
+    check(
+        &schema(Nesting::Map, 0, 0),
+        "rule \"a\" { port = 2 }",
+        "rule = map{a = {note = tostring(null), port = \"2\"}}",
+    );
     check(&schema(Nesting::Set, 0, 0), "", "rule = set[]");
 }
 
@@ -107,13 +162,41 @@ fn nested_blocks_come_in_every_arrangement() {
 fn blocks_are_counted() {
     let two = "rule { port = 2 }\nrule { port = 1 }";
     let header = "resource \"t\" \"n\"";
-    check(&schema(Nesting::List, 3, 0), two, &format!("Insufficient rule blocks: At least 3 \"rule\" blocks are required. @ {header}"));
-    check(&schema(Nesting::Set, 0, 1), two, "Too many rule blocks: No more than 1 \"rule\" blocks are allowed @ rule");
-    check(&schema(Nesting::Single, 0, 0), two, "Duplicate rule block: Only one block of type \"rule\" is allowed. @ rule");
-    check(&schema(Nesting::Single, 1, 1), "", &format!("Missing rule block: A block of type \"rule\" is required here. @ {header}"));
-    check(&schema(Nesting::Map, 0, 0), "rule { port = 1 }", "Missing key for rule: All rule blocks must have 1 labels (key). @ rule");
-    check(&schema(Nesting::List, 0, 0), "rule \"a\" { port = 1 }", "Extraneous label for rule: No labels are expected for rule blocks. @ rule \"a\"");
-    check(&schema(Nesting::Map, 0, 0), "rule \"a\" { port = 1 }\nrule \"a\" { port = 2 }", "Duplicate rule block: A block of type \"rule\" with the label \"a\" is already there. @ rule \"a\"");
+    check(
+        &schema(Nesting::List, 3, 0),
+        two,
+        &format!("Insufficient rule blocks: At least 3 \"rule\" blocks are required. @ {header}"),
+    );
+    check(
+        &schema(Nesting::Set, 0, 1),
+        two,
+        "Too many rule blocks: No more than 1 \"rule\" blocks are allowed @ rule",
+    );
+    check(
+        &schema(Nesting::Single, 0, 0),
+        two,
+        "Duplicate rule block: Only one block of type \"rule\" is allowed. @ rule",
+    );
+    check(
+        &schema(Nesting::Single, 1, 1),
+        "",
+        &format!("Missing rule block: A block of type \"rule\" is required here. @ {header}"),
+    );
+    check(
+        &schema(Nesting::Map, 0, 0),
+        "rule { port = 1 }",
+        "Missing key for rule: All rule blocks must have 1 labels (key). @ rule",
+    );
+    check(
+        &schema(Nesting::List, 0, 0),
+        "rule \"a\" { port = 1 }",
+        "Extraneous label for rule: No labels are expected for rule blocks. @ rule \"a\"",
+    );
+    check(
+        &schema(Nesting::Map, 0, 0),
+        "rule \"a\" { port = 1 }\nrule \"a\" { port = 2 }",
+        "Duplicate rule block: A block of type \"rule\" with the label \"a\" is already there. @ rule \"a\"",
+    );
 }
 
 #[test]
@@ -139,11 +222,17 @@ fn dynamic_blocks_are_made_in_order() {
 #[test]
 fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
     let list = schema(Nesting::List, 3, 0);
-    let dynamic = |for_each: &str, port: &str| format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = {port} }}\n}}");
+    let dynamic = |for_each: &str, port: &str| {
+        format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = {port} }}\n}}")
+    };
     check(&list, &dynamic("var.u", "rule.value"), "rule = unknown list of object");
     check(&list, &dynamic("var.u", "null.a"), "rule = unknown list of object");
     check(&list, &dynamic("var.u", "var.e"), "rule = ephemeral(unknown list of object)");
-    check(&list, &dynamic("[var.ue][*].x", "1"), "Unsupported attribute: Can't access attributes on a primitive-typed value (string). @ [var.ue][*].x");
+    check(
+        &list,
+        &dynamic("[var.ue][*].x", "1"),
+        "Unsupported attribute: Can't access attributes on a primitive-typed value (string). @ [var.ue][*].x",
+    );
 }
 
 #[test]
@@ -159,45 +248,107 @@ fn dynamic_blocks_pass_the_marks_of_their_collection_on() {
 #[test]
 fn dynamic_blocks_name_what_they_cannot_use() {
     let list = schema(Nesting::List, 0, 0);
-    let dynamic = |for_each: &str| format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = 1 }}\n}}");
-    check(&list, &dynamic("null"), "Invalid dynamic for_each value: Cannot use a null value in for_each. @ null");
-    check(&list, &dynamic("5"), "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 5");
+    let dynamic = |for_each: &str| {
+        format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = 1 }}\n}}")
+    };
+    check(
+        &list,
+        &dynamic("null"),
+        "Invalid dynamic for_each value: Cannot use a null value in for_each. @ null",
+    );
+    check(
+        &list,
+        &dynamic("5"),
+        "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 5",
+    );
     let map = schema(Nesting::Map, 0, 0);
-    let labelled = |label: &str| format!("dynamic \"rule\" {{\n for_each = [1]\n labels = [{label}]\n content {{ port = 1 }}\n}}");
-    check(&map, &labelled("null"), "Invalid dynamic block label: Cannot use a null value as a dynamic block label. @ null");
-    check(&map, &labelled("var.us"), "Invalid dynamic block label: This value is not yet known. Dynamic block labels must be immediately-known values. (var.us is a string, known only after apply) @ var.us");
-    check(&map, &labelled("var.e"), "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept. (var.e has an ephemeral value) @ var.e");
+    let labelled = |label: &str| {
+        format!(
+            "dynamic \"rule\" {{\n for_each = [1]\n labels = [{label}]\n content {{ port = 1 }}\n}}"
+        )
+    };
+    check(
+        &map,
+        &labelled("null"),
+        "Invalid dynamic block label: Cannot use a null value as a dynamic block label. @ null",
+    );
+    check(
+        &map,
+        &labelled("var.us"),
+        "Invalid dynamic block label: This value is not yet known. Dynamic block labels must be immediately-known values. (var.us is a string, known only after apply) @ var.us",
+    );
+    check(
+        &map,
+        &labelled("var.e"),
+        "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept. (var.e has an ephemeral value) @ var.e",
+    );
 }
 
 #[test]
 fn blocks_with_dynamic_attributes_make_tuples_and_objects() {
     let of = |nesting| {
-        let inner = Block::new(attributes([("x", Attribute::optional(Type::Dynamic))]), BTreeMap::new());
+        let inner =
+            Block::new(attributes([("x", Attribute::optional(Type::Dynamic))]), BTreeMap::new());
         Block::new(BTreeMap::new(), [("b".into(), NestedBlock::new(nesting, inner))].into())
     };
     check(&of(Nesting::List), "b { x = 1 }\nb { x = \"a\" }", "b = [{x = 1}, {x = \"a\"}]");
     check(&of(Nesting::Map), "b \"k\" { x = 1 }", "b = {k = {x = 1}}");
-    check(&of(Nesting::List), "dynamic \"b\" {\n for_each = var.u\n content { x = 1 }\n}", "b = unknown dynamic");
+    check(
+        &of(Nesting::List),
+        "dynamic \"b\" {\n for_each = var.u\n content { x = 1 }\n}",
+        "b = unknown dynamic",
+    );
 }
 
 #[test]
 fn nested_attributes_fill_in_what_may_be_left_out() {
-    let inner = attributes([("a", Attribute::required(Type::String)), ("b", Attribute::optional(Type::Number))]);
+    let inner = attributes([
+        ("a", Attribute::required(Type::String)),
+        ("b", Attribute::optional(Type::Number)),
+    ]);
     let nested = AttributeType::Nested(NestedObject::new(ObjectNesting::List, inner));
-    let schema = Block::new(attributes([("n", Attribute { optional: true, ..Attribute::new(nested) })]), BTreeMap::new());
-    check(&schema, "n = [{a = 1}, {a = 2, b = \"3\"}]", "n = list[{a = \"1\", b = tonumber(null)}, {a = \"2\", b = 3}]");
-    check(&schema, "n = [{b = 1}]", "Incorrect attribute value type: Inappropriate value for attribute \"n\": element 0: attribute \"a\" is required. @ [{b = 1}]");
+    let schema = Block::new(
+        attributes([("n", Attribute { optional: true, ..Attribute::new(nested) })]),
+        BTreeMap::new(),
+    );
+    check(
+        &schema,
+        "n = [{a = 1}, {a = 2, b = \"3\"}]",
+        "n = list[{a = \"1\", b = tonumber(null)}, {a = \"2\", b = 3}]",
+    );
+    check(
+        &schema,
+        "n = [{b = 1}]",
+        "Incorrect attribute value type: Inappropriate value for attribute \"n\": element 0: attribute \"a\" is required. @ [{b = 1}]",
+    );
 }
 
 #[test]
 fn blocks_may_stand_for_the_elements_of_an_attribute() {
-    let object = Type::object([("a", Type::String), ("deep", Type::list(Type::object([("x", Type::Number)])))]);
-    let legacy = Block::new(attributes([("l", Attribute::optional(Type::list(object.clone())))]), BTreeMap::new());
-    check(&legacy, "l {\n a = 1\n deep { x = 2 }\n}", "l = list[{a = \"1\", deep = list[{x = 2}]}]");
-    check(&legacy, "dynamic \"l\" {\n for_each = [1]\n content { a = l.value }\n}", "l = list[{a = \"1\", deep = tolist(null) /* of object */}]");
+    let object = Type::object([
+        ("a", Type::String),
+        ("deep", Type::list(Type::object([("x", Type::Number)]))),
+    ]);
+    let legacy = Block::new(
+        attributes([("l", Attribute::optional(Type::list(object.clone())))]),
+        BTreeMap::new(),
+    );
+    check(
+        &legacy,
+        "l {\n a = 1\n deep { x = 2 }\n}",
+        "l = list[{a = \"1\", deep = list[{x = 2}]}]",
+    );
+    check(
+        &legacy,
+        "dynamic \"l\" {\n for_each = [1]\n content { a = l.value }\n}",
+        "l = list[{a = \"1\", deep = tolist(null) /* of object */}]",
+    );
     check(&legacy, "l = []", "l = list[]");
     let modern = Block::new(
-        attributes([("l", Attribute::optional(Type::list(object))), ("any", Attribute::optional(Type::Dynamic))]),
+        attributes([
+            ("l", Attribute::optional(Type::list(object))),
+            ("any", Attribute::optional(Type::Dynamic)),
+        ]),
         BTreeMap::new(),
     );
     let (evaluated, ..) = decoded(&modern, "l { a = 1 }");

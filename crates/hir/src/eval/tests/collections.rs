@@ -47,15 +47,42 @@ fn for_over_what_is_not_known_is_not_known() {
 #[test]
 fn for_names_what_it_cannot_use() {
     check_all(&[
-        ("[for x in null: x]", "Iteration over null value: A null value cannot be used as the collection in a 'for' expression."),
-        ("[for x in 5: x]", "Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression."),
-        ("[for x in var.us: x]", "Iteration over non-iterable value: A value of type string cannot be used as the collection in a 'for' expression. (var.us is a string, known only after apply)"),
-        ("[for x in [1, 2]: x if null]", "Condition is null: The value of the 'if' clause must not be null."),
-        ("[for x in [1, 2]: x if \"a\"]", "Invalid 'for' condition: The 'if' clause value is invalid: a bool is required."),
-        ("[for x in [true, null]: x if x]", "Invalid 'for' condition: The value of the 'if' clause must not be null. (x is null)"),
-        ("{for x in [null]: x => x}", "Invalid object key: Key expression in 'for' expression must not produce a null value. (x is null)"),
-        ("{for x in [[]]: x => 1}", "Invalid object key: The key expression produced an invalid result: string required. (x is empty tuple)"),
-        ("{for x in [\"a\", \"a\"]: x => x}", "Duplicate object key: Two different items produced the key \"a\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. (x is \"a\")"),
+        (
+            "[for x in null: x]",
+            "Iteration over null value: A null value cannot be used as the collection in a 'for' expression.",
+        ),
+        (
+            "[for x in 5: x]",
+            "Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression.",
+        ),
+        (
+            "[for x in var.us: x]",
+            "Iteration over non-iterable value: A value of type string cannot be used as the collection in a 'for' expression. (var.us is a string, known only after apply)",
+        ),
+        (
+            "[for x in [1, 2]: x if null]",
+            "Condition is null: The value of the 'if' clause must not be null.",
+        ),
+        (
+            "[for x in [1, 2]: x if \"a\"]",
+            "Invalid 'for' condition: The 'if' clause value is invalid: a bool is required.",
+        ),
+        (
+            "[for x in [true, null]: x if x]",
+            "Invalid 'for' condition: The value of the 'if' clause must not be null. (x is null)",
+        ),
+        (
+            "{for x in [null]: x => x}",
+            "Invalid object key: Key expression in 'for' expression must not produce a null value. (x is null)",
+        ),
+        (
+            "{for x in [[]]: x => 1}",
+            "Invalid object key: The key expression produced an invalid result: string required. (x is empty tuple)",
+        ),
+        (
+            "{for x in [\"a\", \"a\"]: x => x}",
+            "Duplicate object key: Two different items produced the key \"a\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. (x is \"a\")",
+        ),
     ]);
 }
 
@@ -76,18 +103,32 @@ fn duplicate_ephemeral_keys_are_not_shown() {
 
 #[test]
 fn a_failed_reference_stops_everything_above_it() {
-    for text in ["local.failed", "try(local.failed, 1)", "can(local.failed)", "true ? 1 : local.failed", "false && local.failed"] {
+    for text in [
+        "local.failed",
+        "try(local.failed, 1)",
+        "can(local.failed)",
+        "true ? 1 : local.failed",
+        "false && local.failed",
+    ] {
         assert_eq!(outcome(text), "Poisoned", "{text}");
     }
 }
 
 #[test]
 fn a_hundred_thousand_elements_are_no_burden() {
-    let (exprs, root, _) = lower_expression("[for i, x in var.big: {key = i, of = x.name} if x.name != \"9\"]");
+    let (exprs, root, _) =
+        lower_expression("[for i, x in var.big: {key = i, of = x.name} if x.name != \"9\"]");
     let scope = super::Names {
-        variables: [("big", values::Value::tuple(
-            (0..100_000).map(|i| values::Value::object_from([("name", values::Value::string(i.to_string()))])).collect(),
-        ))]
+        variables: [(
+            "big",
+            values::Value::tuple(
+                (0..100_000)
+                    .map(|i| {
+                        values::Value::object_from([("name", values::Value::string(i.to_string()))])
+                    })
+                    .collect(),
+            ),
+        )]
         .into(),
     };
     let result = evaluate(&exprs, root, &scope).expect("nothing interrupts");

@@ -13,15 +13,19 @@ use crate::{
 /// `object({ d = optional(bool, true) })`
 fn inner() -> (Type, Defaults) {
     let object = ObjectType::new([("d", Type::Bool)]).with_optional(["d"]);
-    let defaults = Defaults { attributes: vec![("d".into(), ConstValue(Value::bool(true)))], children: vec![] };
+    let defaults = Defaults {
+        attributes: vec![("d".into(), ConstValue(Value::bool(true)))],
+        children: vec![],
+    };
     (Type::Object(object.into()), defaults)
 }
 
 /// `object({ name = string, size = optional(number, 3), inner = optional(INNER, {}) })`
 fn outer() -> (Type, Defaults) {
     let (inner_type, inner_defaults) = inner();
-    let object = ObjectType::new([("name", Type::String), ("size", Type::Number), ("inner", inner_type)])
-        .with_optional(["size", "inner"]);
+    let object =
+        ObjectType::new([("name", Type::String), ("size", Type::Number), ("inner", inner_type)])
+            .with_optional(["size", "inner"]);
     let defaults = Defaults {
         attributes: vec![
             ("size".into(), ConstValue(Value::int(3))),
@@ -45,11 +49,23 @@ fn check((ty, defaults): (Type, Defaults), given: &str, expected: &str) {
 #[test]
 fn what_is_missing_or_null_gets_its_default() {
     check(outer(), "{name = \"a\"}", "{inner = {d = true}, name = \"a\", size = 3}");
-    check(outer(), "{name = \"a\", size = null, inner = {d = false}}", "{inner = {d = false}, name = \"a\", size = 3}");
+    check(
+        outer(),
+        "{name = \"a\", size = null, inner = {d = false}}",
+        "{inner = {d = false}, name = \"a\", size = 3}",
+    );
     check(outer(), "{name = \"a\", inner = {}}", "{inner = {d = true}, name = \"a\", size = 3}");
-    check(outer(), "{name = \"a\", size = \"7\", extra = 1}", "{inner = {d = true}, name = \"a\", size = 7}");
+    check(
+        outer(),
+        "{name = \"a\", size = \"7\", extra = 1}",
+        "{inner = {d = true}, name = \"a\", size = 7}",
+    );
     check(outer(), "{}", "attribute \"name\" is required");
-    check(outer(), "{name = \"a\", size = var.un}", "{inner = {d = true}, name = \"a\", size = unknown number!}");
+    check(
+        outer(),
+        "{name = \"a\", size = var.un}",
+        "{inner = {d = true}, name = \"a\", size = unknown number!}",
+    );
 }
 
 #[test]
@@ -61,7 +77,8 @@ fn null_and_unknown_objects_stay_as_they_are() {
 #[test]
 fn defaults_reach_into_collections() {
     let (element, defaults) = inner();
-    let child = |step| Defaults { attributes: vec![], children: vec![(step, Arc::new(defaults.clone()))] };
+    let child =
+        |step| Defaults { attributes: vec![], children: vec![(step, Arc::new(defaults.clone()))] };
     let list = (Type::list(element.clone()), child(DefaultStep::Element));
     check(list, "[{}, {d = false}]", "list[{d = true}, {d = false}]");
     let list = (Type::list(element.clone()), child(DefaultStep::Element));

@@ -7,14 +7,32 @@ use crate::{eval::constant, lower::lower_expression};
 fn calls_are_checked_before_they_are_made() {
     check_all(&[
         ("nosuch(1)", "Call to unknown function: There is no function named \"nosuch\"."),
-        ("lengh([])", "Call to unknown function: There is no function named \"lengh\". Did you mean \"length\"?"),
+        (
+            "lengh([])",
+            "Call to unknown function: There is no function named \"lengh\". Did you mean \"length\"?",
+        ),
         ("a::b(1)", "Call to unknown function: There are no functions in namespace \"a::\"."),
-        ("upper()", "Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\"."),
-        ("upper(\"a\", \"b\")", "Too many function arguments: Function \"upper\" expects only 1 argument(s)."),
-        ("upper([])", "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str))"),
-        ("upper(null)", "Invalid function argument: Invalid value for \"str\" parameter: argument must not be null. (while calling upper(str))"),
+        (
+            "upper()",
+            "Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\".",
+        ),
+        (
+            "upper(\"a\", \"b\")",
+            "Too many function arguments: Function \"upper\" expects only 1 argument(s).",
+        ),
+        (
+            "upper([])",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str))",
+        ),
+        (
+            "upper(null)",
+            "Invalid function argument: Invalid value for \"str\" parameter: argument must not be null. (while calling upper(str))",
+        ),
         ("core::upper(\"a\")", "\"A\""),
-        ("upper(null.a)", "Attempt to get attribute from null value: This value is null, so it does not have any attributes."),
+        (
+            "upper(null.a)",
+            "Attempt to get attribute from null value: This value is null, so it does not have any attributes.",
+        ),
     ]);
 }
 
@@ -26,8 +44,14 @@ fn the_last_argument_may_be_expanded() {
         ("max(toset([1, 2])...)", "2"),
         ("max(var.ul...)", "unknown dynamic"),
         ("max(var.u...)", "unknown dynamic"),
-        ("max(null...)", "Invalid expanding argument value: The expanding argument (indicated by ...) must not be null."),
-        ("max(5...)", "Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type."),
+        (
+            "max(null...)",
+            "Invalid expanding argument value: The expanding argument (indicated by ...) must not be null.",
+        ),
+        (
+            "max(5...)",
+            "Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type.",
+        ),
         ("try([1, 2]...)", "1"),
     ]);
 }
@@ -45,18 +69,30 @@ fn try_takes_the_first_that_succeeds() {
         ("can(null.a)", "false"),
         ("can(1)", "true"),
         ("can(var.us)", "unknown bool!"),
-        ("try()", "Error in function call: Call to function \"try\" failed: at least one argument is required."),
-        ("can()", "Not enough function arguments: Function \"can\" expects 1 argument(s). Missing value for \"expression\"."),
-        ("try(null.a, [].b)", "Error in function call: Call to function \"try\" failed: no expression succeeded:\n\
+        (
+            "try()",
+            "Error in function call: Call to function \"try\" failed: at least one argument is required.",
+        ),
+        (
+            "can()",
+            "Not enough function arguments: Function \"can\" expects 1 argument(s). Missing value for \"expression\".",
+        ),
+        (
+            "try(null.a, [].b)",
+            "Error in function call: Call to function \"try\" failed: no expression succeeded:\n\
             - Attempt to get attribute from null value\n  This value is null, so it does not have any attributes.\n\
             - Unsupported attribute\n  This value does not have any attributes.\n\n\
-            At least one expression must produce a successful result."),
+            At least one expression must produce a successful result.",
+        ),
     ]);
 }
 
 #[test]
 fn no_try_hides_a_reference_that_may_not_stand_here() {
-    assert!(outcome("try(each.key, 1)").starts_with("Reference to \"each\" in context without for_each"));
+    assert!(
+        outcome("try(each.key, 1)")
+            .starts_with("Reference to \"each\" in context without for_each")
+    );
 }
 
 #[test]
@@ -65,7 +101,10 @@ fn functions_of_providers_are_asked_for() {
         ("provider::x::echo(1)", "1"),
         ("provider::x::fail()", "Error in function call: No luck."),
         ("try(provider::x::fail(), 2)", "2"),
-        ("provider::x::later(1)", "Call(ProviderFunctionCall { name: \"provider::x::later\", .. })"),
+        (
+            "provider::x::later(1)",
+            "Call(ProviderFunctionCall { name: \"provider::x::later\", .. })",
+        ),
         ("provider::x::echo(var.e)", "ephemeral(\"hush\")"),
     ]);
 }
@@ -86,13 +125,17 @@ fn constants_have_no_names_and_no_functions() {
 #[test]
 fn values_are_described_in_a_few_words() {
     check_all(&[
-        ("upper([var.a, var.n, var.list, var.map, var.mixed, var.objects[0]])",
-         "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
+        (
+            "upper([var.a, var.n, var.list, var.map, var.mixed, var.objects[0]])",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
           var.a is \"a\"; var.list is list of string with 2 elements; var.map is map of string with 1 element; \
-          var.mixed is object with 2 attributes; var.n is 5; var.objects[0] is object with 1 attribute \"a\")"),
-        ("upper([var.s, var.e, var.u, var.us, var.ul])",
-         "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
+          var.mixed is object with 2 attributes; var.n is 5; var.objects[0] is object with 1 attribute \"a\")",
+        ),
+        (
+            "upper([var.s, var.e, var.u, var.us, var.ul])",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
           var.e has an ephemeral value; var.s has a sensitive value; var.u will be known only after apply; \
-          var.ul is a list of string, known only after apply; var.us is a string, known only after apply)"),
+          var.ul is a list of string, known only after apply; var.us is a string, known only after apply)",
+        ),
     ]);
 }

@@ -85,13 +85,25 @@ fn what_is_not_known_keeps_the_marks_of_all_that_it_may_be() {
         "can(var.u.x[var.en])",
     ] {
         let text = text.strip_suffix("...").unwrap_or(text);
-        assert!(value_of(text).has_deep(MarkKind::Ephemeral), "{text} gives {}", super::show(&value_of(text)));
+        assert!(
+            value_of(text).has_deep(MarkKind::Ephemeral),
+            "{text} gives {}",
+            super::show(&value_of(text))
+        );
     }
 }
 
 #[test]
 fn what_fails_keeps_the_marks_of_what_it_read() {
-    for text in ["tonumber(var.e)", "var.e.x", "var.e + 1", "[1][var.e]", "{a = 1}[var.e]", "\"${[var.e]}a\"", "var.e ? 1 : 2"] {
+    for text in [
+        "tonumber(var.e)",
+        "var.e.x",
+        "var.e + 1",
+        "[1][var.e]",
+        "{a = 1}[var.e]",
+        "\"${[var.e]}a\"",
+        "var.e ? 1 : 2",
+    ] {
         assert!(value_of(text).has_deep(MarkKind::Ephemeral), "{text}");
     }
 }

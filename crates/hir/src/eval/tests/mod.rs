@@ -85,10 +85,16 @@ fn show(value: &Value) -> String {
 fn show_bare(value: &Value) -> String {
     let all = |items: &[Value]| items.iter().map(show).collect::<Vec<_>>().join(", ");
     let entries = |entries: &BTreeMap<Str, Value>| {
-        entries.iter().map(|(key, value)| format!("{key} = {}", show(value))).collect::<Vec<_>>().join(", ")
+        entries
+            .iter()
+            .map(|(key, value)| format!("{key} = {}", show(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     match value.kind() {
-        Kind::Unknown(known) => format!("unknown {}{}", value.ty().friendly_name(), show_known(known)),
+        Kind::Unknown(known) => {
+            format!("unknown {}{}", value.ty().friendly_name(), show_known(known))
+        }
         Kind::Tuple(items) => format!("[{}]", all(items)),
         Kind::List(items) => format!("list[{}]", all(items)),
         Kind::Set(items) => format!("set[{}]", all(items)),
@@ -130,14 +136,22 @@ fn sensitive(value: impl Into<Value>) -> Value {
 
 impl Names {
     fn new() -> Names {
-        let strings = |items: &[&str]| Value::list(Type::String, items.iter().map(|it| Value::from(*it)).collect());
+        let strings = |items: &[&str]| {
+            Value::list(Type::String, items.iter().map(|it| Value::from(*it)).collect())
+        };
         let variables = [
             ("a", Value::from("a")),
             ("n", Value::int(5)),
             ("t", Value::bool(true)),
             ("list", strings(&["a", "b"])),
             ("map", Value::map(Type::String, [("k".into(), Value::from("v"))].into())),
-            ("objects", Value::list(Type::object([("a", Type::Number)]), vec![Value::object_from([("a", Value::int(1))])])),
+            (
+                "objects",
+                Value::list(
+                    Type::object([("a", Type::Number)]),
+                    vec![Value::object_from([("a", Value::int(1))])],
+                ),
+            ),
             ("null_list", Value::null(Type::list(Type::String))),
             ("u", Value::dynamic()),
             ("us", Value::unknown(Type::String)),
@@ -150,21 +164,27 @@ impl Names {
             ("e", ephemeral("hush")),
             ("en", ephemeral(1)),
             ("ue", ephemeral(Value::unknown(Type::String))),
-            ("mixed", Value::object_from([("plain", Value::from("p")), ("hidden", ephemeral("hush"))])),
+            (
+                "mixed",
+                Value::object_from([("plain", Value::from("p")), ("hidden", ephemeral("hush"))]),
+            ),
         ];
         Names { variables: variables.into() }
     }
 }
 
-
 impl Scope for Names {
     fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
         match reference {
-            Ref::Variable(name) => {
-                Ok(self.variables.get(&**name).unwrap_or_else(|| panic!("no var.{name} in tests")).clone())
-            }
+            Ref::Variable(name) => Ok(self
+                .variables
+                .get(&**name)
+                .unwrap_or_else(|| panic!("no var.{name} in tests"))
+                .clone()),
             Ref::Local(name) if &**name == "failed" => Err(Interrupt::Poisoned),
-            Ref::Module(name) if &**name == "whole" => Ok(Value::object_from([("out", Value::from("general"))])),
+            Ref::Module(name) if &**name == "whole" => {
+                Ok(Value::object_from([("out", Value::from("general"))]))
+            }
             Ref::EachKey | Ref::EachValue => Err(Interrupt::Refused {
                 summary: "Reference to \"each\" in context without for_each",
                 detail: "The \"each\" object can be used only with for_each.".to_owned(),
@@ -173,11 +193,20 @@ impl Scope for Names {
         }
     }
 
-    fn resource_instance(&self, resource: &addr::Resource, key: &Value) -> Result<Option<Value>, Interrupt> {
+    fn resource_instance(
+        &self,
+        resource: &addr::Resource,
+        key: &Value,
+    ) -> Result<Option<Value>, Interrupt> {
         Ok(Some(Value::object_from([("id", Value::string(format!("{resource}/{key:?}")))])))
     }
 
-    fn module_output(&self, call: &str, key: Option<&Value>, output: &str) -> Result<Option<Value>, Interrupt> {
+    fn module_output(
+        &self,
+        call: &str,
+        key: Option<&Value>,
+        output: &str,
+    ) -> Result<Option<Value>, Interrupt> {
         if call == "whole" {
             return Ok(None);
         }
@@ -187,10 +216,14 @@ impl Scope for Names {
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
         match name {
             "provider::x::echo" => Ok(args[0].clone()),
-            "provider::x::fail" => {
-                Err(Interrupt::Refused { summary: "Error in function call", detail: "No luck.".to_owned() })
-            }
-            _ => Err(Interrupt::Call(ProviderFunctionCall { name: name.into(), args: args.to_vec() })),
+            "provider::x::fail" => Err(Interrupt::Refused {
+                summary: "Error in function call",
+                detail: "No luck.".to_owned(),
+            }),
+            _ => Err(Interrupt::Call(ProviderFunctionCall {
+                name: name.into(),
+                args: args.to_vec(),
+            })),
         }
     }
 

@@ -7,14 +7,20 @@ fn operands_are_converted_and_null_is_refused() {
     check_all(&[
         ("1 + \"2\"", "3"),
         ("1 + \"a\"", "Invalid operand: Unsuitable value for right operand: a number is required."),
-        ("\"a\" && true", "Invalid operand: Unsuitable value for left operand: a bool is required."),
+        (
+            "\"a\" && true",
+            "Invalid operand: Unsuitable value for left operand: a bool is required.",
+        ),
         ("!\"a\"", "Invalid operand: Unsuitable value for unary operand: a bool is required."),
         ("-\"a\"", "Invalid operand: Unsuitable value for unary operand: a number is required."),
         ("null + 1", "Operation failed: Error during operation: argument must not be null."),
         ("-null", "Operation failed: Error during operation: argument must not be null."),
         ("1 / 0", "+Inf"),
         ("5 % 0", "5"),
-        ("var.a + var.n", "Invalid operand: Unsuitable value for left operand: a number is required. (var.a is \"a\")"),
+        (
+            "var.a + var.n",
+            "Invalid operand: Unsuitable value for left operand: a number is required. (var.a is \"a\")",
+        ),
     ]);
 }
 
@@ -47,7 +53,10 @@ fn logic_stops_at_the_operand_that_decides() {
         ("true && null", "false"),
         ("null || true", "true"),
         ("null || false", "Operation failed: Error during operation: argument must not be null."),
-        ("false && \"a\"", "Invalid operand: Unsuitable value for right operand: a bool is required."),
+        (
+            "false && \"a\"",
+            "Invalid operand: Unsuitable value for right operand: a bool is required.",
+        ),
         ("true && nosuch()", "Call to unknown function: There is no function named \"nosuch\"."),
     ]);
 }
@@ -64,7 +73,10 @@ fn conditionals_unify_their_arms() {
         ("true ? null : null", "null"),
         ("true ? 1 : null.a", "1"),
         ("\"true\" ? 1 : 2", "1"),
-        ("false ? each.key : 1", "Reference to \"each\" in context without for_each: The \"each\" object can be used only with for_each."),
+        (
+            "false ? each.key : 1",
+            "Reference to \"each\" in context without for_each: The \"each\" object can be used only with for_each.",
+        ),
     ]);
 }
 
@@ -72,13 +84,34 @@ fn conditionals_unify_their_arms() {
 fn conditionals_say_how_their_arms_differ() {
     let cases = [
         ("true ? 1 : false", "The 'true' value is number, but the 'false' value is bool"),
-        ("true ? {a = 1} : {a = []}", "Type mismatch for object attribute \"a\": The 'true' value is number, but the 'false' value is tuple"),
-        ("true ? {a = 1, b = 1} : {b = []}", "The 'true' value includes object attribute \"a\", which is absent in the 'false' value"),
-        ("true ? {b = []} : {a = 1, b = 1}", "Type mismatch for object attribute \"b\": The 'true' value is tuple, but the 'false' value is number"),
-        ("true ? [1, []] : [1, {}]", "Type mismatch for tuple element 1: The 'true' value is tuple, but the 'false' value is object"),
-        ("true ? [1, 2] : [[]]", "The 'true' tuple has length 2, but the 'false' tuple has length 1"),
-        ("true ? tolist([1]) : tolist([{}])", "The 'true' value is list of number, but the 'false' value is list of object"),
-        ("true ? tolist([{a = 1}]) : tolist([{a = []}])", "Mismatched list element types: Type mismatch for object attribute \"a\": The 'true' value is number, but the 'false' value is tuple"),
+        (
+            "true ? {a = 1} : {a = []}",
+            "Type mismatch for object attribute \"a\": The 'true' value is number, but the 'false' value is tuple",
+        ),
+        (
+            "true ? {a = 1, b = 1} : {b = []}",
+            "The 'true' value includes object attribute \"a\", which is absent in the 'false' value",
+        ),
+        (
+            "true ? {b = []} : {a = 1, b = 1}",
+            "Type mismatch for object attribute \"b\": The 'true' value is tuple, but the 'false' value is number",
+        ),
+        (
+            "true ? [1, []] : [1, {}]",
+            "Type mismatch for tuple element 1: The 'true' value is tuple, but the 'false' value is object",
+        ),
+        (
+            "true ? [1, 2] : [[]]",
+            "The 'true' tuple has length 2, but the 'false' tuple has length 1",
+        ),
+        (
+            "true ? tolist([1]) : tolist([{}])",
+            "The 'true' value is list of number, but the 'false' value is list of object",
+        ),
+        (
+            "true ? tolist([{a = 1}]) : tolist([{a = []}])",
+            "Mismatched list element types: Type mismatch for object attribute \"a\": The 'true' value is number, but the 'false' value is tuple",
+        ),
     ];
     for (text, reason) in cases {
         let summary = "Inconsistent conditional result types";
@@ -90,9 +123,15 @@ fn conditionals_say_how_their_arms_differ() {
 #[test]
 fn conditions_must_be_true_or_false() {
     check_all(&[
-        ("null ? 1 : 2", "Null condition: The condition value is null. Conditions must either be true or false."),
+        (
+            "null ? 1 : 2",
+            "Null condition: The condition value is null. Conditions must either be true or false.",
+        ),
         ("[] ? 1 : 2", "Incorrect condition type: The condition expression must be of type bool."),
-        ("var.a ? 1 : 2", "Incorrect condition type: The condition expression must be of type bool. (var.a is \"a\")"),
+        (
+            "var.a ? 1 : 2",
+            "Incorrect condition type: The condition expression must be of type bool. (var.a is \"a\")",
+        ),
     ]);
 }
 
@@ -115,8 +154,14 @@ fn an_unknown_condition_keeps_what_both_arms_have_in_common() {
 fn templates_refuse_null_and_structures() {
     check_all(&[
         ("\"a${1}${true}\"", "\"a1true\""),
-        ("\"a${null}\"", "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template."),
-        ("\"a${[]}\"", "Invalid template interpolation value: Cannot include the given value in a string template: string required."),
+        (
+            "\"a${null}\"",
+            "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template.",
+        ),
+        (
+            "\"a${[]}\"",
+            "Invalid template interpolation value: Cannot include the given value in a string template: string required.",
+        ),
         ("\"${true}\"", "true"),
         ("\"%{for x in [1, 2]}${x},%{endfor}\"", "\"1,2,\""),
         ("\"%{if var.t}y%{else}n%{endif}\"", "\"y\""),
@@ -131,7 +176,10 @@ fn an_unknown_template_keeps_its_safe_prefix() {
         ("\"ab${var.us}\"", "unknown string! \"a\".."),
         ("\"b${var.us}\"", "unknown string!"),
         ("\"a-${\"b-${var.us}\"}\"", "unknown string! \"a-\".."),
-        ("\"a${var.us}${null}\"", "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template."),
+        (
+            "\"a${var.us}${null}\"",
+            "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template.",
+        ),
         ("\"a-%{for x in var.u}${x}%{endfor}\"", "unknown string! \"a-\".."),
         ("\"%{for x in [var.us]}${x}%{endfor}-\"", "unknown string!"),
     ]);
