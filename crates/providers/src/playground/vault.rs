@@ -13,7 +13,7 @@ use super::{
     store::{Record, Secret},
 };
 use crate::sdk::{
-    Change, Diagnostic, Ended, Existing, Object, Resource,
+    Change, Diagnostic, Ended, Existing, Object, PlanChange, Resource,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };
 
@@ -73,7 +73,11 @@ fn schema() -> Schema {
             .attribute("codes_wo", typed(Type::set(Type::String)).optional().write_only())
             .attribute("any_wo", typed(Type::Dynamic).optional().write_only())
             .attribute("secrets_version", number().optional())
-            .attribute("key_wo", string().optional().write_only().requires_replace())
+            .attribute("key_wo", string().optional().write_only())
+            .attribute(
+                "key_version",
+                number().optional().description("Raise it to make a vault with another key."),
+            )
             .attribute("revision", number().computed())
             .attribute("login", login(ObjectNesting::Single))
             .attribute("logins", login(ObjectNesting::List))
@@ -93,6 +97,17 @@ impl Resource<Client> for Vault {
 
     fn schema(&self) -> Schema {
         schema()
+    }
+
+    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+        Box::pin(async move {
+            let raised = change.planned.attr("key_version") != change.prior.attr("key_version");
+            if raised && !change.prior.is_null() {
+                // The path names what cannot be changed in place, though its values are null before and after.
+                change.requires_replace.push(change.planned.path_of("key_wo"));
+            }
+            Ok(())
+        })
     }
 
     fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {

@@ -68,6 +68,12 @@ impl Store {
         Ok(Store { root: root.to_owned(), key, ledger, threads: Mutex::new(()) })
     }
 
+    /// Its directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// What was asked and done.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
