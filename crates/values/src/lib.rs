@@ -46,4 +46,6 @@ pub use crate::{
 pub type Str = Arc<str>;
 
 #[cfg(test)]
+mod codec_test;
+#[cfg(test)]
 mod vectors_test;

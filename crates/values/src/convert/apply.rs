@@ -15,6 +15,12 @@ pub(super) fn apply(
     let converted = match bare.kind() {
         Kind::Null => Value::null(check::result_type(from, to)),
         Kind::Unknown(known) => unknown(known, from, to),
+        // Neither the order nor the number of elements is known.
+        Kind::Set(items)
+            if matches!(to, Type::List(_)) && items.len() > 1 && !bare.is_wholly_known() =>
+        {
+            unknown(&bare.range(), from, to)
+        }
         Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => match to {
             Type::Tuple(types) => tuple(items, types, path)?,
             _ => sequence(items, from, to, path)?,

@@ -56,3 +56,6 @@ pub(crate) fn convert_at(
     }
     apply::apply(value, &ty, want, path)
 }
+
+#[cfg(test)]
+mod tests;

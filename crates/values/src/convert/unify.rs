@@ -183,8 +183,9 @@ fn by_generality(types: &[Type]) -> Vec<&Type> {
 fn generality(a: &Type, b: &Type) -> Ordering {
     match (a, b) {
         (Type::Dynamic, Type::Dynamic) => Ordering::Equal,
-        (Type::Dynamic, _) => Ordering::Less,
-        (_, Type::Dynamic) => Ordering::Greater,
+        // What is open takes the type of its neighbours.
+        (Type::Dynamic, _) => Ordering::Greater,
+        (_, Type::Dynamic) => Ordering::Less,
         (Type::String, Type::Number | Type::Bool) => Ordering::Less,
         (Type::Number | Type::Bool, Type::String) => Ordering::Greater,
         (Type::List(a), Type::List(b))

@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "can",
         doc: "Tells whether its argument can be evaluated without an error.",
-        params: &[EXPRESSIONS],
+        params: &[Parameter::any("expression").nullable().lazy()],
         variadic: None,
         rule: RuleId::Can,
         returns: Returns::Fixed(super::Shape::Bool),

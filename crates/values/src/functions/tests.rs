@@ -1,5 +1,7 @@
 //! Results and messages of every family, and properties that hold for all functions.
 
+#[cfg(feature = "mutation")]
+mod mutations;
 mod properties;
 mod results;
 mod unknowns;

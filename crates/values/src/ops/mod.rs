@@ -34,3 +34,6 @@ impl OpError {
 }
 
 const NULL_OPERAND: &str = "Error during operation: argument must not be null.";
+
+#[cfg(test)]
+mod tests;

@@ -369,3 +369,6 @@ impl From<Number> for Value {
         Value::number(value)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,12 +113,14 @@ fn allows(partial: &Value, exact: &Value) -> bool {
     }
 }
 
+/// `PROPTEST_CASES` asks for more; there are many functions, so each case counts four times.
 fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
     ProptestConfig {
-        cases: 3000,
+        cases: default.cases * 4,
         failure_persistence: None,
         max_global_rejects: 100_000,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 
