@@ -528,3 +528,20 @@ impl fmt::Debug for FunctionFault {
         f.debug_struct("FunctionFault").field("argument", &self.argument).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FunctionFault, Private, ProviderDiagnostic};
+
+    #[test]
+    fn debug_shows_nothing_that_a_provider_said_or_keeps() {
+        let shown = format!(
+            "{:?} {:?} {:?}",
+            ProviderDiagnostic::error("hush", "hush"),
+            FunctionFault { argument: Some(1), message: "hush".to_owned() },
+            Private::new(*b"hush"),
+        );
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(shown.ends_with("Private(4 bytes)"), "{shown}");
+    }
+}
