@@ -252,4 +252,16 @@ mod tests {
         );
         check("/* x", expect!["At 1:1: the comment has no end"]);
     }
+
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        let text = "a \"l\" { b = [1, \"\\u00e9é\"] /* c */ }\n# d\nd = { \"e/f\" = true }\n";
+        let inserted = ["\"", "{", "}", "[", "\\", "\\u", "é", "=", "/*", "\n"];
+        for (at, _) in text.char_indices() {
+            let _ = parse(&text[..at]);
+            for more in inserted {
+                let _ = parse(&format!("{}{more}{}", &text[..at], &text[at..]));
+            }
+        }
+    }
 }

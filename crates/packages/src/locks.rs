@@ -283,20 +283,83 @@ provider "registry.terraform.io/hashicorp/null" {
     #[test]
     fn a_lock_file_is_strict() {
         let with = |body: &str| format!("provider \"registry.opentofu.org/a/b\" {{\n{body}\n}}\n");
-        fails("provider \"a/b\" {}", expect![[r#"1:1 Non-normalized provider source address: The provider source address for this provider lock must be written as "registry.opentofu.org/a/b", the fully-qualified and normalized form."#]]);
-        fails("provider \"terraform.io/builtin/terraform\" {}", expect!["1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."]);
-        fails("provider \"a b\" {}", expect![[r#"1:1 Invalid provider source address: The provider source address for a provider lock must be a valid, fully-qualified address of the form "hostname/namespace/type"."#]]);
-        fails("provider {}", expect!["1:1 Invalid provider source address: A provider lock is a block with one label, the provider's address."]);
-        fails("other {}", expect![[r#"1:1 Unsupported block type: Blocks of type "other" are not expected here."#]]);
-        fails(&with(""), expect![[r#"1:1 Missing required argument: A provider lock block must contain a "version" argument."#]]);
-        fails(&with("version = \"1.0\""), expect![[r#"2:1 Invalid provider version number: The selected version number for provider registry.opentofu.org/a/b must be written in normalized form: "1.0.0"."#]]);
-        fails(&with("version = 1"), expect![[r#"2:1 Incorrect attribute value type: The argument "version" must be a string."#]]);
-        fails(&with("version = \"1.0.0\"\nconstraints = \">=1\""), expect![[r#"3:1 Invalid provider version constraints: The recorded version constraints for provider registry.opentofu.org/a/b must be written in normalized form: ">= 1.0.0"."#]]);
-        fails(&with("version = \"1.0.0\"\nhashes = []"), expect![[r#"3:1 Invalid provider hash set: The "hashes" argument must either be omitted or contain at least one hash value."#]]);
-        fails(&with("version = \"1.0.0\"\nhashes = [\"x\"]"), expect![[r#"3:1 Invalid provider hash set: Cannot interpret "x" as a provider hash: hash string must start with a scheme keyword followed by a colon."#]]);
-        fails(&with("version = \"1.0.0\"\nfoo = 1"), expect![[r#"3:1 Unsupported argument: An argument named "foo" is not expected here."#]]);
+        fails(
+            "provider \"a/b\" {}",
+            expect![[
+                r#"1:1 Non-normalized provider source address: The provider source address for this provider lock must be written as "registry.opentofu.org/a/b", the fully-qualified and normalized form."#
+            ]],
+        );
+        fails(
+            "provider \"terraform.io/builtin/terraform\" {}",
+            expect![
+                "1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."
+            ],
+        );
+        fails(
+            "provider \"a b\" {}",
+            expect![[
+                r#"1:1 Invalid provider source address: The provider source address for a provider lock must be a valid, fully-qualified address of the form "hostname/namespace/type"."#
+            ]],
+        );
+        fails(
+            "provider {}",
+            expect![
+                "1:1 Invalid provider source address: A provider lock is a block with one label, the provider's address."
+            ],
+        );
+        fails(
+            "other {}",
+            expect![[
+                r#"1:1 Unsupported block type: Blocks of type "other" are not expected here."#
+            ]],
+        );
+        fails(
+            &with(""),
+            expect![[
+                r#"1:1 Missing required argument: A provider lock block must contain a "version" argument."#
+            ]],
+        );
+        fails(
+            &with("version = \"1.0\""),
+            expect![[
+                r#"2:1 Invalid provider version number: The selected version number for provider registry.opentofu.org/a/b must be written in normalized form: "1.0.0"."#
+            ]],
+        );
+        fails(
+            &with("version = 1"),
+            expect![[
+                r#"2:1 Incorrect attribute value type: The argument "version" must be a string."#
+            ]],
+        );
+        fails(
+            &with("version = \"1.0.0\"\nconstraints = \">=1\""),
+            expect![[
+                r#"3:1 Invalid provider version constraints: The recorded version constraints for provider registry.opentofu.org/a/b must be written in normalized form: ">= 1.0.0"."#
+            ]],
+        );
+        fails(
+            &with("version = \"1.0.0\"\nhashes = []"),
+            expect![[
+                r#"3:1 Invalid provider hash set: The "hashes" argument must either be omitted or contain at least one hash value."#
+            ]],
+        );
+        fails(
+            &with("version = \"1.0.0\"\nhashes = [\"x\"]"),
+            expect![[
+                r#"3:1 Invalid provider hash set: Cannot interpret "x" as a provider hash: hash string must start with a scheme keyword followed by a colon."#
+            ]],
+        );
+        fails(
+            &with("version = \"1.0.0\"\nfoo = 1"),
+            expect![[r#"3:1 Unsupported argument: An argument named "foo" is not expected here."#]],
+        );
         let twice = with("version = \"1.0.0\"").repeat(2);
-        fails(&twice, expect!["4:1 Duplicate provider lock: This lockfile already declared a lock for provider registry.opentofu.org/a/b."]);
+        fails(
+            &twice,
+            expect![
+                "4:1 Duplicate provider lock: This lockfile already declared a lock for provider registry.opentofu.org/a/b."
+            ],
+        );
         fails("provider \"x", expect!["1:10 Invalid dependency lock file: the string has no end"]);
     }
 

@@ -5,12 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use addr::{
-    AbsResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance, Version,
+    AbsResource, InstanceKey, ModuleInstance, ProviderConfigRef, ProviderSource, ResourceInstance,
+    Version,
 };
 use values::{Str, Value};
 
 use crate::checks::CheckResults;
 use crate::object::Object;
+
+/// The registry whose providers also exist in the default one.
+const OTHER_REGISTRY: &str = "registry.terraform.io";
 
 /// A state with the record of its history: what a state file is.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,6 +203,37 @@ impl State {
         if let Some(resource) = self.resources.get_mut(addr) {
             resource.provider = provider;
         }
+    }
+
+    /// Takes objects of providers from `registry.terraform.io` for objects of the same providers in the default
+    /// registry, as the reference does for states that Terraform wrote; not those that the configuration requires from
+    /// the other registry. Gives whether anything changed.
+    pub fn adopt_other_registry(&mut self, is_required: &dyn Fn(&ProviderSource) -> bool) -> bool {
+        let translated = |it: &ProviderConfigRef| {
+            let is_other = it.source.host == OTHER_REGISTRY && !is_required(&it.source);
+            let host = addr::DEFAULT_HOST.into();
+            is_other.then(|| ProviderConfigRef {
+                source: ProviderSource { host, ..it.source.clone() },
+                ..it.clone()
+            })
+        };
+        let mut is_changed = false;
+        for resource in self.resources.values_mut() {
+            if let Some(provider) = translated(&resource.provider) {
+                resource.provider = provider;
+                is_changed = true;
+            }
+            let instances = resource.instances.values_mut();
+            for object in
+                instances.flat_map(|it| it.current.iter_mut().chain(it.deposed.values_mut()))
+            {
+                if let Some(provider) = object.provider.as_ref().and_then(translated) {
+                    Arc::make_mut(object).provider = Some(provider);
+                    is_changed = true;
+                }
+            }
+        }
+        is_changed
     }
 
     fn ensure(&mut self, addr: &ResourceInstance, provider: &ProviderConfigRef) -> &mut Instance {

@@ -8,8 +8,11 @@ fn parse(text: &str) -> (CliConfig, Vec<ConfigProblem>) {
 
 #[track_caller]
 fn problems(text: &str, expected: Expect) {
-    let shown: String =
-        parse(text).1.iter().map(|it| format!("{}\n  {}\n", it.summary, it.detail)).collect();
+    let lines = parse(text).1.into_iter().flat_map(|it| {
+        let detail = (!it.detail.is_empty()).then(|| format!("  {}\n", it.detail));
+        [Some(format!("{}\n", it.summary)), detail]
+    });
+    let shown: String = lines.flatten().collect();
     expected.assert_eq(&shown);
 }
 
@@ -48,10 +51,12 @@ fn a_whole_configuration_is_understood() {
 
 #[test]
 fn problems_have_the_words_of_the_reference() {
-    problems("a {", expect![[r#"
-        Error parsing rc: At 1:4: expected "}", found the end of the file
-  
-    "#]]);
+    problems(
+        "a {",
+        expect![[r#"
+            Error parsing rc: At 1:4: expected "}", found the end of the file
+        "#]],
+    );
     problems(
         "provider_installation {\n  direct {}\n  dev_overrides {\n  }\n  network_mirror { }\n  bogus {\n  }\n  filesystem_mirror { path = 1 }\n x = 1 }\nprovider_installation {}",
         expect![[r#"
@@ -66,7 +71,6 @@ fn problems_have_the_words_of_the_reference() {
             Invalid provider_installation method block
               The items inside the provider_installation block at 9:2 must all be blocks.
             No more than one provider_installation block may be specified
-  
         "#]],
     );
     problems(
@@ -82,10 +86,13 @@ fn problems_have_the_words_of_the_reference() {
               Invalid direct block at 4:2: "exclude" must be a list of strings.
         "#]],
     );
-    problems("credentials { token = \"x\" }", expect![[r#"
+    problems(
+        "credentials { token = \"x\" }",
+        expect![[r#"
         Invalid credentials block
           The credentials block at 1:1 must have one label, a host name.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -290,6 +290,16 @@ fn objects_come_and_go_without_leaving_empty_shells() {
     assert_eq!(state.provider_of(&a), Some(&keyed));
 }
 
+#[test]
+fn objects_of_the_other_registry_are_adopted_unless_they_are_required_from_there() {
+    let text = OPENTOFU.replace("registry.opentofu.org", "registry.terraform.io");
+    let mut file = read(&text);
+    assert!(!file.state.adopt_other_registry(&|_| true));
+    assert_eq!(written(&file), text);
+    assert!(file.state.adopt_other_registry(&|_| false));
+    assert_eq!(written(&file), OPENTOFU);
+}
+
 /// Prefixes of a state, and states with one byte changed, are read or refused.
 #[test]
 fn a_damaged_state_is_an_error_and_never_a_panic() {
