@@ -32,6 +32,10 @@ pub enum Type {
 pub struct ObjectType {
     attributes: BTreeMap<Str, Type>,
     optional: BTreeSet<Str>,
+    /// Whether [`Type::Dynamic`] occurs inside; kept, since large types are asked often.
+    has_dynamic: bool,
+    /// Whether an optional attribute occurs inside.
+    has_optional: bool,
 }
 
 impl ObjectType {
@@ -39,7 +43,19 @@ impl ObjectType {
     pub fn new<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Type)>) -> ObjectType {
         let attributes =
             attributes.into_iter().map(|(name, ty)| (crate::text::normalized(name.as_ref()), ty));
-        ObjectType { attributes: attributes.collect(), optional: BTreeSet::new() }
+        ObjectType::of_normal_names(attributes.collect())
+    }
+
+    /// An object type that shares its names with those who have them already.
+    pub(crate) fn of_normal_names(attributes: BTreeMap<Str, Type>) -> ObjectType {
+        let has_dynamic = attributes.values().any(Type::has_dynamic);
+        let has_optional = attributes.values().any(Type::has_optional);
+        ObjectType { attributes, optional: BTreeSet::new(), has_dynamic, has_optional }
+    }
+
+    /// Whether every value of the type has exactly this type.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.has_dynamic && !self.has_optional
     }
 
     /// The same type with the named attributes marked optional; names that are no attribute are ignored.
@@ -51,7 +67,13 @@ impl ObjectType {
         let names = names.into_iter().map(|name| crate::text::normalized(name.as_ref()));
         let attributes = &self.attributes;
         self.optional.extend(names.filter(|name| attributes.contains_key(name)));
+        self.has_optional |= !self.optional.is_empty();
         self
+    }
+
+    /// The name as it is shared, and the type of an attribute.
+    pub(crate) fn entry(&self, name: &str) -> Option<(&Str, &Type)> {
+        self.attributes.get_key_value(name)
     }
 
     /// The type of an attribute.
@@ -165,7 +187,7 @@ impl Type {
             Type::Bool | Type::Number | Type::String => false,
             Type::List(element) | Type::Set(element) | Type::Map(element) => element.has_dynamic(),
             Type::Tuple(elements) => elements.iter().any(Type::has_dynamic),
-            Type::Object(object) => object.attributes.values().any(Type::has_dynamic),
+            Type::Object(object) => object.has_dynamic,
         }
     }
 
@@ -176,9 +198,7 @@ impl Type {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => false,
             Type::List(element) | Type::Set(element) | Type::Map(element) => element.has_optional(),
             Type::Tuple(elements) => elements.iter().any(Type::has_optional),
-            Type::Object(object) => {
-                !object.optional.is_empty() || object.attributes.values().any(Type::has_optional)
-            }
+            Type::Object(object) => object.has_optional,
         }
     }
 
@@ -194,7 +214,9 @@ impl Type {
             Type::Map(element) => Type::map(element.without_optional()),
             Type::Tuple(elements) => Type::tuple(elements.iter().map(Type::without_optional)),
             Type::Object(object) => {
-                Type::object(object.iter().map(|(name, ty)| (name, ty.without_optional())))
+                let attributes =
+                    object.iter().map(|(name, ty)| (name.clone(), ty.without_optional()));
+                Type::Object(Arc::new(ObjectType::of_normal_names(attributes.collect())))
             }
             other => other.clone(),
         }

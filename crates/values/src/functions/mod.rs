@@ -25,6 +25,8 @@ mod string;
 mod text;
 mod verb;
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 pub use call::{FunctionEnv, FunctionError};
 pub use signature::{Function, Parameter, Shape};
 
@@ -55,8 +57,9 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 /// The function of a name. The prefix `core::` is allowed.
 #[must_use]
 pub fn lookup(name: &str) -> Option<&'static Function> {
-    let name = name.strip_prefix("core::").unwrap_or(name);
-    all().find(|function| function.name == name)
+    static BY_NAME: LazyLock<BTreeMap<&str, &Function>> =
+        LazyLock::new(|| all().map(|function| (function.name, function)).collect());
+    BY_NAME.get(name.strip_prefix("core::").unwrap_or(name)).copied()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reading values.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use super::{
     parse::{Json, parse},
@@ -153,22 +153,21 @@ fn read_map(
 
 fn read_object(
     entries: &[(Cow<'_, str>, Json<'_>)],
-    object: &ObjectType,
+    object: &Arc<ObjectType>,
     path: &mut Path,
 ) -> Result<Value, CodecError> {
     let mut attributes: BTreeMap<Str, Value> = BTreeMap::new();
     for (name, json) in entries {
-        let Some(ty) = object.get(name) else {
+        let Some((name, ty)) = object.entry(name) else {
             return Err(CodecError::new(path, format!("unsupported attribute {name:?}")));
         };
-        let name = Str::from(name.as_ref());
         let attribute = read_at(json, ty, path, Step::Attr(name.clone()))?;
-        attributes.insert(name, attribute);
+        attributes.insert(name.clone(), attribute);
     }
     for (name, ty) in object.iter() {
         attributes.entry(name.clone()).or_insert_with(|| Value::null(ty.clone()));
     }
-    Ok(Value::object(attributes))
+    Ok(Value::object_of(object, attributes))
 }
 
 /// A pair of value and type, in either order and with nothing else.

@@ -1,6 +1,6 @@
 //! Reading values.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{reader::Reader, refinements};
 use crate::{
@@ -132,7 +132,7 @@ fn read_map(
 
 fn read_object(
     reader: &mut Reader<'_>,
-    object: &ObjectType,
+    object: &Arc<ObjectType>,
     path: &mut Path,
     depth: usize,
 ) -> Result<Value, CodecError> {
@@ -146,14 +146,14 @@ fn read_object(
     let mut attributes: BTreeMap<Str, Value> = BTreeMap::new();
     for _ in 0..length {
         let name = reader.text(path)?;
-        let Some(ty) = object.get(&name) else {
+        let Some((name, ty)) = object.entry(&name) else {
             return Err(CodecError::new(path, "unsupported attribute"));
         };
         let attribute = read_at(reader, ty, path, Step::Attr(name.clone()), depth)?;
-        attributes.insert(name, attribute);
+        attributes.insert(name.clone(), attribute);
     }
     if attributes.len() != object.len() {
         return Err(CodecError::new(path, "an attribute is given twice"));
     }
-    Ok(Value::object(attributes))
+    Ok(Value::object_of(object, attributes))
 }

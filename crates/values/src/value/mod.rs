@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use node::{Entries, Items, Node, Unknown};
 
 use crate::{
-    Marks, Number, Refinements, Str, Type,
+    Marks, Number, ObjectType, Refinements, Str, Type,
     rules::{self, RuleId},
     set_order, text,
 };
@@ -149,6 +149,23 @@ impl Value {
     #[must_use]
     pub fn object(attributes: BTreeMap<Str, Value>) -> Value {
         Value::plain(Node::Object(Arc::new(Entries::object(attributes))))
+    }
+
+    /// An object whose attributes are just those of `ty`, each of its type; the type is then shared, not built anew.
+    pub(crate) fn object_of(ty: &Arc<ObjectType>, attributes: BTreeMap<Str, Value>) -> Value {
+        if !ty.is_exact() {
+            return Value::object(attributes);
+        }
+        debug_assert!(
+            attributes
+                .iter()
+                .map(|(name, value)| (name, value.ty()))
+                .eq(ty.iter().map(|(n, t)| (n, t.clone())))
+        );
+        Value::plain(Node::Object(Arc::new(Entries::object_of(
+            Type::Object(Arc::clone(ty)),
+            attributes,
+        ))))
     }
 
     /// An object, from pairs.

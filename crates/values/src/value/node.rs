@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::{Marks, Number, Refinements, Str, Type, Value, text};
+use crate::{Marks, Number, ObjectType, Refinements, Str, Type, Value, text};
 
 /// What a value is made of.
 #[derive(Clone)]
@@ -93,6 +93,11 @@ impl Entries {
         Entries { ty: OnceLock::new(), summary: Summary::of(entries.values()), entries }
     }
 
+    /// An object's attributes under a type that is known to be theirs.
+    pub(super) fn object_of(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
+        Entries { ty: ty.into(), summary: Summary::of(entries.values()), entries }
+    }
+
     pub(super) fn as_map(&self) -> &BTreeMap<Str, Value> {
         &self.entries
     }
@@ -100,7 +105,9 @@ impl Entries {
     pub(super) fn ty(&self) -> Type {
         self.ty
             .get_or_init(|| {
-                Type::object(self.entries.iter().map(|(name, value)| (name, value.ty())))
+                let attributes =
+                    self.entries.iter().map(|(name, value)| (name.clone(), value.ty()));
+                Type::Object(Arc::new(ObjectType::of_normal_names(attributes.collect())))
             })
             .clone()
     }
