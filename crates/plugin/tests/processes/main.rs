@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the tests look at processes, sockets and clocks")]
 
+mod go;
 mod misbehaving;
 mod peer;
 mod support;

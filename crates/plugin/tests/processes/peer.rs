@@ -7,15 +7,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::support::{Heard, end, eventually, exists, options, peer, peer_speaking, start};
+use crate::support::{Heard, end, eventually, exists, options, peer, peer_speaking, start, texts};
 use expect_test::expect;
 use plugin::{GrpcProvider, PluginEvent, ProtocolVersion, TlsMode, parse_reattach};
 use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
-    PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic, RawState,
-    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, UpgradeResourceStateRequest,
-    ValidateRequest,
+    PlanResourceChangeRequest, Private, Provider, RawState, ReadDataSourceRequest,
+    ReadResourceRequest, RenewEphemeralRequest, UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Path, Str, Type, Value};
 
@@ -47,14 +46,6 @@ fn plan_of(prior: Value, proposed: Value) -> PlanResourceChangeRequest {
         provider_meta: None,
         prior_identity: None,
     }
-}
-
-fn texts(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
-    let text = |it: &ProviderDiagnostic| {
-        let path = it.path.as_ref().map(|path| format!(" at {path}")).unwrap_or_default();
-        format!("{:?}: {}: {}{path}", it.severity, it.summary, it.detail)
-    };
-    diagnostics.iter().map(text).collect()
 }
 
 /// The life of a resource; gives what went over the wire as text.

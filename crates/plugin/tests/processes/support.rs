@@ -8,7 +8,7 @@ use std::{
 };
 
 use plugin::{GrpcProvider, LaunchOptions, LogRecord, PluginEvent, PluginStdin, TlsMode, launch};
-use provider::Provider;
+use provider::{Provider, ProviderDiagnostic};
 
 /// The executable of `examples/peer.rs`, which cargo builds with the tests.
 pub(crate) fn peer() -> PathBuf {
@@ -101,4 +101,13 @@ pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) 
         assert!(begin.elapsed() < Duration::from_secs(5), "never: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Diagnostics as lines.
+pub(crate) fn texts(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
+    let text = |it: &ProviderDiagnostic| {
+        let path = it.path.as_ref().map(|path| format!(" at {path}")).unwrap_or_default();
+        format!("{:?}: {}: {}{path}", it.severity, it.summary, it.detail)
+    };
+    diagnostics.iter().map(text).collect()
 }
