@@ -142,3 +142,27 @@ fn problems_stand_at_the_smallest_expression() {
     let crate::expr::At::Expr(ExprId(at)) = problems[0].at else { panic!("not at an expression") };
     assert!(matches!(&exprs[ExprId(at)], Expr::Literal(_)));
 }
+
+#[test]
+fn the_deepest_nesting_that_can_be_read_can_be_evaluated() {
+    for (open, close) in [
+        ("[", "]"),
+        ("{a = ", "}"),
+        ("-", ""),
+        ("1 + (", ")"),
+        ("upper(", ")"),
+        ("try(", ")"),
+        ("true ? ", " : 1"),
+        ("[for x in [1]: ", "]"),
+        ("\"a${", "}\""),
+        ("true && ", ""),
+    ] {
+        let depth = 2_000;
+        let text = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        let (exprs, root, _) = lower_expression(&text);
+        evaluate(&exprs, root, &super::Names::new()).expect("nothing interrupts");
+    }
+    let chain = format!("1{}", " + 1".repeat(2_000));
+    let (exprs, root, _) = lower_expression(&chain);
+    evaluate(&exprs, root, &super::Names::new()).expect("nothing interrupts");
+}

@@ -2,7 +2,7 @@
 
 use values::MarkKind;
 
-use super::{check_all, value_of};
+use super::{check_all, evaluated, show_problem, value_of};
 
 #[test]
 fn forms_pass_marks_as_the_table_says() {
@@ -105,5 +105,61 @@ fn what_fails_keeps_the_marks_of_what_it_read() {
         "var.e ? 1 : 2",
     ] {
         assert!(value_of(text).has_deep(MarkKind::Ephemeral), "{text}");
+    }
+}
+
+#[test]
+fn no_problem_quotes_a_secret() {
+    for pattern in [
+        "tonumber(SECRET)",
+        "tobool(SECRET)",
+        "tolist(SECRET)",
+        "1 + SECRET",
+        "!SECRET",
+        "[1][SECRET]",
+        "{a = 1}[SECRET]",
+        "var.map[SECRET]",
+        "SECRET.x",
+        "SECRET[0]",
+        "SECRET ? 1 : 2",
+        "\"a${[SECRET]}\"",
+        "{for x in [SECRET, SECRET]: x => 1}",
+        "[for x in SECRET: x]",
+        "[for x in [SECRET]: x.y]",
+        "[for x in [1]: x if SECRET]",
+        "try(tonumber(SECRET), SECRET.x)",
+        "max(SECRET...)",
+        "upper([SECRET])",
+        "regex(SECRET, \"x\")",
+        "regex(\"x\", SECRET)",
+        "jsondecode(SECRET)",
+        "yamldecode(\"{${SECRET}\")",
+        "index([\"a\"], SECRET)",
+        "parseint(SECRET, 10)",
+        "base64decode(\"%${SECRET}\")",
+        "file(SECRET)",
+        "filebase64(SECRET)",
+        "timeadd(SECRET, \"1h\")",
+        "formatdate(SECRET, SECRET)",
+        "cidrhost(SECRET, 1)",
+        "lookup({a = 1}, SECRET)",
+        "format(SECRET, SECRET, SECRET)",
+        "format(\"%d\", SECRET)",
+        "tomap({(SECRET) = [], b = 1})",
+        "tonumber({a = SECRET}.a)",
+        "tonumber([SECRET][0])",
+        "tolist([SECRET, []])",
+        "setproduct(SECRET)",
+        "zipmap([SECRET], [])",
+        "one([SECRET, SECRET])",
+        "element([SECRET], \"x\")",
+    ] {
+        for (name, content) in [("var.e", "hush"), ("var.s", "secret")] {
+            let text = pattern.replace("SECRET", name);
+            for problem in evaluated(&text).expect("nothing interrupts").diagnostics {
+                let shown = show_problem(&problem);
+                assert!(!shown.contains(content), "{text}: {shown}");
+            }
+        }
     }
 }
