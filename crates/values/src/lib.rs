@@ -2,7 +2,8 @@
 //!
 //! Start at [`Value`], then [`Type`], [`Marks`] and [`Refinements`]; [`Number`] stands by itself. Around them:
 //! [`convert`], [`ops`] and [`functions`] compute; [`msgpack`] and [`json`] read and write; [`rules`] says how marks pass
-//! through each operation. Recorded behaviour of the reference is in `tests/data` of the repository.
+//! through each operation. `tests/walkthrough.rs` shows them at work; recorded behaviour of the reference is in
+//! `tests/data` of the repository. The tests of mark rules need the feature `mutation`.
 //!
 //! **Invariant:** the content of an ephemeral value reaches no `Debug`, `Display` or `Serialize`.
 //! **Invariant:** text is in normalization form C.
