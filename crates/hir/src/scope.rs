@@ -25,7 +25,8 @@ pub trait Scope {
         Ok(None)
     }
 
-    /// A function of a provider, `provider::name::function`.
+    /// A function of a provider, `provider::name::function`. The arguments have no marks; the evaluator puts them on the
+    /// result. [`Interrupt::Refused`] is a failure of this call, which a `try` may hide.
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
 
     /// What functions may ask of their surroundings: files, the time.
