@@ -13,14 +13,6 @@
 //! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands ([`CommandRunner`]),
 //! events ([`EventSink`]), the [`Redactor`] that logs must pass, and a [`CancelToken`].
 //!
-//! ```ignore
-//! async fn plan(program: &Arc<Program>, prior: State, variables: VariableValues, memo: &mut Memo,
-//!               environment: &Environment, options: PlanOptions) -> PlanOutcome;
-//! async fn apply(program: &Arc<Program>, plan: &Plan, refreshed: State, variables: VariableValues,
-//!                states: &dyn StateSink, environment: &Environment, options: ApplyOptions) -> ApplyOutcome;
-//! fn variables_for_saved_plan(program: &Program, plan: &Plan, given: VariableValues)
-//!     -> Result<VariableValues, Vec<Diagnostic>>;   // before `apply` of a plan file: ephemeral ones again, others equal
-//! ```
 //! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a plan with
 //! [`PlanMode::Destroy`](state::PlanMode) and its apply.
 //!
@@ -30,20 +22,38 @@
 //! **Invariant:** work is linear in nodes and edges of the graph; nothing looks at all pairs.
 //! **Absent on purpose:** terminals, storages, processes, protocol buffers, how a provider was obtained.
 
+mod apply;
+pub mod builtin;
+mod ephemeral;
 mod event;
+mod graph;
+mod memo;
+mod plan;
+mod pool;
+mod progress;
+mod provider_node;
+mod provisioner;
 mod redact;
 mod request;
+mod resource;
+mod saved;
+mod template_file;
 mod variables;
+mod walk;
 
 pub use crate::{
+    apply::{apply, variables_for_saved_plan},
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event, EventSink, LogLevel,
         ObjectId, Operation,
     },
+    memo::Memo,
+    plan::plan,
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner, CommandStatus, Environment,
         PlanOptions, PlanOutcome, ProviderFactory, StateSink,
     },
+    saved::check_plan_is_current,
     variables::{GivenValue, ValueSource, VariableValues},
 };

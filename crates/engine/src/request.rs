@@ -7,13 +7,12 @@ use std::sync::{
 
 use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, System};
-use hir::Program;
 use provider::{BoxFuture, Provider};
 use state::{Plan, PlanMode, State};
 use tokio::sync::Notify;
 use values::Str;
 
-use crate::{event::EventSink, redact::Redactor, variables::VariableValues};
+use crate::{event::EventSink, redact::Redactor};
 
 /// The surroundings of every operation.
 #[derive(Clone)]

@@ -1,0 +1,286 @@
+//! Applying: doing what a plan says.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use addr::{AbsResource, ConfigResource, ResourceInstance, ResourceMode};
+use db::Diagnostic;
+use hir::Program;
+use rustc_hash::{FxHashMap, FxHashSet};
+use state::{Action, Plan, PlanMode, ResourceChange, State};
+
+use crate::{
+    event::{Event, Operation},
+    graph::{Declared, EdgeKind, NodeIx, NodeKind},
+    memo::Memo,
+    request::{ApplyOptions, ApplyOutcome, Environment, StateSink},
+    variables::VariableValues,
+    walk::{self, FoundProvider, Phase, Settings, Walk, WalkInput},
+};
+
+/// Does what a plan says. `refreshed` is the state that came with the plan; `states` gets every state on the way.
+///
+/// A plan that was read from a file needs its variables put together first, see
+/// [`variables_for_saved_plan`](crate::variables_for_saved_plan).
+///
+/// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
+pub async fn apply(
+    program: &Arc<Program>,
+    plan: &Plan,
+    refreshed: State,
+    variables: VariableValues,
+    states: &dyn StateSink,
+    environment: &Environment,
+    options: ApplyOptions,
+) -> ApplyOutcome {
+    if plan.has_errors {
+        let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one once they are mended.";
+        let diagnostics = vec![Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)];
+        return ApplyOutcome { state: refreshed, diagnostics };
+    }
+    let destroys = plan.mode == PlanMode::Destroy;
+    let settings = Settings {
+        phase: if destroys { Phase::ApplyDestroy } else { Phase::Apply },
+        refresh: false,
+        parallelism: options.parallelism,
+        applying: true,
+        workspace: options.workspace,
+        replace: FxHashSet::default(),
+    };
+    let orders = Orders::new(plan);
+    let mut memo = Memo::new();
+    let previous = Arc::new(refreshed);
+    let input = WalkInput { settings, variables, orders: Some(&orders), states: Some(states), previous };
+    let walk = Walk::new(program, environment, &mut memo, input);
+    walk.add_root();
+    walk.add_destruction(&orders);
+    walk::run(&walk).await;
+    finish(&walk, destroys)
+}
+
+fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
+    let diagnostics = walk.diagnostics.take();
+    let failed = diagnostics.iter().any(Diagnostic::is_error);
+    let mut state = walk.state.take();
+    state.checks = walk.checks.borrow().results();
+    if destroys && !failed {
+        clear(&mut state);
+    } else if !destroys {
+        state.outputs.retain(|name, _| walk.program.root().outputs.contains_key(name));
+    }
+    let counts = *walk.counts.borrow();
+    let operation = if destroys { Operation::Destroy } else { Operation::Apply };
+    if !failed {
+        walk.emit(Event::Summary { operation, counts });
+    }
+    ApplyOutcome { state, diagnostics }
+}
+
+/// What is left after everything was destroyed: data sources and outputs mean nothing any more.
+fn clear(state: &mut State) {
+    state.outputs.clear();
+    state.checks.clear();
+    let data: Vec<ResourceInstance> = state
+        .instances()
+        .map(|(address, ..)| address)
+        .filter(|address| address.resource.mode == ResourceMode::Data)
+        .collect();
+    for address in data {
+        state.remove_current(&address);
+    }
+}
+
+/// A plan's changes, by address.
+pub(crate) struct Orders<'p> {
+    changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
+    destroyed: Vec<&'p ResourceChange>,
+    destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
+}
+
+impl<'p> Orders<'p> {
+    fn new(plan: &'p Plan) -> Orders<'p> {
+        let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
+        let destroys = |it: &&ResourceChange| matches!(it.change.action, Action::Delete | Action::DeleteThenCreate);
+        Orders {
+            changes: current().map(|it| (&it.addr, it)).collect(),
+            destroyed: current().filter(destroys).collect(),
+            destroy_nodes: RefCell::default(),
+        }
+    }
+
+    /// What is ordered for an instance.
+    pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&'p ResourceChange> {
+        self.changes.get(address).copied()
+    }
+
+    /// What a destroy node is about.
+    pub(crate) fn destroyed(&self, index: u32) -> &'p ResourceChange {
+        self.destroyed[index as usize]
+    }
+
+    /// The node that destroys the present object of an instance.
+    pub(crate) fn destroy_node(&self, address: &ResourceInstance) -> Option<NodeIx> {
+        self.destroy_nodes.borrow().get(address).copied()
+    }
+}
+
+/// The nodes that order the destruction of one resource's instances.
+struct Gates {
+    ready: NodeIx,
+    done: NodeIx,
+}
+
+impl Walk<'_> {
+    /// Adds a node for every object that is to be destroyed, after the destruction of everything that depends on it.
+    ///
+    /// ```text
+    ///   destroy b[0] ──► done b ──► ready a ──► destroy a[0]        (b depends on a)
+    ///   destroy b[1] ──┘                   └──► destroy a[1]
+    /// ```
+    /// Instances meet in one node per resource, so that the edges are as many as instances and dependencies, not as
+    /// pairs of instances.
+    fn add_destruction(&self, orders: &Orders<'_>) {
+        let mut gates: BTreeMap<ConfigResource, Gates> = BTreeMap::new();
+        for (index, change) in orders.destroyed.iter().enumerate() {
+            let node = self.add_node(NodeKind::Destroy { index: index as u32 });
+            let gate = gates.entry(change.addr.config()).or_insert_with(|| Gates {
+                ready: self.add_node(NodeKind::DestroyReady { index: index as u32 }),
+                done: self.add_node(NodeKind::DestroyDone { index: index as u32 }),
+            });
+            let mut graph = self.graph.borrow_mut();
+            graph.add_edge(gate.ready, node, EdgeKind::Order);
+            graph.add_edge(node, gate.done, EdgeKind::Order);
+            drop(graph);
+            if let FoundProvider::Node(provider) = self.find_provider_ref(&change.provider) {
+                self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+            }
+            self.destroy_nodes_of(orders).insert(&change.addr, node);
+            self.graph.borrow_mut().demand(node);
+        }
+        self.order_destruction(orders, &gates);
+    }
+
+    fn destroy_nodes_of<'o, 'p>(
+        &self,
+        orders: &'o Orders<'p>,
+    ) -> std::cell::RefMut<'o, FxHashMap<&'p ResourceInstance, NodeIx>> {
+        orders.destroy_nodes.borrow_mut()
+    }
+
+    fn order_destruction(&self, orders: &Orders<'_>, gates: &BTreeMap<ConfigResource, Gates>) {
+        let mut known: BTreeSet<(&ConfigResource, &ConfigResource)> = BTreeSet::new();
+        let mut needs: FxHashMap<NodeIx, FxHashSet<AbsResource>> = FxHashMap::default();
+        for change in &orders.destroyed {
+            let Some(object) = self.previous.current(&change.addr) else { continue };
+            let config = change.addr.config();
+            let Some((config, gate)) = gates.get_key_value(&config) else { continue };
+            for dependency in object.dependencies.iter() {
+                let Some((dependency, target)) = gates.get_key_value(dependency) else { continue };
+                if dependency == config || known.contains(&(config, dependency)) {
+                    continue;
+                }
+                if self.provider_needs(&change.provider, dependency, &mut needs) {
+                    continue;
+                }
+                known.insert((config, dependency));
+                self.graph.borrow_mut().add_edge(gate.done, target.ready, EdgeKind::Order);
+            }
+        }
+    }
+
+    /// Whether the provider of a destroyed object is configured from a resource that is itself replaced: destroying the
+    /// object then has to wait for the new one, so the old one cannot wait for the object.
+    fn provider_needs(
+        &self,
+        provider: &addr::ProviderConfigRef,
+        resource: &ConfigResource,
+        needs: &mut FxHashMap<NodeIx, FxHashSet<AbsResource>>,
+    ) -> bool {
+        if self.phase() == Phase::ApplyDestroy {
+            return false;
+        }
+        let FoundProvider::Node(node) = self.find_provider_ref(provider) else { return false };
+        let needed = needs.entry(node).or_insert_with(|| self.resources_behind(node));
+        needed.iter().any(|it| it.resource == resource.resource && it.module.is_instance_of(&resource.module))
+    }
+
+    /// All resources that a node is made from, as far as the graph shows it before the run.
+    fn resources_behind(&self, node: NodeIx) -> FxHashSet<AbsResource> {
+        let mut found = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![node];
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            if let Some((_, module, local)) = self.declared(node)
+                && let Declared::Resource(entry) = &module.template.nodes[local as usize]
+            {
+                found.insert(entry.resource().resource.clone().in_module(module.address.clone()));
+            }
+            work.extend(self.graph.borrow().dependencies(node).map(|(dependency, ..)| dependency));
+        }
+        found
+    }
+}
+
+/// Puts together the variables for a plan that was read from a file (reference: ephemeral 5, DESIGN 2.3): values of the
+/// plan stand and may only be given again unchanged; an ephemeral variable that was set then must be set now.
+///
+/// # Errors
+/// One diagnostic for each variable that does not keep these rules.
+pub fn variables_for_saved_plan(
+    program: &Program,
+    plan: &Plan,
+    given: &VariableValues,
+) -> Result<VariableValues, Vec<Diagnostic>> {
+    let mut variables = VariableValues::new();
+    let mut problems = Vec::new();
+    for (name, value) in &plan.variables {
+        variables.set(name.clone(), value.clone(), crate::ValueSource::Plan);
+    }
+    for (name, entry) in &program.root().variables {
+        let variable = entry.variable();
+        let now = given.get(name);
+        if variable.ephemeral {
+            match now {
+                Some(it) => variables.set(name.clone(), it.value.clone(), it.source.clone()),
+                None if plan.ephemeral_variables.contains(name) => {
+                    let detail = format!(
+                        "Variable \"{name}\" is configured as ephemeral. This type of variables need to be given a value during `tofu plan` and also during `tofu apply`."
+                    );
+                    let location = program.locate(entry.origin, entry.item.header.into());
+                    let diagnostic = Diagnostic::error("ephemeral-variable-not-set", "No value for required variable", detail);
+                    problems.push(diagnostic.at(location));
+                }
+                None => {}
+            }
+            continue;
+        }
+        let Some(now) = now else { continue };
+        let converted = if now.is_text() && !variable.ty.written {
+            now.value.clone()
+        } else {
+            hir::eval::apply_type(&variable.ty, now.value.clone()).unwrap_or_else(|_| now.value.clone())
+        };
+        match plan.variables.get(name) {
+            Some(planned) if planned.raw_equals(&converted.without_all_marks()) => {}
+            Some(_) => {
+                let detail = format!(
+                    "Value saved in the plan file for variable \"{name}\" is different from the one given to the current command."
+                );
+                problems.push(Diagnostic::error("plan-variable-mismatch", "Mismatch between input and plan variable value", detail));
+            }
+            None => {
+                let detail = format!(
+                    "Variable \"{name}\" had no value when the plan was made, so its default is part of the plan. Make a new plan to use another value."
+                );
+                problems.push(Diagnostic::error("plan-variable-mismatch", "Mismatch between input and plan variable value", detail));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(variables) } else { Err(problems) }
+}

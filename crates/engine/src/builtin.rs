@@ -1,0 +1,253 @@
+//! `terraform.io/builtin/terraform`: the provider that is part of the program. Its one resource so far is
+//! `terraform_data`.
+
+use std::{collections::BTreeMap, sync::{Arc, LazyLock}};
+
+use addr::ProviderSource;
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, Block, BoxFuture, CallFunctionRequest,
+    Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
+    ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource, MoveResourceStateRequest,
+    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
+    Provider, ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Schema, SchemaTypes,
+    StateResponse, UpgradeResourceStateRequest, ValidateRequest,
+};
+use values::{Path, Refinements, Str, Type, Value, json};
+
+const TYPE_NAME: &str = "terraform_data";
+
+static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
+    let attributes = [
+        ("input", Attribute::optional(Type::Dynamic)),
+        ("output", Attribute::computed(Type::Dynamic)),
+        ("triggers_replace", Attribute::optional(Type::Dynamic)),
+        ("id", Attribute::computed(Type::String)),
+    ];
+    let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
+    let data = Arc::new(Schema::new(0, Block::new(attributes, BTreeMap::new())));
+    let managed = BTreeMap::from([(Str::from(TYPE_NAME), data)]);
+    let types = SchemaTypes { managed, ..SchemaTypes::default() };
+    let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
+    let capabilities = Capabilities { get_provider_schema_optional: true, ..Capabilities::default() };
+    Arc::new(ProviderSchemas::new(provider, types, BTreeMap::new(), capabilities))
+});
+
+/// The address of the provider.
+pub fn source() -> ProviderSource {
+    ProviderSource::builtin("terraform")
+}
+
+/// Its schemas, for programs that use it.
+pub fn schemas() -> Arc<ProviderSchemas> {
+    Arc::clone(&SCHEMAS)
+}
+
+/// The provider.
+pub struct Terraform {
+    ty: Type,
+}
+
+impl Default for Terraform {
+    fn default() -> Terraform {
+        Terraform::new()
+    }
+}
+
+impl Terraform {
+    /// A provider; it keeps nothing between calls.
+    pub fn new() -> Terraform {
+        let ty = SCHEMAS.managed(TYPE_NAME).map_or(Type::Dynamic, |it| it.implied_type().clone());
+        Terraform { ty }
+    }
+
+    fn upgrade(&self, raw_state: &RawState) -> StateResponse {
+        let failed = |detail: String| StateResponse {
+            state: None,
+            private: None,
+            diagnostics: vec![ProviderDiagnostic::error("Unable to read the stored object", detail)],
+        };
+        match raw_state {
+            RawState::Json(text) => match json::decode(text, &self.ty) {
+                Ok(state) => StateResponse { state: Some(state), private: None, diagnostics: Vec::new() },
+                Err(error) => failed(format!("The stored attributes of {TYPE_NAME} are not as expected: {error}.")),
+            },
+            RawState::Flatmap(_) => failed(format!("{TYPE_NAME} never had attributes in this form.")),
+        }
+    }
+
+    fn plan(&self, request: PlanResourceChangeRequest) -> PlanResourceChangeResponse {
+        let PlanResourceChangeRequest { prior_state: prior, proposed_new_state: proposed, prior_private, .. } = request;
+        let mut response = PlanResourceChangeResponse {
+            planned_state: None,
+            requires_replace: Vec::new(),
+            planned_private: prior_private,
+            planned_identity: None,
+            legacy_type_system: false,
+            diagnostics: Vec::new(),
+        };
+        if proposed.is_null() {
+            response.planned_state = Some(proposed);
+            return response;
+        }
+        let part = |object: &Value, name: &str| object.get_attr(name).unwrap_or_else(Value::dynamic);
+        let mut attributes = proposed.as_map().cloned().unwrap_or_default();
+        let input = part(&proposed, "input");
+        let creates = prior.is_null();
+        if creates {
+            let id = Value::unknown_with(Type::String, Refinements::non_null());
+            attributes.insert(Str::from("id"), id);
+        } else if !same(&part(&prior, "triggers_replace"), &part(&proposed, "triggers_replace")) {
+            response.requires_replace.push(Path::root().attr("triggers_replace"));
+            attributes.insert(Str::from("id"), Value::unknown_with(Type::String, Refinements::non_null()));
+        }
+        if creates || !same(&part(&prior, "input"), &input) {
+            let output = if input.is_null() { input } else { Value::unknown(input.ty()) };
+            attributes.insert(Str::from("output"), output);
+        }
+        response.planned_state = Some(Value::object(attributes));
+        response
+    }
+
+    fn apply(&self, request: ApplyResourceChangeRequest) -> ApplyResourceChangeResponse {
+        let planned = request.planned_state;
+        let new_state = if planned.is_null() {
+            planned
+        } else {
+            let mut attributes = planned.as_map().cloned().unwrap_or_default();
+            let input = planned.get_attr("input").unwrap_or_else(Value::dynamic);
+            attributes.insert(Str::from("output"), input);
+            if planned.get_attr("id").is_none_or(|id| id.as_str().is_none()) {
+                attributes.insert(Str::from("id"), Value::string(uuid::Uuid::new_v4().to_string()));
+            }
+            Value::object(attributes)
+        };
+        ApplyResourceChangeResponse {
+            new_state: Some(new_state),
+            private: request.planned_private,
+            new_identity: None,
+            legacy_type_system: false,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn import(&self, request: ImportResourceStateRequest) -> ImportResourceStateResponse {
+        let ImportTarget::Id(id) = request.target else {
+            let problem = ProviderDiagnostic::error("Missing import id", format!("{TYPE_NAME} is imported by its id."));
+            return ImportResourceStateResponse { imported: Vec::new(), diagnostics: vec![problem] };
+        };
+        let null = || Value::null(Type::Dynamic);
+        let state = Value::object_from([
+            ("id", Value::string(id)),
+            ("input", null()),
+            ("output", null()),
+            ("triggers_replace", null()),
+        ]);
+        let object = ImportedResource { type_name: request.type_name, state, private: Private::default(), identity: None };
+        ImportResourceStateResponse { imported: vec![object], diagnostics: Vec::new() }
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    a.equals(b).as_bool() == Some(true)
+}
+
+/// Answers at once.
+fn ready<'a, T: Send + 'a>(answer: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(answer))
+}
+
+/// What a call gets that the provider does not have.
+fn no_such_type(what: &str) -> Vec<ProviderDiagnostic> {
+    vec![ProviderDiagnostic::error("Unsupported operation", format!("The built-in provider has no {what}."))]
+}
+
+impl Provider for Terraform {
+    fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        ready(Ok(schemas()))
+    }
+
+    fn functions(&self) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        ready(Ok(BTreeMap::new()))
+    }
+
+    fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(Vec::new())
+    }
+
+    fn configure(&self, _: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(Vec::new())
+    }
+
+    fn validate_resource_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(Vec::new())
+    }
+
+    fn validate_data_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(no_such_type("data source of this type"))
+    }
+
+    fn validate_ephemeral_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(no_such_type("ephemeral resource"))
+    }
+
+    fn upgrade_resource_state(&self, request: UpgradeResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+        ready(self.upgrade(&request.raw_state))
+    }
+
+    fn move_resource_state(&self, _: MoveResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+        let diagnostics = no_such_type("way to take over an object of another type");
+        ready(StateResponse { state: None, private: None, diagnostics })
+    }
+
+    fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
+        ready(ReadResourceResponse {
+            new_state: Some(request.current_state),
+            private: request.private,
+            identity: request.identity,
+            diagnostics: Vec::new(),
+        })
+    }
+
+    fn plan_resource_change(&self, request: PlanResourceChangeRequest) -> BoxFuture<'_, PlanResourceChangeResponse> {
+        ready(self.plan(request))
+    }
+
+    fn apply_resource_change(&self, request: ApplyResourceChangeRequest) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+        ready(self.apply(request))
+    }
+
+    fn import_resource_state(&self, request: ImportResourceStateRequest) -> BoxFuture<'_, ImportResourceStateResponse> {
+        ready(self.import(request))
+    }
+
+    fn read_data_source(&self, _: ReadDataSourceRequest) -> BoxFuture<'_, ReadDataSourceResponse> {
+        ready(ReadDataSourceResponse { state: None, diagnostics: no_such_type("data source of this type") })
+    }
+
+    fn open_ephemeral(&self, _: OpenEphemeralRequest) -> BoxFuture<'_, OpenEphemeralResponse> {
+        ready(OpenEphemeralResponse { opened: None, diagnostics: no_such_type("ephemeral resource") })
+    }
+
+    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> BoxFuture<'_, RenewEphemeralResponse> {
+        let diagnostics = no_such_type("ephemeral resource");
+        ready(RenewEphemeralResponse { renew_at: None, private: request.private, diagnostics })
+    }
+
+    fn close_ephemeral(&self, _: CloseEphemeralRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        ready(no_such_type("ephemeral resource"))
+    }
+
+    fn call_function(&self, request: CallFunctionRequest) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        let message = format!("the built-in provider has no function {}", request.name);
+        ready(Err(FunctionFault { argument: None, message }))
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        ready(Ok(()))
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        ready(())
+    }
+}

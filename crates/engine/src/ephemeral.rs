@@ -1,0 +1,463 @@
+//! Ephemeral resources: opened late, renewed in time, closed early and always.
+//!
+//! ```text
+//!   configuration known ─► validate ─► open ─► check the result ─► users … ─► last user done ─► close
+//!                  │                     │          └─ not as agreed ─► close
+//!                  └─ unknown: deferred  └─ RenewAt ─► renew, by timer and before each use ─► failed: users fail
+//! ```
+//!
+//! **Invariant:** each open has one close, and both are events; [`Walk::close_everything`] sweeps up after a run that was
+//! given up.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use addr::ResourceInstance;
+use db::Diagnostic;
+use hir::Entry;
+use provider::{
+    Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral, Private, Provider,
+    RenewEphemeralRequest, Schema, ValidateRequest, objchange,
+};
+use state::{CheckKind, EphemeralPlan};
+use tokio::{sync::Notify, time::Instant};
+use values::{Mark, Str, Value, conform};
+
+use crate::{
+    event::{DeferReason, EphemeralAction, Event},
+    graph::{EdgeKind, NodeIx, NodeKind},
+    progress::with_progress,
+    request::CancelLevel,
+    walk::{Each, EngineScope, Failed, OwnObject, Task, Walk, Work, checks::{Checked, ConditionKind}},
+};
+
+/// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
+const LEAST_RENEW_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a close may take once the run was told to end at once.
+const ABORTED_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// An ephemeral resource that was opened; an index into [`EphemeralStore`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct OpenIx(u32);
+
+/// What is open in a run. The values themselves are outcomes of nodes, and go when the resource is closed.
+pub(crate) struct EphemeralStore {
+    open: RefCell<Vec<Rc<Open>>>,
+    spawned: RefCell<Vec<Task>>,
+    started: SystemTime,
+    origin: Instant,
+}
+
+struct Open {
+    node: NodeIx,
+    address: ResourceInstance,
+    type_name: Str,
+    provider: Arc<dyn Provider>,
+    private: RefCell<Private>,
+    renew_at: Cell<Option<SystemTime>>,
+    /// When it was opened or renewed.
+    renewed: Cell<Instant>,
+    /// Whether a renewal failed: the value must not be used any more.
+    expired: Cell<bool>,
+    closing: Cell<bool>,
+    /// Told when the close begins, so that waiting for a renewal ends.
+    close_begins: Notify,
+    /// One renewal at a time; closing waits for the one that runs.
+    renewing: tokio::sync::Mutex<()>,
+}
+
+impl EphemeralStore {
+    pub(crate) fn new(now: SystemTime) -> EphemeralStore {
+        EphemeralStore { open: RefCell::default(), spawned: RefCell::default(), started: now, origin: Instant::now() }
+    }
+
+    /// Tasks that keep something open alive and have not begun.
+    pub(crate) fn take_spawned(&self) -> Vec<Task> {
+        self.spawned.take()
+    }
+
+    /// What a node opened and nobody has begun to close.
+    pub(crate) fn opened_by(&self, node: NodeIx) -> Vec<OpenIx> {
+        let open = self.open.borrow();
+        let of_node = open.iter().enumerate().filter(|(_, it)| it.node == node && !it.closing.get());
+        of_node.map(|(index, _)| OpenIx(index as u32)).collect()
+    }
+
+    fn get(&self, open: OpenIx) -> Rc<Open> {
+        Rc::clone(&self.open.borrow()[open.0 as usize])
+    }
+
+    fn add(&self, open: Open) -> OpenIx {
+        let mut all = self.open.borrow_mut();
+        let index = OpenIx(all.len() as u32);
+        if open.renew_at.get().is_some() {
+            self.spawned.borrow_mut().push(Task { node: open.node, work: Work::Keep(index) });
+        }
+        all.push(Rc::new(open));
+        index
+    }
+}
+
+/// What an instance's configuration came to.
+struct Configured {
+    schema: Arc<Schema>,
+    config: Value,
+}
+
+impl Walk<'_> {
+    /// The time of day. It never runs backwards in a run, and goes on where the system's stands still.
+    fn now(&self) -> SystemTime {
+        let counted = self.store.started + self.store.origin.elapsed();
+        counted.max(self.environment.system.now())
+    }
+
+    /// Opens one instance, or defers it.
+    pub(crate) async fn open_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let Some((module_ix, module, _)) = self.declared(node) else { return Err(Failed) };
+        let resource = entry.resource();
+        let address = resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let text = address.to_string();
+        let config_addr = address.config().to_string();
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &text };
+        let opened = Rc::clone(&self.with_facts(node, |it| it.opened.clone()));
+        self.freshen(&opened).await?;
+
+        let scope = EngineScope::new(self, module_ix, Some(each));
+        let preconditions = &resource.lifecycle.preconditions;
+        self.check_conditions(&scope, entry, preconditions, ConditionKind::Precondition, checked)?;
+        let schema = self.ephemeral_schema(node, entry, &text)?;
+        let block = schema.block();
+        let config = self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
+        let config = config.without_all_marks();
+        if self.phase().is_plan() {
+            self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
+        }
+        let value = match self.defer_reason(node, entry, &config) {
+            Some(reason) => {
+                self.emit(Event::Deferred { address: address.clone(), reason });
+                objchange::planned_unknown_object(block, &config)
+            }
+            None if !config.is_wholly_known() => {
+                let detail = format!("{text} cannot be opened, because its configuration has parts that are not known even in apply.");
+                self.report_about(&text, "incomplete-ephemeral", "Incomplete configuration for ephemeral resource", detail);
+                return Err(Failed);
+            }
+            None => self.open(node, entry, &address, Configured { schema: Arc::clone(&schema), config }).await?,
+        };
+        let value = provider::mark_by_schema(&value, block).with_mark(Mark::Ephemeral);
+        self.set_instance(node, each, value.clone());
+        let own = OwnObject { resource: &resource.resource, key: &each.key, value };
+        let scope = EngineScope::new(self, module_ix, Some(each)).with_own(own);
+        let postconditions = &resource.lifecycle.postconditions;
+        self.check_conditions(&scope, entry, postconditions, ConditionKind::Postcondition, checked)
+    }
+
+    fn ephemeral_schema(&self, node: NodeIx, entry: &Entry, address: &str) -> Result<Arc<Schema>, Failed> {
+        let resource = &entry.resource().resource;
+        let source = self.source_of(node).ok_or(Failed)?;
+        let schema = self.schemas(&source).and_then(|it| it.ephemeral(&resource.type_name));
+        schema.ok_or_else(|| {
+            let detail = format!(
+                "The provider {} does not support ephemeral resource \"{}\".",
+                source.for_display(),
+                resource.type_name
+            );
+            let diagnostic = Diagnostic::error("unknown-ephemeral-type", "Invalid ephemeral resource", detail);
+            self.report_at(entry, entry.resource().type_node.into(), Some(address), diagnostic);
+            Failed
+        })
+    }
+
+    /// Why an instance is not opened in plan. Its dependencies' pending changes count where it names them in
+    /// `depends_on`, refers to them directly, or has conditions.
+    fn defer_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<DeferReason> {
+        if !self.phase().is_plan() {
+            return None;
+        }
+        if !config.is_wholly_known() {
+            return Some(DeferReason::ConfigUnknown);
+        }
+        let lifecycle = &entry.resource().lifecycle;
+        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let graph = self.graph.borrow();
+        let facts = self.facts.borrow();
+        let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
+            let it = &facts[dependency.0 as usize];
+            let counts = match kind {
+                EdgeKind::DependsOn => it.pending,
+                EdgeKind::Value => it.changes || (has_conditions && it.pending),
+                EdgeKind::Condition => it.pending,
+                _ => false,
+            };
+            active && counts
+        });
+        pending.then_some(DeferReason::DependencyPending)
+    }
+
+    async fn open(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        address: &ResourceInstance,
+        configured: Configured,
+    ) -> Result<Value, Failed> {
+        let text = address.to_string();
+        let body = &entry.resource().body;
+        let type_name = Str::from(address.resource.type_name.as_str());
+        let provider = self.provider(self.provider_node(node).ok_or(Failed)?).await?;
+        let request = ValidateRequest { type_name: type_name.clone(), config: configured.config.clone() };
+        let found = provider.validate_ephemeral_config(request).await;
+        self.report_provider(found, Some((entry, body)), Some(&text))?;
+
+        let action = EphemeralAction::Open;
+        let begun = self.ephemeral_start(address, action);
+        let request = OpenEphemeralRequest { type_name: type_name.clone(), config: configured.config.clone() };
+        let response = self.ephemeral_progress(address, action, begun, provider.open_ephemeral(request)).await;
+        let result = response.opened.map(|opened| self.add_open(node, address, &type_name, &provider, opened));
+        let said = self.report_provider(response.diagnostics, Some((entry, body)), Some(&text));
+        let Some((open, result)) = result else {
+            if said.is_ok() {
+                let detail = format!("Provider {} neither opened {text} nor said why.", self.provider_name(node));
+                self.report_about(&text, "nothing-opened", "Provider produced null object", detail);
+            }
+            self.ephemeral_end(address, action, begun, false);
+            return Err(Failed);
+        };
+        let checked = said.and_then(|()| self.check_opened(node, &text, &configured, &result));
+        self.ephemeral_end(address, action, begun, checked.is_ok());
+        match checked {
+            Ok(()) => {
+                self.with_facts(node, |it| it.opened = it.opened.iter().copied().chain([open]).collect());
+                Ok(result)
+            }
+            Err(Failed) => {
+                // What is open is closed, whatever became of its result.
+                self.close(open).await;
+                Err(Failed)
+            }
+        }
+    }
+
+    fn add_open(
+        &self,
+        node: NodeIx,
+        address: &ResourceInstance,
+        type_name: &Str,
+        provider: &Arc<dyn Provider>,
+        opened: OpenedEphemeral,
+    ) -> (OpenIx, Value) {
+        self.environment.redactor.learn_whole(&opened.result);
+        let open = self.store.add(Open {
+            node,
+            address: address.clone(),
+            type_name: type_name.clone(),
+            provider: Arc::clone(provider),
+            private: RefCell::new(opened.private),
+            renew_at: Cell::new(opened.renew_at),
+            renewed: Cell::new(Instant::now()),
+            expired: Cell::new(false),
+            closing: Cell::new(false),
+            close_begins: Notify::new(),
+            renewing: tokio::sync::Mutex::new(()),
+        });
+        (open, opened.result)
+    }
+
+    /// The result must have the schema's type, be there and known, and repeat what the configuration gave (DESIGN 2.7).
+    fn check_opened(&self, node: NodeIx, address: &str, configured: &Configured, result: &Value) -> Result<(), Failed> {
+        let provider = self.provider_name(node);
+        let blame = "\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.";
+        let refuse = |summary: &str, what: String| {
+            let detail = format!("Provider {provider} {what}.{blame}");
+            self.report_about(address, "invalid-ephemeral-result", summary, detail);
+            Err(Failed)
+        };
+        if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty() && !result.is_null() {
+            return refuse("Provider produced invalid object", format!("produced an invalid value for {address}: its type is not that of the schema"));
+        }
+        if result.is_null() {
+            return refuse("Provider produced null object", format!("produced a null value for {address}"));
+        }
+        if !result.is_wholly_known() {
+            return refuse("Provider produced invalid object", format!("produced a value for {address} that is not wholly known"));
+        }
+        let block = configured.schema.block();
+        let expected = expected_result(block, &configured.config);
+        if let Some(violation) = objchange::object_compatible(block, &expected, result).first() {
+            // Values of an ephemeral resource are never quoted, so only the place is told.
+            return refuse(
+                "Provider produced invalid ephemeral resource instance",
+                format!("produced a result for {address} whose {} is not what the configuration gave", violation.path),
+            );
+        }
+        Ok(())
+    }
+
+    /// Renews whatever is due, before a value is used.
+    ///
+    /// # Errors
+    /// If something can no longer be used, which is reported for this use.
+    pub(crate) async fn freshen(&self, opened: &[OpenIx]) -> Result<(), Failed> {
+        for &open in opened {
+            let it = self.store.get(open);
+            if it.renew_at.get().is_some_and(|at| at <= self.now()) {
+                self.renew(&it).await;
+            }
+            if it.expired.get() {
+                let detail = format!(
+                    "The remote object for {} is no longer available due to a renewal error, so what is made from it cannot be used.",
+                    it.address
+                );
+                let text = it.address.to_string();
+                self.report_about(&text, "ephemeral-expired", "Ephemeral resource instance has expired", detail);
+                return Err(Failed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Renews at `RenewAt`, again and again, until the close begins.
+    pub(crate) async fn keep_open(&self, open: OpenIx) {
+        let it = self.store.get(open);
+        loop {
+            let begins = it.close_begins.notified();
+            let (Some(renew_at), false, false) = (it.renew_at.get(), it.expired.get(), it.closing.get()) else { return };
+            let due = renew_at.duration_since(self.now()).unwrap_or_default();
+            let least = LEAST_RENEW_INTERVAL.saturating_sub(it.renewed.get().elapsed());
+            tokio::select! {
+                () = tokio::time::sleep(due.max(least)) => self.renew(&it).await,
+                () = begins => return,
+            }
+        }
+    }
+
+    async fn renew(&self, open: &Open) {
+        let _one_at_a_time = open.renewing.lock().await;
+        // Another use may have renewed it while this one waited.
+        let too_soon = open.renewed.get().elapsed() < LEAST_RENEW_INTERVAL;
+        if open.closing.get() || open.expired.get() || too_soon || open.renew_at.get().is_none() {
+            return;
+        }
+        let action = EphemeralAction::Renew;
+        let begun = self.ephemeral_start(&open.address, action);
+        let request = RenewEphemeralRequest { type_name: open.type_name.clone(), private: open.private.borrow().clone() };
+        let call = open.provider.renew_ephemeral(request);
+        let response = self.ephemeral_progress(&open.address, action, begun, call).await;
+        open.private.replace(response.private);
+        open.renew_at.set(response.renew_at);
+        open.renewed.set(Instant::now());
+        let said = self.report_provider(response.diagnostics, None, Some(&open.address.to_string()));
+        open.expired.set(said.is_err());
+        self.ephemeral_end(&open.address, action, begun, said.is_ok());
+    }
+
+    /// Closes the instances of one resource.
+    pub(crate) async fn close_all(&self, opened: &[OpenIx]) {
+        futures::future::join_all(opened.iter().map(|open| self.close(*open))).await;
+    }
+
+    /// Closes one instance, once.
+    async fn close(&self, open: OpenIx) {
+        let it = self.store.get(open);
+        if it.closing.replace(true) {
+            return;
+        }
+        it.close_begins.notify_waiters();
+        let action = EphemeralAction::Close;
+        let begun = self.ephemeral_start(&it.address, action);
+        let aborting = self.environment.cancel.level() == CancelLevel::Aborting;
+        let limit = if aborting { ABORTED_CLOSE_TIMEOUT } else { CLOSE_EPHEMERAL_TIMEOUT };
+        let call = async {
+            // A renewal that runs would change what closing needs.
+            let _renewal = it.renewing.lock().await;
+            let request = CloseEphemeralRequest { type_name: it.type_name.clone(), private: it.private.borrow().clone() };
+            it.provider.close_ephemeral(request).await
+        };
+        let call = tokio::time::timeout(limit, call);
+        let text = it.address.to_string();
+        let ok = match self.ephemeral_progress(&it.address, action, begun, call).await {
+            Ok(found) => self.report_provider(found, None, Some(&text)).is_ok(),
+            Err(_) => {
+                let detail = format!("The ephemeral resource \"{text}\" timed out on closing after {}s", limit.as_secs());
+                self.report_about(&text, "ephemeral-close-timeout", "Closing ephemeral resource timed out", detail);
+                false
+            }
+        };
+        it.private.take();
+        self.forget_instance(it.node, &it.address.key);
+        self.ephemeral_end(&it.address, action, begun, ok);
+    }
+
+    /// Closes what is still open, in reverse order of opening; nothing is, unless the run was given up.
+    pub(crate) async fn close_everything(&self) {
+        let count = self.store.open.borrow().len() as u32;
+        for index in (0..count).rev() {
+            self.close(OpenIx(index)).await;
+        }
+    }
+
+    fn ephemeral_start(&self, address: &ResourceInstance, action: EphemeralAction) -> Instant {
+        self.emit(Event::EphemeralStart { address: address.clone(), action });
+        Instant::now()
+    }
+
+    async fn ephemeral_progress<T>(
+        &self,
+        address: &ResourceInstance,
+        action: EphemeralAction,
+        begun: Instant,
+        call: impl Future<Output = T>,
+    ) -> T {
+        with_progress(call, begun, |elapsed| {
+            self.emit(Event::EphemeralProgress { address: address.clone(), action, elapsed });
+        })
+        .await
+    }
+
+    fn ephemeral_end(&self, address: &ResourceInstance, action: EphemeralAction, begun: Instant, ok: bool) {
+        let (address, elapsed) = (address.clone(), begun.elapsed());
+        self.emit(match ok {
+            true => Event::EphemeralComplete { address, action, elapsed },
+            false => Event::EphemeralErrored { address, action, elapsed },
+        });
+    }
+
+    /// The node of the provider that a resource's node uses.
+    pub(crate) fn provider_node(&self, node: NodeIx) -> Option<NodeIx> {
+        let graph = self.graph.borrow();
+        let provider = graph.dependencies(node).find(|(_, kind, _)| *kind == EdgeKind::Provider);
+        provider.map(|(provider, ..)| provider)
+    }
+
+    /// The provider that a resource's node uses.
+    pub(crate) fn source_of(&self, node: NodeIx) -> Option<addr::ProviderSource> {
+        let provider = self.provider_node(node)?;
+        let is_provider = matches!(
+            self.graph.borrow().kind(provider),
+            NodeKind::Declared { .. } | NodeKind::ImplicitProvider { .. }
+        );
+        is_provider.then(|| self.provider_ref(provider).source)
+    }
+
+    /// The provider's name in messages.
+    pub(crate) fn provider_name(&self, node: NodeIx) -> String {
+        self.source_of(node).map_or_else(|| "(unknown)".to_owned(), |it| format!("\"{it}\""))
+    }
+}
+
+/// What the result must agree with: the configuration, and anything at all for attributes that the provider computes.
+fn expected_result(block: &Block, config: &Value) -> Value {
+    let expected = objchange::planned_unknown_object(block, config);
+    expected.map_parts(|step, part| match step {
+        values::Step::Attr(name) => match block.attributes().get(name) {
+            Some(attribute) if attribute.computed => Value::unknown(attribute.implied_type()),
+            _ => part.clone(),
+        },
+        values::Step::Index(_) => part.clone(),
+    })
+}

@@ -1,0 +1,244 @@
+//! What a run remembers for the next one, so that only what an edit touched runs again.
+//!
+//! A node is remembered with the versions of what it read. If its item and those versions are the same, it is not run;
+//! if it is run and its value comes out equal, its version stays, and whatever reads it is not run either.
+//!
+//! **Invariant:** an ephemeral value is not kept, only a hash of it under a key that exists in this process only.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use addr::{InstanceKey, ModuleInstance};
+use hir::Item;
+use hmac::{Hmac, Mac};
+use rustc_hash::{FxHashMap, FxHasher};
+use sha2::Sha256;
+use state::{Object, ResourceChange};
+use values::{MarkKind, Str, Type, Value, msgpack};
+
+/// Says whether something changed: equal versions mean equal values. Zero is no version.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Version(u64);
+
+/// The versions of what a node read, hashed. Versions are counters and no secret.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Inputs(u64);
+
+/// A keyed hash.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Digest([u8; 32]);
+
+/// Set in versions that are hashes, so that none is equal to a counted one.
+const HASHED: u64 = 1 << 63;
+
+/// Everything that runs of one session remember. A run that begins with an empty memo does everything.
+pub struct Memo {
+    key: [u8; 32],
+    last_version: u64,
+    /// What the whole run depends on beside the program: settings and the like.
+    surroundings: Option<Digest>,
+    nodes: FxHashMap<NodeKey, NodeMemo>,
+    instances: FxHashMap<(ModuleInstance, addr::Resource, InstanceKey), InstanceMemo>,
+}
+
+/// Names a node across runs.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct NodeKey {
+    pub(crate) module: ModuleInstance,
+    pub(crate) node: NodeName,
+}
+
+/// Names a node in its module instance.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum NodeName {
+    Variable(Str),
+    Local(Str),
+    Output(Str),
+    Resource(addr::Resource),
+    Provider(Str, Option<Str>),
+}
+
+/// What is remembered of a node.
+pub(crate) struct NodeMemo {
+    pub(crate) item: Arc<Item>,
+    /// The versions of what it read.
+    pub(crate) inputs: Inputs,
+    pub(crate) version: Version,
+    value: Remembered,
+}
+
+enum Remembered {
+    Value(Value),
+    Hidden(Digest),
+}
+
+/// What is remembered of a resource instance: the plan for it.
+#[derive(Clone)]
+pub(crate) struct InstanceMemo {
+    pub(crate) item: Arc<Item>,
+    pub(crate) inputs: Inputs,
+    /// The configuration as it was evaluated, and the provider's.
+    pub(crate) config: Digest,
+    pub(crate) prior: Option<Arc<Object>>,
+    pub(crate) planned: Planned,
+}
+
+/// What planning an instance came to.
+#[derive(Clone)]
+pub(crate) struct Planned {
+    pub(crate) change: Option<ResourceChange>,
+    pub(crate) drift: Option<ResourceChange>,
+    pub(crate) refreshed: Option<Arc<Object>>,
+    pub(crate) value: Value,
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo::new()
+    }
+}
+
+impl Memo {
+    /// Remembers nothing.
+    pub fn new() -> Memo {
+        Memo {
+            key: process_key(),
+            last_version: 0,
+            surroundings: None,
+            nodes: FxHashMap::default(),
+            instances: FxHashMap::default(),
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.instances.clear();
+    }
+
+    /// Begins a run: what was remembered under other surroundings is forgotten.
+    pub(crate) fn begin(&mut self, surroundings: &[&[u8]]) {
+        let digest = self.digest(surroundings);
+        if self.surroundings != Some(digest) {
+            self.clear();
+            self.surroundings = Some(digest);
+        }
+    }
+
+    pub(crate) fn next_version(&mut self) -> Version {
+        self.last_version += 1;
+        Version(self.last_version)
+    }
+
+    /// A version that equal values share.
+    pub(crate) fn version_of_value(&self, value: &Value) -> Version {
+        let Digest(bytes) = self.value_digest(value);
+        let (first, _) = bytes.split_at(8);
+        Version(u64::from_le_bytes(first.try_into().unwrap_or_default()) | HASHED)
+    }
+
+    /// A version of something that changes only when what it reads does.
+    pub(crate) fn version_of_inputs(&self, inputs: Inputs) -> Version {
+        Version(inputs.0 | HASHED)
+    }
+
+    /// What is remembered of a node, if its item and what it read are the same.
+    pub(crate) fn unchanged(&self, key: &NodeKey, item: &Arc<Item>, inputs: Inputs) -> Option<(Version, Option<Value>)> {
+        let memo = self.nodes.get(key)?;
+        if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs {
+            return None;
+        }
+        let value = match &memo.value {
+            Remembered::Value(value) => Some(value.clone()),
+            Remembered::Hidden(_) => None,
+        };
+        Some((memo.version, value))
+    }
+
+    /// Remembers a node; gives the version of its value, which is the old one if the value is the same.
+    pub(crate) fn remember(&mut self, key: NodeKey, item: &Arc<Item>, inputs: Inputs, value: &Value) -> Version {
+        let remembered = if value.has_deep(MarkKind::Ephemeral) {
+            Remembered::Hidden(self.value_digest(value))
+        } else {
+            Remembered::Value(value.clone())
+        };
+        let same = self.nodes.get(&key).is_some_and(|old| match (&old.value, &remembered) {
+            (Remembered::Value(old), Remembered::Value(new)) => old.raw_equals(new),
+            (Remembered::Hidden(old), Remembered::Hidden(new)) => old == new,
+            _ => false,
+        });
+        let version = if same { self.nodes[&key].version } else { self.next_version() };
+        self.nodes.insert(key, NodeMemo { item: Arc::clone(item), inputs, version, value: remembered });
+        version
+    }
+
+    pub(crate) fn instance(
+        &self,
+        module: &ModuleInstance,
+        resource: &addr::Resource,
+        key: &InstanceKey,
+    ) -> Option<&InstanceMemo> {
+        self.instances.get(&(module.clone(), resource.clone(), key.clone()))
+    }
+
+    pub(crate) fn remember_instance(
+        &mut self,
+        module: ModuleInstance,
+        resource: addr::Resource,
+        key: InstanceKey,
+        memo: InstanceMemo,
+    ) {
+        self.instances.insert((module, resource, key), memo);
+    }
+
+    /// Hashes a value with its type and the places of its marks.
+    pub(crate) fn value_digest(&self, value: &Value) -> Digest {
+        let mut mac = self.mac();
+        let (plain, marks) = value.unmark_deep();
+        // Every value can be encoded as one of unknown type; the type is then part of the bytes.
+        mac.update(&msgpack::encode(&plain, &Type::Dynamic).unwrap_or_default());
+        for (path, marks) in marks {
+            mac.update(format!("{path}{marks:?}").as_bytes());
+        }
+        Digest(mac.finalize().into_bytes().into())
+    }
+
+    pub(crate) fn digest(&self, parts: &[&[u8]]) -> Digest {
+        let mut mac = self.mac();
+        for part in parts {
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part);
+        }
+        Digest(mac.finalize().into_bytes().into())
+    }
+
+    pub(crate) fn combine(&self, digests: &[Digest]) -> Digest {
+        let mut mac = self.mac();
+        digests.iter().for_each(|it| mac.update(&it.0));
+        Digest(mac.finalize().into_bytes().into())
+    }
+
+    fn mac(&self) -> Hmac<Sha256> {
+        Hmac::new_from_slice(&self.key).expect("a key of any length makes an HMAC")
+    }
+}
+
+/// Hashes versions.
+pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
+    let mut hasher = FxHasher::default();
+    for version in versions {
+        version.hash(&mut hasher);
+    }
+    Inputs(hasher.finish())
+}
+
+/// A key that nobody can know outside of this process.
+fn process_key() -> [u8; 32] {
+    let mut key = [0; 32];
+    for half in key.chunks_exact_mut(16) {
+        half.copy_from_slice(uuid::Uuid::new_v4().as_bytes());
+    }
+    key
+}

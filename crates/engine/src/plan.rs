@@ -1,0 +1,205 @@
+//! Planning: what has to happen, as data.
+
+use std::sync::Arc;
+
+use db::Diagnostic;
+use hir::Program;
+use rustc_hash::FxHashSet;
+use state::{Action, BackendRecord, Plan, PlanMode, ResourceChange, State, StateIdentity};
+use values::{MarkKind, Type, Value};
+
+use crate::{
+    event::{ChangeCounts, Event, Operation},
+    memo::Memo,
+    request::{Environment, PlanOptions, PlanOutcome},
+    variables::VariableValues,
+    walk::{self, Phase, Settings, Walk, WalkInput},
+};
+
+/// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
+/// the state knows.
+///
+/// `memo` makes a plan after an edit cheap; a new one makes everything run. The plan's fields about where it is kept
+/// (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the caller's to fill in before it is saved.
+///
+/// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
+pub async fn plan(
+    program: &Arc<Program>,
+    prior: State,
+    variables: VariableValues,
+    memo: &mut Memo,
+    environment: &Environment,
+    options: PlanOptions,
+) -> PlanOutcome {
+    if options.mode == PlanMode::RefreshOnly {
+        return refused(prior, options, "refresh-only plans");
+    }
+    let phase = if options.mode == PlanMode::Destroy { Phase::PlanDestroy } else { Phase::Plan };
+    let settings = Settings {
+        phase,
+        refresh: options.refresh,
+        parallelism: options.parallelism,
+        applying: options.applying,
+        workspace: options.workspace.clone(),
+        replace: options.replace.iter().cloned().collect::<FxHashSet<_>>(),
+    };
+    begin_memo(memo, &options);
+    let mut plan = empty_plan(&options);
+    plan.variables = given_plain(program, &variables);
+    plan.ephemeral_variables = given_ephemeral(program, &variables);
+    let previous = Arc::new(prior);
+    let input = WalkInput { settings, variables, orders: None, states: None, previous: Arc::clone(&previous) };
+    let walk = Walk::new(program, environment, memo, input);
+    walk.add_root();
+    if phase == Phase::PlanDestroy {
+        walk.add_everything_as_orphan();
+    }
+    walk::run(&walk).await;
+    finish(&walk, plan, options.mode)
+}
+
+fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
+    if mode == PlanMode::Destroy {
+        walk.plan_output_removal(|_| true);
+    } else {
+        walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
+    }
+    plan.checks = walk.checks.borrow().results();
+    let mut refreshed = walk.state.take();
+    refreshed.checks = plan.checks.clone();
+    plan.resource_changes = sorted(walk.changes.take());
+    plan.resource_drift = sorted(walk.drift.take());
+    let mut ephemerals = walk.ephemerals.take();
+    ephemerals.sort();
+    ephemerals.dedup();
+    plan.ephemerals = ephemerals;
+    plan.output_changes = walk.outputs.take();
+    refuse_ephemeral(walk, &plan);
+    let diagnostics = walk.diagnostics.take();
+    plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
+    plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
+    if !plan.has_errors {
+        walk.emit(Event::Summary { operation: Operation::Plan, counts: counts(&plan.resource_changes) });
+    }
+    PlanOutcome { plan, refreshed, diagnostics }
+}
+
+/// The number of objects that changes add, change and destroy.
+pub(crate) fn counts(changes: &[ResourceChange]) -> ChangeCounts {
+    let mut counts = ChangeCounts::default();
+    for change in changes {
+        counts.import += usize::from(change.change.importing.is_some());
+        match change.change.action {
+            Action::Create => counts.add += 1,
+            Action::Update => counts.change += 1,
+            Action::Delete => counts.destroy += 1,
+            Action::DeleteThenCreate | Action::CreateThenDelete => {
+                counts.add += 1;
+                counts.destroy += 1;
+            }
+            Action::Forget => counts.forget += 1,
+            Action::ForgetThenCreate => {
+                counts.add += 1;
+                counts.forget += 1;
+            }
+            Action::NoOp | Action::Read => {}
+        }
+    }
+    counts
+}
+
+fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
+    let acts = |action: Action| action != Action::NoOp;
+    plan.resource_changes.iter().any(|it| acts(it.change.action))
+        || plan.output_changes.values().any(|it| acts(it.action))
+        // A destroy plan of a state with nothing but data sources still clears that state.
+        || (plan.mode == PlanMode::Destroy && !previous.is_empty() && refreshed.resources().len() > 0)
+}
+
+fn sorted(mut changes: Vec<ResourceChange>) -> Vec<ResourceChange> {
+    changes.sort_by(|a, b| a.addr.cmp(&b.addr));
+    changes
+}
+
+/// The last line of defence: a plan with an ephemeral value in it is a defect of ours, and never leaves this function.
+fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
+    let holds = |value: &Value| value.has_deep(MarkKind::Ephemeral);
+    let change = |it: &ResourceChange| holds(&it.change.before) || holds(&it.change.after);
+    let leaks = plan.resource_changes.iter().chain(&plan.resource_drift).find(|it| change(it));
+    if let Some(leak) = leaks {
+        let detail = format!("The planned change of {} holds an ephemeral value. This is a defect of Mayfly; please report it.", leak.addr);
+        walk.report_about(&leak.addr.to_string(), "ephemeral-in-plan", "Ephemeral value in a plan", detail);
+    }
+    if let Some((name, _)) = plan.output_changes.iter().find(|(_, it)| holds(&it.before) || holds(&it.after)) {
+        let detail = format!("The planned change of output {name} holds an ephemeral value. This is a defect of Mayfly; please report it.");
+        walk.report_about(&format!("output.{name}"), "ephemeral-in-plan", "Ephemeral value in a plan", detail);
+    }
+}
+
+/// A memo is good for runs under the same settings only.
+fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
+    let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
+    memo.begin(&[
+        options.workspace.as_bytes(),
+        &[u8::from(options.applying), u8::from(options.refresh), u8::from(options.mode == PlanMode::Destroy)],
+        replace.join("\n").as_bytes(),
+    ]);
+}
+
+fn given_plain(program: &Program, variables: &VariableValues) -> std::collections::BTreeMap<values::Str, Value> {
+    let declared = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
+    let given = declared.filter_map(|(name, entry)| {
+        let given = variables.get(name)?;
+        // Kept as it was understood, so that apply need not know what text it came from.
+        let variable = entry.variable();
+        let converted = if given.is_text() && !variable.ty.written {
+            Ok(given.value.clone())
+        } else {
+            hir::eval::apply_type(&variable.ty, given.value.clone())
+        };
+        Some((name.clone(), converted.unwrap_or_else(|_| given.value.clone()).without_all_marks()))
+    });
+    given.collect()
+}
+
+fn given_ephemeral(program: &Program, variables: &VariableValues) -> std::collections::BTreeSet<values::Str> {
+    let declared = program.root().variables.iter().filter(|(_, it)| it.variable().ephemeral);
+    declared.map(|(name, _)| name.clone()).filter(|name| variables.contains(name)).collect()
+}
+
+fn empty_plan(options: &PlanOptions) -> Plan {
+    Plan {
+        id: uuid::Uuid::new_v4().to_string(),
+        timestamp: options.timestamp.to_string(),
+        made_by: String::new(),
+        mode: options.mode,
+        is_applyable: false,
+        has_errors: false,
+        variables: Default::default(),
+        ephemeral_variables: Default::default(),
+        resource_changes: Vec::new(),
+        resource_drift: Vec::new(),
+        ephemerals: Vec::new(),
+        output_changes: Default::default(),
+        checks: Vec::new(),
+        relevant_attributes: Vec::new(),
+        targets: Vec::new(),
+        excludes: Vec::new(),
+        force_replace: options.replace.clone(),
+        backend: BackendRecord {
+            type_name: String::new(),
+            config: Value::null(Type::Dynamic),
+            workspace: options.workspace.to_string(),
+        },
+        prior_state: StateIdentity::default(),
+        root_dir: String::new(),
+        data_dir: String::new(),
+    }
+}
+
+fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
+    let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
+    let diagnostics = vec![Diagnostic::error("not-supported-yet", "Not supported yet", detail)];
+    let plan = Plan { has_errors: true, ..empty_plan(&options) };
+    PlanOutcome { plan, refreshed: prior, diagnostics }
+}

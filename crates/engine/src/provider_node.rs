@@ -1,0 +1,81 @@
+//! Provider configurations: evaluated when somebody needs them, and not before.
+
+use std::{rc::Rc, sync::Arc};
+
+use addr::ProviderSource;
+use db::Diagnostic;
+use hir::Entry;
+use values::Value;
+
+use crate::{
+    graph::{ModuleIx, NodeIx},
+    memo::NodeName,
+    walk::{EngineScope, Facts, Failed, ModuleRun, Outcome, Turn, Walk},
+};
+
+impl Walk<'_> {
+    /// One turn of a provider block.
+    pub(crate) fn run_provider(&self, node: NodeIx, index: ModuleIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let config = entry.provider_config();
+        if let Some(expr) = config.for_each {
+            self.report_unsupported(entry, expr.into(), "provider instances made by for_each");
+            return Turn::Failed;
+        }
+        let Some(source) = self.provider_source(module, &config.local_name) else { return Turn::Failed };
+        let Ok(schema) = self.provider_schema(&source, Some(entry)) else { return Turn::Failed };
+        let name = NodeName::Provider(config.local_name.clone(), config.alias.clone());
+        let turn = self.remembered(node, module, name, &entry.item, &[], || {
+            let scope = EngineScope::new(self, index, None);
+            self.decode(&scope, entry, &config.body, entry.item.header, schema.block(), None)
+        });
+        if !matches!(turn, Turn::Done { .. }) {
+            return turn;
+        }
+        if let Some(value) = self.value_of(node) {
+            self.environment.redactor.learn(&value);
+            self.place(node, source, &value, Some(entry));
+        }
+        // Whatever the configuration was made from stays open as long as the provider is used: a process may have to be
+        // started at any time until then.
+        let inherited = self.inherited(node);
+        self.with_facts(node, |it| it.opened = inherited.opened);
+        Turn::Done { keeps: true }
+    }
+
+    /// One turn of a provider for which nothing is written.
+    pub(crate) fn run_implicit_provider(&self, node: NodeIx, index: u32) -> Turn {
+        let source = self.implicit_providers.borrow()[index as usize].clone();
+        let Ok(schema) = self.provider_schema(&source, None) else { return Turn::Failed };
+        let value = schema.block().empty_value();
+        let version = self.memo.borrow().version_of_value(&value);
+        self.place(node, source, &value, None);
+        self.with_facts(node, |it| *it = Facts { version, ..Facts::default() });
+        Turn::Done { keeps: false }
+    }
+
+    fn place(&self, node: NodeIx, source: ProviderSource, config: &Value, entry: Option<&Entry>) {
+        let plain = config.without_all_marks();
+        let digest = self.memo.borrow().value_digest(&plain);
+        let slot = self.pool.slot(source, digest, plain, entry.cloned());
+        self.set_outcome(node, Outcome::Provider(slot));
+    }
+
+    fn provider_schema(
+        &self,
+        source: &ProviderSource,
+        entry: Option<&Entry>,
+    ) -> Result<Arc<provider::Schema>, Failed> {
+        if let Some(schemas) = self.schemas(source) {
+            return Ok(Arc::clone(&schemas.provider));
+        }
+        let detail = format!(
+            "The schemas of the provider {source} are not there. Run \"mayfly init\" to install the providers that this configuration needs."
+        );
+        let diagnostic = Diagnostic::error("missing-provider-schema", "Missing provider schema", detail);
+        match entry {
+            Some(entry) => self.report_at(entry, entry.item.header.into(), None, diagnostic),
+            None => self.report(diagnostic),
+        }
+        Err(Failed)
+    }
+}

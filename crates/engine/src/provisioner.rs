@@ -1,0 +1,269 @@
+//! `local-exec`: commands around the life of an object.
+//!
+//! **Invariant:** where a secret is in the configuration, nothing that the command prints is shown; of a failure, only
+//! its status and what is left of the output without the secrets (DESIGN 2.11).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use addr::{InstanceKey, ResourceInstance};
+use db::{Diagnostic, Severity};
+use hir::{
+    Entry, Scope,
+    item::{Provisioner, RefPlace},
+};
+use provider::{Attribute, Block};
+use values::{MarkKind, Str, Type, Value};
+
+use crate::{
+    event::Event,
+    request::{Command, CommandStatus},
+    resource::Subject,
+    walk::{Each, EngineScope, Failed, OwnObject, Walk},
+};
+
+/// The arguments of `local-exec`.
+static SCHEMA: LazyLock<Block> = LazyLock::new(|| {
+    let attributes = [
+        ("command", Attribute::required(Type::String)),
+        ("interpreter", Attribute::optional(Type::list(Type::String))),
+        ("working_dir", Attribute::optional(Type::String)),
+        ("environment", Attribute::optional(Type::map(Type::String))),
+        ("quiet", Attribute::optional(Type::Bool)),
+    ];
+    Block::new(attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+});
+
+/// The longest output that is kept for an error, in bytes.
+const KEPT_OUTPUT: usize = 64 * 1024;
+
+/// Which secrets are in a configuration, and so what may be shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Secrecy {
+    None,
+    Sensitive,
+    Ephemeral,
+}
+
+impl Secrecy {
+    fn of(config: &Value) -> Secrecy {
+        if config.has_deep(MarkKind::Ephemeral) {
+            Secrecy::Ephemeral
+        } else if config.has_deep(MarkKind::Sensitive) {
+            Secrecy::Sensitive
+        } else {
+            Secrecy::None
+        }
+    }
+
+    /// What is shown instead of every line.
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Secrecy::None => None,
+            Secrecy::Sensitive => Some("(output suppressed due to sensitive value in config)"),
+            Secrecy::Ephemeral => Some("(output suppressed due to ephemeral value in config)"),
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Runs the provisioners of a new object. Where one fails, the object is tainted.
+    pub(crate) async fn provision_created(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        value: &Value,
+    ) -> Result<(), Failed> {
+        for provisioner in entry.resource().provisioners.iter().filter(|it| !it.at_destroy) {
+            let opened = self.with_facts(subject.node, |it| it.opened.clone());
+            let ran = match self.freshen(&opened).await {
+                Ok(()) => self.provision(subject, entry, each, value, provisioner).await,
+                Err(Failed) => Err(Failed),
+            };
+            if ran.is_err() {
+                self.taint(subject)?;
+                return Err(Failed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the provisioners of an object that is about to be destroyed. Where one fails, it is not.
+    pub(crate) async fn provision_destroyed(&self, subject: &Subject, value: &Value) -> Result<(), Failed> {
+        let Some(entry) = &subject.entry else { return Ok(()) };
+        let each = Each { key: subject.address.key.clone(), value: None };
+        for provisioner in entry.resource().provisioners.iter().filter(|it| it.at_destroy) {
+            if &*provisioner.kind != "local-exec" {
+                self.report_unsupported(entry, provisioner.node.into(), &format!("the provisioner \"{}\"", provisioner.kind));
+                return Err(Failed);
+            }
+            self.provision(subject, entry, &each, value, provisioner).await?;
+        }
+        Ok(())
+    }
+
+    async fn provision(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        value: &Value,
+        provisioner: &Provisioner,
+    ) -> Result<(), Failed> {
+        let resource = &entry.resource().resource;
+        let has_each = !matches!(each.key, InstanceKey::None);
+        let scope = EngineScope::new(self, subject.module, has_each.then_some(each));
+        let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });
+        let address = subject.address.clone();
+        let kind = provisioner.kind.to_string();
+        self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
+        let ran = match self.decode(&scope, entry, &provisioner.body, provisioner.node, &SCHEMA, Some(&subject.text)) {
+            Ok(config) => {
+                self.learn_references(&scope, entry, &config);
+                self.local_exec(&address, &kind, &config).await
+            }
+            Err(Failed) => {
+                self.emit(Event::ProvisionErrored { address, provisioner: kind });
+                return Err(Failed);
+            }
+        };
+        let Err(detail) = ran else {
+            self.emit(Event::ProvisionComplete { address, provisioner: kind });
+            return Ok(());
+        };
+        self.emit(Event::ProvisionErrored { address, provisioner: kind });
+        let severity = if provisioner.continue_on_failure { Severity::Warning } else { Severity::Error };
+        let error = Diagnostic::error("local-exec", "local-exec provisioner error", detail);
+        let diagnostic = Diagnostic { severity, ..error };
+        self.report_at(entry, provisioner.node.into(), Some(&subject.text), diagnostic);
+        if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
+    }
+
+    /// Learns the secrets that the command may print: those of everything that its arguments refer to.
+    fn learn_references(&self, scope: &dyn Scope, entry: &Entry, config: &Value) {
+        self.environment.redactor.learn(config);
+        for it in entry.item.refs.iter() {
+            if !matches!(it.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner) {
+                continue;
+            }
+            if let Ok(evaluated) = hir::eval::evaluate(&entry.item.exprs, it.expr, scope) {
+                self.environment.redactor.learn(&evaluated.value);
+            }
+        }
+    }
+
+    /// Runs the command; the error is the detail of a diagnostic.
+    async fn local_exec(&self, address: &ResourceInstance, kind: &str, config: &Value) -> Result<(), String> {
+        let secrecy = Secrecy::of(config);
+        let arguments = Arguments::read(&config.without_all_marks())?;
+        let executing = if arguments.quiet {
+            "local-exec: Executing: Suppressed by quiet=true".to_owned()
+        } else {
+            format!("Executing: {}", go_list(&arguments.command.arguments))
+        };
+        let output = Output {
+            address: address.clone(),
+            provisioner: kind.to_owned(),
+            notice: secrecy.notice(),
+            printed: Arc::default(),
+        };
+        let (events, redactor) = (Arc::clone(&self.environment.events), self.environment.redactor.clone());
+        let shown = output.clone();
+        let show = move |line: &str| {
+            let line = shown.notice.map_or_else(|| redactor.redact(line), str::to_owned);
+            let (address, provisioner) = (shown.address.clone(), shown.provisioner.clone());
+            events.event(Event::ProvisionOutput { address, provisioner, line });
+        };
+        show(&executing);
+        let printed = Arc::clone(&output.printed);
+        let line = move |line: &str| {
+            let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() < KEPT_OUTPUT {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+            drop(kept);
+            show(line);
+        };
+        let shell_command = arguments.text.clone();
+        let status = self.environment.commands.run(arguments.command, &line, &self.environment.cancel).await;
+        let printed = output.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match status {
+            Ok(CommandStatus { success: true, .. }) => Ok(()),
+            Ok(CommandStatus { text, .. }) => Err(self.failure(secrecy, &shell_command, &text, &printed)),
+            Err(reason) => Err(format!("The command could not be started: {reason}.")),
+        }
+    }
+
+    fn failure(&self, secrecy: Secrecy, command: &str, status: &str, printed: &str) -> String {
+        let redactor = &self.environment.redactor;
+        if secrecy == Secrecy::None {
+            return redactor.redact(&format!("Error running command '{command}': {status}. Output: {printed}"));
+        }
+        match redactor.redact_strictly(printed) {
+            Some(printed) => format!(
+                "Error running a command whose configuration holds secrets: {status}. Its output, without them: {printed}"
+            ),
+            None => format!(
+                "Error running a command whose configuration holds secrets: {status}. Its output is not shown, because one of them is too short to be found in it."
+            ),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Output {
+    address: ResourceInstance,
+    provisioner: String,
+    notice: Option<&'static str>,
+    printed: Arc<Mutex<String>>,
+}
+
+/// The arguments of `local-exec`, without marks. No `Debug`: secrets are among them.
+struct Arguments {
+    command: Command,
+    /// The command as written.
+    text: String,
+    quiet: bool,
+}
+
+impl Arguments {
+    fn read(config: &Value) -> Result<Arguments, String> {
+        if !config.is_wholly_known() {
+            return Err("The configuration of the provisioner has parts that are not known.".to_owned());
+        }
+        let attribute = |name: &str| config.get_attr(name).filter(|it| !it.is_null());
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let command = attribute("command").as_ref().and_then(text).unwrap_or_default();
+        if command.is_empty() {
+            return Err("local-exec provisioner command must be a non-empty string".to_owned());
+        }
+        let interpreter = attribute("interpreter");
+        let interpreter: Vec<String> =
+            interpreter.iter().flat_map(|it| it.as_slice().unwrap_or_default()).filter_map(text).collect();
+        let mut arguments = if interpreter.is_empty() { default_interpreter() } else { interpreter };
+        arguments.push(command.clone());
+        let environment = attribute("environment");
+        let environment = environment.iter().flat_map(|it| it.as_map().into_iter().flatten());
+        let environment = environment.filter_map(|(name, value)| Some((name.to_string(), text(value)?))).collect();
+        Ok(Arguments {
+            command: Command { arguments, directory: attribute("working_dir").as_ref().and_then(text), environment },
+            text: command,
+            quiet: attribute("quiet").and_then(|it| it.as_bool()).unwrap_or(false),
+        })
+    }
+}
+
+fn default_interpreter() -> Vec<String> {
+    let shell = if cfg!(windows) { ["cmd", "/C"] } else { ["/bin/sh", "-c"] };
+    shell.map(str::to_owned).to_vec()
+}
+
+/// A list as the reference prints it: `["/bin/sh" "-c" "echo"]`.
+fn go_list(arguments: &[String]) -> String {
+    let quoted: Vec<String> = arguments.iter().map(|it| format!("{it:?}")).collect();
+    format!("[{}]", quoted.join(" "))
+}

@@ -1,0 +1,446 @@
+//! Making the planned change of an instance happen.
+
+use std::{rc::Rc, sync::Arc};
+
+use addr::ResourceMode;
+use hir::Entry;
+use provider::{ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange};
+use state::{Action, CheckKind, Object, ResourceChange, Status};
+use tokio::time::Instant;
+use values::{MarkKind, Value, conform};
+
+use super::{ChangePlan, Subject, change::ChangeRequest, object_id, prior::Prior};
+use crate::{
+    event::{ApplyAction, Event},
+    graph::{EdgeKind, NodeIx},
+    progress::with_progress,
+    walk::{Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, ResourceValue, Turn, Walk, Work, checks::{Checked, ConditionKind}},
+};
+
+/// What an apply call left behind.
+pub(crate) struct Applied {
+    /// The object; none if it is gone.
+    pub(crate) value: Option<Value>,
+    pub(crate) private: Private,
+    pub(crate) identity: Option<Value>,
+    /// Whether an error was reported.
+    pub(crate) failed: bool,
+}
+
+impl Walk<'_> {
+    /// The first turn in apply: waits for what the orders for this resource need, and for nothing else.
+    pub(crate) fn prepare_apply(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
+        let Some(keys) = self.expanded(node) else { return Turn::Failed };
+        let resource = entry.resource();
+        let lifecycle = &resource.lifecycle;
+        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let mut acts = resource.resource.mode == ResourceMode::Ephemeral;
+        let mut creates = false;
+        let address = resource.resource.clone().in_module(module.address.clone());
+        let mut graph = self.graph.borrow_mut();
+        for each in &keys.instances {
+            let instance = address.instance(each.key.clone());
+            let Some(orders) = self.orders else { break };
+            if let Some(change) = orders.change(&instance) {
+                let action = change.change.action;
+                acts |= !matches!(action, Action::NoOp | Action::Delete);
+                creates |= action == Action::Create || action.is_replace();
+            }
+            if let Some(destroy) = orders.destroy_node(&instance) {
+                graph.add_active_edge(destroy, node, EdgeKind::Order);
+            }
+        }
+        let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
+        if !keys.instances.is_empty() {
+            graph.activate(node, |kind| match kind {
+                EdgeKind::Condition => acts || has_conditions,
+                EdgeKind::Provisioner => provisions,
+                EdgeKind::Value | EdgeKind::DependsOn | EdgeKind::Provider => acts,
+                _ => false,
+            });
+        }
+        drop(graph);
+        self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
+        Turn::Again
+    }
+
+    /// The second turn in apply.
+    pub(crate) fn begin_apply(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let inherited = self.inherited(node);
+        self.with_facts(node, |it| {
+            *it = crate::walk::Facts { version: it.version, prepared: true, ..inherited };
+        });
+        let keys = match &self.outcomes.borrow()[node.0 as usize] {
+            Outcome::Resource(resource) => Rc::clone(&resource.keys),
+            _ => return Turn::Failed,
+        };
+        let lifecycle = &entry.resource().lifecycle;
+        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let mut tasks = Vec::new();
+        for each in &keys.instances {
+            if has_conditions || entry.resource().resource.mode == ResourceMode::Ephemeral || self.is_ordered(module, entry, each) {
+                tasks.push(Work::Instance(each.clone()));
+                continue;
+            }
+            if self.keep_as_is(node, entry, each).is_err() {
+                return Turn::Failed;
+            }
+        }
+        Turn::Tasks(tasks)
+    }
+
+    fn is_ordered(&self, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
+        let address = entry.resource().resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let change = self.orders.and_then(|it| it.change(&address));
+        change.is_some_and(|it| it.change.action != Action::NoOp)
+    }
+
+    /// An instance for which nothing is ordered: references see what state has.
+    fn keep_as_is(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let subject = self.subject(node, entry, &each.key)?;
+        if let Some(object) = self.object(&subject.address) {
+            self.with_facts(node, |it| {
+                if it.ancestors.is_empty() {
+                    it.ancestors = Arc::clone(&object.dependencies);
+                }
+            });
+            let value = self.object_value(&subject, &object)?;
+            self.set_instance(node, each, value);
+        }
+        Ok(())
+    }
+
+    /// Does what was planned for an instance.
+    pub(crate) async fn apply_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let subject = self.subject(node, entry, &each.key)?;
+        let config_addr = subject.address.config().to_string();
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let lifecycle = &entry.resource().lifecycle;
+        let scope = EngineScope::new(self, subject.module, Some(each));
+        let opened = self.with_facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked)?;
+        let ordered = self.orders.and_then(|it| it.change(&subject.address));
+        let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
+            Some(ordered) => self.make_change(&subject, entry, each, ordered).await?,
+            None => {
+                self.keep_as_is(node, entry, each)?;
+                self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
+            }
+        };
+        self.set_instance(node, each, value.clone());
+        let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
+        let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
+        self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)
+    }
+
+    async fn make_change(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        ordered: &ResourceChange,
+    ) -> Result<Value, Failed> {
+        let provider = self.provider(subject.provider_node).await?;
+        let prior = self.present(subject)?;
+        let config = self.resource_config(subject, entry, each)?;
+        let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
+        let plan = self.plan_change(subject, &*provider, request).await?;
+        self.check_final_plan(subject, ordered, &plan)?;
+        match plan.action {
+            Action::NoOp => return Ok(plan.after),
+            Action::Update if prior.as_ref().is_some_and(|it| same(&it.value, &plan.after)) => {
+                // Only what is secret about the object changed; the provider has nothing to do.
+                return self.keep_marks(subject, prior.as_ref(), &plan);
+            }
+            _ => {}
+        }
+        let action = if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
+        let id = prior.as_ref().and_then(|it| object_id(&it.value));
+        let begun = self.apply_start(subject, action, id.clone());
+        let prior_value = match plan.action {
+            Action::Update => plan.before.without_all_marks(),
+            _ => Value::null(subject.ty().clone()),
+        };
+        let request = ApplyResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: prior_value,
+            planned_state: plan.after.without_all_marks(),
+            config: config.without_all_marks(),
+            planned_private: plan.private.clone(),
+            provider_meta: subject.provider_meta.clone(),
+            planned_identity: plan.identity.clone(),
+        };
+        let response = self.apply_call(subject, &*provider, request, action, id, begun).await;
+        let applied = self.check_applied(subject, response, Some(&plan));
+        let result = self.keep_applied(subject, &plan, &config, prior.as_ref(), &applied);
+        let result = match result {
+            Ok(value) if action == ApplyAction::Create => {
+                self.provision_created(subject, entry, each, &value).await.map(|()| value)
+            }
+            result => result,
+        };
+        self.apply_end(subject, action, begun, result.as_ref().ok());
+        if result.is_ok() {
+            let mut counts = self.counts.borrow_mut();
+            match action {
+                ApplyAction::Update => counts.change += 1,
+                _ => counts.add += 1,
+            }
+        }
+        result
+    }
+
+    /// The object as the state has it at this moment.
+    fn present(&self, subject: &Subject) -> Result<Option<Prior>, Failed> {
+        let Some(object) = self.object(&subject.address) else { return Ok(None) };
+        let value = self.object_value(subject, &object)?;
+        Ok(Some(Prior {
+            value,
+            private: Private::new(Arc::clone(&object.private)),
+            identity: self.identity(subject, object.identity.as_ref()),
+            tainted: object.status == Status::Tainted,
+            object,
+        }))
+    }
+
+    /// The plan made with everything known must be a completion of the one that was approved.
+    fn check_final_plan(&self, subject: &Subject, ordered: &ResourceChange, plan: &ChangePlan) -> Result<(), Failed> {
+        let refuse = |what: String| {
+            let detail = format!(
+                "When expanding the plan for {} to include new values learned so far during apply, provider {} {what}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.text,
+                subject.provider.source.for_display()
+            );
+            self.report_about(&subject.text, "inconsistent-final-plan", "Provider produced inconsistent final plan", detail);
+        };
+        let approved = ordered.change.action;
+        let same_action = match (approved, plan.action) {
+            (a, b) if a == b => true,
+            // The first half of a replacement is done; an update may turn out to be needless.
+            (Action::DeleteThenCreate, Action::Create) | (Action::Update, Action::NoOp) => true,
+            _ => false,
+        };
+        if !same_action {
+            refuse(format!("changed the planned action from {approved:?} to {:?}", plan.action));
+            return Err(Failed);
+        }
+        let block = subject.schema.block();
+        let violations = objchange::object_compatible(block, &ordered.change.after, &plan.after);
+        for violation in &violations {
+            let message = self.environment.redactor.redact(&violation.message);
+            refuse(format!("produced an invalid new value for {}: {message}", violation.path));
+        }
+        if violations.is_empty() { Ok(()) } else { Err(Failed) }
+    }
+
+    fn keep_marks(&self, subject: &Subject, prior: Option<&Prior>, plan: &ChangePlan) -> Result<Value, Failed> {
+        let Some(prior) = prior else { return Err(Failed) };
+        let object = self.encode(subject, &plan.after, (*prior.object).clone())?;
+        self.save(subject, Some(Arc::new(object)))?;
+        Ok(plan.after.clone())
+    }
+
+    pub(crate) fn apply_start(
+        &self,
+        subject: &Subject,
+        action: ApplyAction,
+        id: Option<crate::event::ObjectId>,
+    ) -> Instant {
+        self.emit(Event::ApplyStart { address: subject.address.clone(), action, id });
+        Instant::now()
+    }
+
+    pub(crate) fn apply_end(&self, subject: &Subject, action: ApplyAction, begun: Instant, value: Option<&Value>) {
+        let (address, elapsed) = (subject.address.clone(), begun.elapsed());
+        self.emit(match value {
+            Some(value) => Event::ApplyComplete { address, action, id: object_id(value), elapsed },
+            None => Event::ApplyErrored { address, action, elapsed },
+        });
+    }
+
+    pub(crate) async fn apply_call(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        request: ApplyResourceChangeRequest,
+        action: ApplyAction,
+        id: Option<crate::event::ObjectId>,
+        begun: Instant,
+    ) -> ApplyResourceChangeResponse {
+        with_progress(provider.apply_resource_change(request), begun, |elapsed| {
+            let (address, id) = (subject.address.clone(), id.clone());
+            self.emit(Event::ApplyProgress { address, action, id, elapsed });
+        })
+        .await
+    }
+
+    /// Checks the answer of an apply call. `plan` is none for a deletion.
+    pub(crate) fn check_applied(
+        &self,
+        subject: &Subject,
+        response: ApplyResourceChangeResponse,
+        plan: Option<&ChangePlan>,
+    ) -> Applied {
+        let said = self.report_provider(response.diagnostics, subject.place(), Some(&subject.text));
+        let mut applied = Applied {
+            value: None,
+            private: response.private,
+            identity: response.new_identity,
+            failed: said.is_err(),
+        };
+        let Some(returned) = response.new_state else {
+            // Nobody can say what became of the object: the state keeps what it had.
+            if !applied.failed {
+                self.blame(subject, "Provider produced invalid object", "returned no object after apply, and no error either");
+            }
+            return Applied { failed: true, ..applied };
+        };
+        if !returned.is_null()
+            && let Some(mismatch) = conform::conforms(&returned.ty(), subject.ty()).first()
+        {
+            let what = format!("produced an invalid value after apply at {}: {}", mismatch.path, mismatch.message);
+            self.blame(subject, "Provider produced invalid object", &what);
+            return Applied { failed: true, ..applied };
+        }
+        applied.failed |= self.check_returned(subject, &returned, plan.is_some()).is_err();
+        let returned = without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
+        if let Some(plan) = plan
+            && !applied.failed
+            && !response.legacy_type_system
+        {
+            applied.failed = self.check_kept_promise(subject, plan, &returned).is_err();
+        }
+        applied.value = (!returned.is_null()).then_some(returned);
+        applied
+    }
+
+    /// A returned object must be there or not, as was wanted, wholly known, and without write-only values.
+    fn check_returned(&self, subject: &Subject, returned: &Value, wanted: bool) -> Result<(), Failed> {
+        let present = provider::write_only_values_present(&subject.type_name(), returned, subject.schema.block());
+        let mut ok = self.report_provider(present, None, Some(&subject.text)).is_ok();
+        let summary = "Provider returned invalid result object after apply";
+        if wanted == returned.is_null() {
+            let what = if wanted { "returned no object after apply" } else { "still returned an object after it was deleted" };
+            self.blame(subject, summary, what);
+            ok = false;
+        }
+        let mut unknown = Vec::new();
+        returned.walk(&mut |path, part| {
+            if !part.is_known() {
+                unknown.push(path.to_string());
+            }
+            true
+        });
+        for path in unknown {
+            let detail = format!(
+                "After the apply operation, the provider still indicated an unknown value for {}{path}. All values must be known after apply, so this is always a bug in the provider and should be reported in the provider's own repository. OpenTofu will still save the other known object values in the state.",
+                subject.text
+            );
+            self.report_about(&subject.text, "invalid-apply-result", summary, detail);
+            ok = false;
+        }
+        if ok { Ok(()) } else { Err(Failed) }
+    }
+
+    /// A returned object must be a completion of the planned one.
+    fn check_kept_promise(&self, subject: &Subject, plan: &ChangePlan, returned: &Value) -> Result<(), Failed> {
+        let planned = plan.after.without_all_marks();
+        let violations = objchange::object_compatible(subject.schema.block(), &planned, returned);
+        for violation in &violations {
+            let message = self.environment.redactor.redact(&violation.message);
+            let detail = format!(
+                "When applying changes to {}, provider {} produced an unexpected new value: {}{}{message}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.text,
+                subject.provider.source.for_display(),
+                violation.path,
+                if violation.path.is_root() { "" } else { ": " }
+            );
+            self.report_about(&subject.text, "inconsistent-result", "Provider produced inconsistent result after apply", detail);
+        }
+        if violations.is_empty() { Ok(()) } else { Err(Failed) }
+    }
+
+    fn blame(&self, subject: &Subject, summary: &str, what: &str) {
+        let detail = format!(
+            "Provider {} {what}, for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+            subject.provider.source.for_display(),
+            subject.text
+        );
+        self.report_about(&subject.text, "invalid-apply-result", summary, detail);
+    }
+
+    /// Writes what an apply call left behind to the state; gives the new value if all went well.
+    fn keep_applied(
+        &self,
+        subject: &Subject,
+        plan: &ChangePlan,
+        config: &Value,
+        prior: Option<&Prior>,
+        applied: &Applied,
+    ) -> Result<Value, Failed> {
+        let Some(value) = &applied.value else {
+            // A failed creation leaves nothing; after a failed change the object is still what it was.
+            return Err(Failed);
+        };
+        let marks = config.without_deep(MarkKind::Deprecated).path_marks();
+        let value = self.marked(subject, value).with_path_marks(&marks);
+        let creates = plan.action != Action::Update;
+        let status = match (applied.failed, creates) {
+            (true, true) => Status::Tainted,
+            (true, false) => prior.map_or(Status::Ready, |it| it.object.status),
+            (false, _) => Status::Ready,
+        };
+        let version = u64::try_from(subject.schema.version()).unwrap_or_default();
+        let kept = Object {
+            private: applied.private.as_bytes().into(),
+            dependencies: self.with_facts(subject.node, |it| it.ancestors.clone()),
+            status,
+            identity: self.encode_identity(subject, applied.identity.as_ref()),
+            ..Object::from_json(version, Arc::from("{}"))
+        };
+        let object = self.encode(subject, &value, kept)?;
+        self.save(subject, Some(Arc::new(object)))?;
+        if applied.failed { Err(Failed) } else { Ok(value) }
+    }
+
+    /// Puts an object into the state, or takes it out, and hands the state on.
+    ///
+    /// # Errors
+    /// If it could not be kept; the run then ends as soon as it can.
+    pub(crate) fn save(&self, subject: &Subject, object: Option<Arc<Object>>) -> Result<(), Failed> {
+        let mut state = self.state.borrow_mut();
+        match object {
+            Some(object) => state.set_current(&subject.address, &subject.provider, object),
+            None => {
+                state.remove_current(&subject.address);
+            }
+        }
+        let Some(states) = self.states else { return Ok(()) };
+        let kept = states.persist(&state, &subject.address);
+        drop(state);
+        kept.map_err(|diagnostic| {
+            self.report(*diagnostic);
+            self.stopping.set(true);
+            Failed
+        })
+    }
+
+    /// Marks the object of an instance to be replaced.
+    pub(crate) fn taint(&self, subject: &Subject) -> Result<(), Failed> {
+        let Some(object) = self.object(&subject.address) else { return Ok(()) };
+        self.save(subject, Some(Arc::new(object.with_status(Status::Tainted))))
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    b.is_wholly_known() && a.without_all_marks().raw_equals(&b.without_all_marks())
+}
+
+/// Nulls in the place of everything unknown, as far as that can be kept in a state.
+fn without_unknown(value: &Value) -> Value {
+    if value.is_wholly_known() {
+        return value.clone();
+    }
+    value.transform(&mut |_, part| if part.is_known() { part.clone() } else { Value::null(part.ty()) })
+}

@@ -1,0 +1,254 @@
+//! What a provider would do to an object to make it agree with a configuration: protocol.md 2.5, step by step.
+
+use hir::item;
+use provider::{
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest, objchange,
+};
+use state::{Action, Reason};
+use values::{MarkKind, Marks, Path, Value};
+
+use super::{Subject, prior::Prior};
+use crate::walk::{Failed, Walk};
+
+/// A planned change of one object.
+#[derive(Clone)]
+pub(crate) struct ChangePlan {
+    pub(crate) action: Action,
+    /// The object as it is; null if there is none. Marked.
+    pub(crate) before: Value,
+    /// The object as it will be; unknown in parts. Marked.
+    pub(crate) after: Value,
+    pub(crate) private: Private,
+    pub(crate) identity: Option<Value>,
+    pub(crate) required_replace: Vec<Path>,
+    pub(crate) reason: Option<Reason>,
+}
+
+/// What planning a change starts from.
+pub(crate) struct ChangeRequest<'t> {
+    pub(crate) prior: Option<&'t Prior>,
+    /// The evaluated configuration, marked, without ephemeral marks.
+    pub(crate) config: &'t Value,
+    /// Whether the object is to be replaced though nothing forces it.
+    pub(crate) replace: bool,
+}
+
+/// One answer of the provider, checked.
+struct Answer {
+    planned: Value,
+    requires_replace: Vec<Path>,
+    private: Private,
+    identity: Option<Value>,
+    legacy: bool,
+}
+
+impl Walk<'_> {
+    /// Plans the creation or change of an object.
+    pub(crate) async fn plan_change(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        request: ChangeRequest<'_>,
+    ) -> Result<ChangePlan, Failed> {
+        let config = request.config.without_all_marks();
+        let validate = ValidateRequest { type_name: subject.type_name(), config: config.clone() };
+        let found = provider.validate_resource_config(validate).await;
+        self.report_provider(found, subject.place(), Some(&subject.text))?;
+
+        let null = || Value::null(subject.ty().clone());
+        // A tainted object is planned as if it were not there.
+        let prior = request.prior.filter(|it| !it.tainted);
+        let prior_value = prior.map_or_else(null, |it| it.value.without_all_marks());
+        let ignored = self.ignored(subject);
+        let followed = match (&ignored, prior) {
+            (Some(ignored), Some(_)) => {
+                objchange::ignore_changes(&prior_value, &config, Some(subject.schema.block()), ignored)
+            }
+            _ => config.clone(),
+        };
+        let (prior_private, prior_identity) =
+            prior.map_or_else(Default::default, |it| (it.private.clone(), it.identity.clone()));
+        let first = self.ask_plan(subject, provider, &prior_value, &followed, prior_private, prior_identity).await?;
+        let first = self.check_plan(subject, &prior_value, &followed, first)?;
+        let planned = match &ignored {
+            // The old SDK may plan changes where none are configured.
+            Some(ignored) if first.legacy && prior.is_some() => {
+                objchange::ignore_changes(&prior_value, &first.planned, None, ignored)
+            }
+            _ => first.planned.clone(),
+        };
+        let replace = objchange::replace_paths(subject.schema.block(), &prior_value, &planned, &first.requires_replace);
+        for path in &replace.nonexistent {
+            let detail = format!(
+                "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+        }
+        if !replace.nonexistent.is_empty() {
+            return Err(Failed);
+        }
+        let unchanged = prior.is_some() && planned.equals(&prior_value).as_bool() == Some(true);
+        let change = Change {
+            subject,
+            request: &request,
+            unchanged,
+            paths: replace.changed,
+            forced_by_write_only: replace.has_write_only,
+            answer: Answer { planned, ..first },
+        };
+        self.decide(provider, change).await
+    }
+
+    /// Chooses the action, asks again where the object is replaced, and puts the marks back.
+    async fn decide(&self, provider: &dyn Provider, change: Change<'_>) -> Result<ChangePlan, Failed> {
+        let Change { subject, request, unchanged, paths, forced_by_write_only, answer } = change;
+        let tainted = request.prior.is_some_and(|it| it.tainted);
+        let has_prior = request.prior.is_some_and(|it| !it.tainted);
+        let mut answer = answer;
+        let (action, reason) = match (has_prior, tainted) {
+            (false, false) => (Action::Create, None),
+            (false, true) => (Action::DeleteThenCreate, Some(Reason::ReplaceBecauseTainted)),
+            _ if request.replace => (Action::DeleteThenCreate, Some(Reason::ReplaceByRequest)),
+            _ if !unchanged && !paths.is_empty() || forced_by_write_only => {
+                (Action::DeleteThenCreate, Some(Reason::ReplaceBecauseCannotUpdate))
+            }
+            _ if unchanged => (Action::NoOp, None),
+            _ => (Action::Update, None),
+        };
+        if action == Action::DeleteThenCreate && has_prior {
+            let null = Value::null(subject.ty().clone());
+            let config = request.config.without_all_marks();
+            let again = self.ask_plan(subject, provider, &null, &config, answer.private.clone(), None).await?;
+            let again = self.conforming_plan(subject, again)?;
+            answer = Answer { requires_replace: answer.requires_replace, ..again };
+        }
+        let before = request.prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
+        let after = self.planned_marks(subject, request.config, &answer.planned);
+        let action = match action {
+            // Only what is secret about the object changes: the state must learn it, the provider need not.
+            Action::NoOp if sensitive_paths(&before) != sensitive_paths(&after) => Action::Update,
+            action => action,
+        };
+        Ok(ChangePlan {
+            action,
+            before,
+            after,
+            private: answer.private,
+            identity: answer.identity,
+            required_replace: if action == Action::DeleteThenCreate { paths } else { Vec::new() },
+            reason,
+        })
+    }
+
+    async fn ask_plan(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Value,
+        config: &Value,
+        prior_private: Private,
+        prior_identity: Option<Value>,
+    ) -> Result<PlanResourceChangeResponse, Failed> {
+        let proposed = objchange::proposed_new(subject.schema.block(), prior, config);
+        let request = PlanResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: prior.clone(),
+            proposed_new_state: provider::null_write_only(&proposed, subject.schema.block()),
+            config: config.clone(),
+            prior_private,
+            provider_meta: subject.provider_meta.clone(),
+            prior_identity,
+        };
+        let mut response = provider.plan_resource_change(request).await;
+        let found = std::mem::take(&mut response.diagnostics);
+        self.report_provider(found, subject.place(), Some(&subject.text))?;
+        Ok(response)
+    }
+
+    fn conforming_plan(&self, subject: &Subject, response: PlanResourceChangeResponse) -> Result<Answer, Failed> {
+        let planned = self.checked_object(subject, response.planned_state, "while planning")?;
+        let Some(planned) = planned else {
+            let detail = format!(
+                "Provider {} planned no object for {}, though the configuration wants one.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            return Err(Failed);
+        };
+        Ok(Answer {
+            planned,
+            requires_replace: response.requires_replace,
+            private: response.planned_private,
+            identity: response.planned_identity,
+            legacy: response.legacy_type_system,
+        })
+    }
+
+    fn check_plan(
+        &self,
+        subject: &Subject,
+        prior: &Value,
+        config: &Value,
+        response: PlanResourceChangeResponse,
+    ) -> Result<Answer, Failed> {
+        let answer = self.conforming_plan(subject, response)?;
+        let violations = objchange::plan_valid(subject.schema.block(), prior, config, &answer.planned);
+        if violations.is_empty() || answer.legacy {
+            return Ok(answer);
+        }
+        for violation in violations {
+            let detail = format!(
+                "Provider {} planned an invalid value for {}{}: {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.provider.source.for_display(),
+                subject.text,
+                violation.path,
+                self.environment.redactor.redact(&violation.message)
+            );
+            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+        }
+        Err(Failed)
+    }
+
+    fn ignored(&self, subject: &Subject) -> Option<objchange::IgnoreChanges> {
+        match &subject.entry.as_ref()?.resource().lifecycle.ignore_changes {
+            item::IgnoreChanges::None => None,
+            item::IgnoreChanges::All => Some(objchange::IgnoreChanges::All),
+            item::IgnoreChanges::Paths(paths) => {
+                Some(objchange::IgnoreChanges::Paths(paths.iter().map(|(path, _)| path.0.clone()).collect()))
+            }
+        }
+    }
+
+    /// A planned value with the marks of the configuration that it came from, and of the schema.
+    fn planned_marks(&self, subject: &Subject, config: &Value, planned: &Value) -> Value {
+        let marked = self.marked(subject, planned);
+        if !config.is_marked_deep() {
+            return marked;
+        }
+        let found = config.without_deep(MarkKind::Deprecated).without_deep(MarkKind::Ephemeral).path_marks();
+        marked.with_path_marks(&found)
+    }
+}
+
+/// A first answer on its way to a decision.
+struct Change<'t> {
+    subject: &'t Subject,
+    request: &'t ChangeRequest<'t>,
+    /// Whether the object would stay as it is.
+    unchanged: bool,
+    /// Paths that need a new object.
+    paths: Vec<Path>,
+    forced_by_write_only: bool,
+    answer: Answer,
+}
+
+fn sensitive_paths(value: &Value) -> Vec<String> {
+    let found = value.path_marks();
+    let sensitive = found.iter().filter(|(_, marks): &&(Path, Marks)| marks.has(MarkKind::Sensitive));
+    let mut paths: Vec<String> = sensitive.map(|(path, _)| path.to_string()).collect();
+    paths.sort();
+    paths
+}

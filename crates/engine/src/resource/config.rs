@@ -1,0 +1,54 @@
+//! The configuration of an instance, evaluated and checked for values that must not be kept.
+
+use db::Diagnostic;
+use hir::{At, Entry, eval};
+use values::{MarkKind, Value};
+
+use super::Subject;
+use crate::walk::{Each, EngineScope, Failed, Walk};
+
+impl Walk<'_> {
+    /// The configuration of a managed or data instance. Ephemeral marks are gone from it: they are allowed on write-only
+    /// attributes only, and anywhere else that is an error.
+    pub(crate) fn resource_config(&self, subject: &Subject, entry: &Entry, each: &Each) -> Result<Value, Failed> {
+        let scope = EngineScope::new(self, subject.module, Some(each));
+        let resource = entry.resource();
+        let block = subject.schema.block();
+        self.refuse_write_only_in_set(subject, entry)?;
+        let config = self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&subject.text))?;
+        if !config.has_deep(MarkKind::Ephemeral) {
+            return Ok(config);
+        }
+        let rest = provider::remove_ephemeral_from_write_only(&config, block);
+        if !rest.has_deep(MarkKind::Ephemeral) {
+            return Ok(rest);
+        }
+        for (path, marks) in rest.path_marks() {
+            if !marks.has(MarkKind::Ephemeral) {
+                continue;
+            }
+            let shown = path.to_string();
+            let shown = shown.trim_start_matches('.');
+            let detail = format!(
+                "\"{shown}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+            );
+            let at = eval::locate_path(&resource.body, &entry.item.exprs, &path).unwrap_or(At::Node(entry.item.header));
+            let diagnostic = Diagnostic::error("ephemeral-in-persisted-attribute", "Invalid use of an ephemeral value", detail);
+            self.report_at(entry, at, Some(&subject.text), diagnostic);
+        }
+        Err(Failed)
+    }
+
+    /// A write-only attribute inside of a set cannot be told from its neighbours once it is null (DESIGN 2.8).
+    fn refuse_write_only_in_set(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
+        let Some(path) = subject.schema.write_only_in_set() else { return Ok(()) };
+        let detail = format!(
+            "The provider {} declares {path} of \"{}\" as write-only inside of a set. Elements of a set are told apart by their values, so such a value could not be kept out of the state. This is a bug in the provider.",
+            subject.provider.source.for_display(),
+            subject.address.resource.type_name
+        );
+        let diagnostic = Diagnostic::error("write-only-in-set", "Write-only attribute in a set", detail);
+        self.report_at(entry, entry.resource().type_node.into(), Some(&subject.text), diagnostic);
+        Err(Failed)
+    }
+}

@@ -1,0 +1,197 @@
+//! Data sources: read in plan if that is possible, else in apply.
+
+use std::sync::Arc;
+
+use hir::Entry;
+use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
+use state::{Action, Change, CheckKind, Object, Reason, ResourceChange};
+use tokio::time::Instant;
+use values::{MarkKind, Value};
+
+use super::{Subject, object_id, prior::storable};
+use crate::{
+    event::{ApplyAction, Event},
+    graph::{EdgeKind, NodeIx},
+    memo::Planned,
+    progress::with_progress,
+    walk::{Each, EngineScope, Failed, OwnObject, Walk, checks::{Checked, ConditionKind}},
+};
+
+impl Walk<'_> {
+    /// Reads a data source, or plans to.
+    pub(crate) async fn plan_data(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let subject = self.subject(node, entry, &each.key)?;
+        let opened = self.with_facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        self.data_conditions(&subject, entry, each, None)?;
+        let config = self.resource_config(&subject, entry, each)?;
+        let digest = self.config_digest(&subject, &config);
+        let deferred = self.data_deferred(node, entry, &config);
+        let has_conditions = !entry.resource().lifecycle.postconditions.is_empty();
+        if deferred.is_none() && !has_conditions && let Some(planned) = self.planned_same(&subject, digest) {
+            self.take_planned(&subject, each, &planned);
+            self.remember_planned(&subject, each, digest, planned);
+            return Ok(());
+        }
+        let planned = match deferred {
+            Some(reason) => self.defer_data(&subject, &config, reason),
+            None => {
+                let provider = self.provider(subject.provider_node).await?;
+                let value = self.read_data(&subject, &*provider, entry, &config).await?;
+                let object = self.data_object(&subject, &value)?;
+                Planned { change: None, drift: None, refreshed: Some(object), value }
+            }
+        };
+        self.take_planned(&subject, each, &planned);
+        self.data_conditions(&subject, entry, each, Some(planned.value.clone()))?;
+        self.remember_planned(&subject, each, digest, planned);
+        Ok(())
+    }
+
+    /// Why a data source cannot be read in plan.
+    fn data_deferred(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<Reason> {
+        if !config.is_wholly_known() {
+            return Some(Reason::ReadBecauseConfigUnknown);
+        }
+        let lifecycle = &entry.resource().lifecycle;
+        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let graph = self.graph.borrow();
+        let facts = self.facts.borrow();
+        let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
+            let counts = kind == EdgeKind::DependsOn
+                || (has_conditions && matches!(kind, EdgeKind::Value | EdgeKind::Condition));
+            active && counts && facts[dependency.0 as usize].pending
+        });
+        pending.then_some(Reason::ReadBecauseDependencyPending)
+    }
+
+    fn defer_data(&self, subject: &Subject, config: &Value, reason: Reason) -> Planned {
+        let planned = objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
+        let value = self.config_marks(subject, config, &planned);
+        let change = ResourceChange {
+            addr: subject.address.clone(),
+            previous_addr: None,
+            deposed: None,
+            provider: subject.provider.clone(),
+            change: Change {
+                action: Action::Read,
+                before: Value::null(subject.ty().clone()),
+                after: storable(&value),
+                importing: None,
+                generated_config: String::new(),
+                before_identity: None,
+                after_identity: None,
+            },
+            private: Arc::default(),
+            required_replace: Vec::new(),
+            reason: Some(reason),
+        };
+        Planned { change: Some(change), drift: None, refreshed: None, value }
+    }
+
+    fn config_marks(&self, subject: &Subject, config: &Value, value: &Value) -> Value {
+        let marks = config.without_deep(MarkKind::Deprecated).path_marks();
+        self.marked(subject, value).with_path_marks(&marks)
+    }
+
+    async fn read_data(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        config: &Value,
+    ) -> Result<Value, Failed> {
+        let place = Some((entry, &entry.resource().body));
+        let plain = config.without_all_marks();
+        let request = ValidateRequest { type_name: subject.type_name(), config: plain.clone() };
+        self.report_provider(provider.validate_data_config(request).await, place, Some(&subject.text))?;
+
+        let action = ApplyAction::Read;
+        let address = || subject.address.clone();
+        self.emit(Event::ApplyStart { address: address(), action, id: None });
+        let begun = Instant::now();
+        let request = ReadDataSourceRequest {
+            type_name: subject.type_name(),
+            config: plain,
+            provider_meta: subject.provider_meta.clone(),
+        };
+        let response = with_progress(provider.read_data_source(request), begun, |elapsed| {
+            self.emit(Event::ApplyProgress { address: address(), action, id: None, elapsed });
+        })
+        .await;
+        let result = self
+            .report_provider(response.diagnostics, place, Some(&subject.text))
+            .and_then(|()| self.checked_data(subject, response.state))
+            .map(|value| self.config_marks(subject, config, &value));
+        let elapsed = begun.elapsed();
+        self.emit(match &result {
+            Ok(value) => Event::ApplyComplete { address: address(), action, id: object_id(value), elapsed },
+            Err(Failed) => Event::ApplyErrored { address: address(), action, elapsed },
+        });
+        result
+    }
+
+    fn checked_data(&self, subject: &Subject, returned: Option<Value>) -> Result<Value, Failed> {
+        let value = self.checked_object(subject, returned, "while reading")?;
+        let what = match &value {
+            None => "a null value",
+            Some(value) if !value.is_wholly_known() => "a value that is not wholly known",
+            Some(value) => return Ok(value.clone()),
+        };
+        let detail = format!(
+            "Provider {} produced {what} for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+            subject.provider.source.for_display(),
+            subject.text
+        );
+        let summary = if value.is_none() { "Provider produced null object" } else { "Provider produced invalid object" };
+        self.report_about(&subject.text, "invalid-data", summary, detail);
+        Err(Failed)
+    }
+
+    fn data_object(&self, subject: &Subject, value: &Value) -> Result<Arc<Object>, Failed> {
+        let version = u64::try_from(subject.schema.version()).unwrap_or_default();
+        let empty = Object::from_json(version, Arc::from("{}"));
+        let dependencies = self.with_facts(subject.node, |it| it.ancestors.clone());
+        Ok(Arc::new(self.encode(subject, value, Object { dependencies, ..empty })?))
+    }
+
+    fn data_conditions(&self, subject: &Subject, entry: &Entry, each: &Each, value: Option<Value>) -> Result<(), Failed> {
+        let lifecycle = &entry.resource().lifecycle;
+        let config_addr = subject.address.config().to_string();
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let scope = EngineScope::new(self, subject.module, Some(each));
+        match value {
+            None => self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked),
+            Some(value) => {
+                let scope = scope.with_own(OwnObject { resource: &entry.resource().resource, key: &each.key, value });
+                self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)
+            }
+        }
+    }
+
+    /// Reads a data source that could not be read in plan; others keep what plan read.
+    pub(crate) async fn apply_data(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let subject = self.subject(node, entry, &each.key)?;
+        let ordered = self.orders.and_then(|it| it.change(&subject.address));
+        let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
+            let opened = self.with_facts(node, |it| it.opened.clone());
+            self.freshen(&opened).await?;
+            self.data_conditions(&subject, entry, each, None)?;
+            let config = self.resource_config(&subject, entry, each)?;
+            if !config.is_wholly_known() {
+                let detail = format!("{} cannot be read, because its configuration has parts that are not known even in apply.", subject.text);
+                self.report_about(&subject.text, "unknown-data-config", "Configuration contains unknown value", detail);
+                return Err(Failed);
+            }
+            let provider = self.provider(subject.provider_node).await?;
+            let value = self.read_data(&subject, &*provider, entry, &config).await?;
+            let object = self.data_object(&subject, &value)?;
+            self.save(&subject, Some(object))?;
+            value
+        } else {
+            self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
+        };
+        self.set_instance(node, each, value.clone());
+        self.data_conditions(&subject, entry, each, Some(value))
+    }
+}

@@ -1,0 +1,101 @@
+//! Destroying one instance.
+
+use provider::{ApplyResourceChangeRequest, Private};
+use state::{Action, Status};
+use std::sync::Arc;
+use values::Value;
+
+use super::{Subject, find_entry, find_module, object_id, prior::storable};
+use crate::{
+    event::ApplyAction,
+    graph::{ModuleIx, NodeIx, NodeKind},
+    walk::{Failed, Turn, Walk, Work},
+};
+
+impl Walk<'_> {
+    /// One turn of a destroy node: waits for the provider, then begins.
+    pub(crate) fn run_destroy(&self, node: NodeIx, index: u32) -> Turn {
+        let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Turn::Failed };
+        match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
+            Ok(true) => {
+                let inherited = self.inherited(node);
+                self.with_facts(node, |it| *it = crate::walk::Facts { prepared: true, ..inherited });
+                Turn::Tasks(vec![Work::Destroy])
+            }
+            Ok(false) => Turn::Again,
+            Err(Failed) => Turn::Failed,
+        }
+    }
+
+    /// Destroys the object of a destroy node.
+    pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
+        let NodeKind::Destroy { index } = self.graph.borrow().kind(node) else { return Err(Failed) };
+        let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Err(Failed) };
+        let provider_node = self.provider_node(node).ok_or(Failed)?;
+        let entry = find_entry(self, &ordered.addr);
+        let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
+        let subject = self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
+        let opened = self.with_facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        let Some(object) = self.object(&subject.address) else { return Ok(()) };
+        let value = self.object_value(&subject, &object)?;
+        let provider = self.provider(provider_node).await?;
+
+        let action = ApplyAction::Delete;
+        let id = object_id(&value);
+        let begun = self.apply_start(&subject, action, id.clone());
+        if object.status != Status::Tainted
+            && let Err(Failed) = self.provision_destroyed(&subject, &value).await
+        {
+            self.apply_end(&subject, action, begun, None);
+            return Err(Failed);
+        }
+        let null = Value::null(subject.ty().clone());
+        // The plan's private bytes belong to the deletion, unless they belong to the object that replaces it.
+        let planned_private = match ordered.change.action {
+            Action::Delete => Arc::clone(&ordered.private),
+            _ => Arc::clone(&object.private),
+        };
+        let request = ApplyResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: value.without_all_marks(),
+            planned_state: null.clone(),
+            config: null,
+            planned_private: Private::new(planned_private),
+            provider_meta: subject.provider_meta.clone(),
+            planned_identity: None,
+        };
+        let response = self.apply_call(&subject, &*provider, request, action, id, begun).await;
+        let applied = self.check_applied(&subject, response, None);
+        let result = self.keep_destroyed(&subject, &value, &object, applied);
+        self.apply_end(&subject, action, begun, result.as_ref().ok());
+        if result.is_ok() {
+            self.counts.borrow_mut().destroy += 1;
+        }
+        result.map(|_| ())
+    }
+
+    fn keep_destroyed(
+        &self,
+        subject: &Subject,
+        before: &Value,
+        object: &state::Object,
+        applied: super::apply::Applied,
+    ) -> Result<Value, Failed> {
+        match (applied.value, applied.failed) {
+            (None, false) => {
+                self.save(subject, None)?;
+                Ok(storable(before))
+            }
+            (None, true) => Err(Failed),
+            (Some(left), _) => {
+                // Something is left of it: the state must know what.
+                let left = self.marked(subject, &left);
+                let kept = state::Object { private: applied.private.as_bytes().into(), ..object.clone() };
+                let kept = self.encode(subject, &left, kept)?;
+                self.save(subject, Some(Arc::new(kept)))?;
+                Err(Failed)
+            }
+        }
+    }
+}

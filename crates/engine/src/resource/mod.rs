@@ -1,0 +1,245 @@
+//! Resources: how a node of the graph becomes instances, and what all kinds of them have in common.
+//!
+//! A resource's node has two turns. In the first, its instances are known, and with them what has to be waited for: a
+//! resource without instances needs neither its dependencies nor a provider. In the second, one task per instance
+//! begins, apart from those that the memo has.
+
+mod apply;
+mod change;
+mod config;
+mod data;
+mod destroy;
+mod plan;
+mod prior;
+mod turn;
+
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+
+use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
+use db::Diagnostic;
+use hir::Entry;
+use provider::Schema;
+use state::Object;
+use values::{Kind, MarkKind, Value};
+
+use crate::{
+    event::ObjectId,
+    graph::{Declared, ModuleIx, NodeIx},
+    walk::{Each, Failed, ModuleRun, Outcome, Phase, Walk},
+};
+
+pub(crate) use change::ChangePlan;
+
+/// One instance with everything that its work needs to know.
+pub(crate) struct Subject {
+    pub(crate) node: NodeIx,
+    pub(crate) address: ResourceInstance,
+    /// The address as text, for messages.
+    pub(crate) text: String,
+    pub(crate) schema: Arc<Schema>,
+    /// What the type's identity looks like, where it has one.
+    pub(crate) identity: Option<Arc<Schema>>,
+    /// Whether the provider plans deletions.
+    pub(crate) plans_destroy: bool,
+    /// What is sent as `provider_meta`.
+    pub(crate) provider_meta: Option<Value>,
+    /// The node of the provider.
+    pub(crate) provider_node: NodeIx,
+    pub(crate) provider: ProviderConfigRef,
+    /// The block, if the configuration has it.
+    pub(crate) entry: Option<Entry>,
+    /// The module instance of the block.
+    pub(crate) module: ModuleIx,
+}
+
+impl Subject {
+    pub(crate) fn type_name(&self) -> values::Str {
+        values::Str::from(self.address.resource.type_name.as_str())
+    }
+
+    /// The block's declaration and entry.
+    pub(crate) fn place(&self) -> Option<(&Entry, &hir::item::Body)> {
+        self.entry.as_ref().map(|entry| (entry, &entry.resource().body))
+    }
+
+    pub(crate) fn ty(&self) -> &values::Type {
+        self.schema.implied_type()
+    }
+}
+
+impl Walk<'_> {
+    /// Runs the work of one instance of a declared resource.
+    pub(crate) async fn run_instance(&self, node: NodeIx, each: &Each) -> Result<(), Failed> {
+        let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
+        let Declared::Resource(entry) = &module.template.nodes[local as usize] else { return Err(Failed) };
+        match (entry.resource().resource.mode, self.phase()) {
+            (ResourceMode::Ephemeral, _) => self.open_instance(node, entry, each).await,
+            (ResourceMode::Managed, Phase::Plan) => self.plan_instance(node, entry, each).await,
+            (ResourceMode::Managed, _) => self.apply_instance(node, entry, each).await,
+            (ResourceMode::Data, phase) if phase.is_plan() => self.plan_data(node, entry, each).await,
+            (ResourceMode::Data, _) => self.apply_data(node, entry, each).await,
+        }
+    }
+
+    /// What the work of a declared instance needs to know.
+    pub(crate) fn subject(&self, node: NodeIx, entry: &Entry, key: &InstanceKey) -> Result<Subject, Failed> {
+        let Some((index, module, _)) = self.declared(node) else { return Err(Failed) };
+        let address = entry.resource().resource.clone().in_module(module.address.clone()).instance(key.clone());
+        let Some(provider_node) = self.provider_node(node) else {
+            self.report_missing_provider(entry, &address.to_string());
+            return Err(Failed);
+        };
+        self.subject_at(node, address, provider_node, Some(entry.clone()), index)
+    }
+
+    /// What the work of any instance needs to know.
+    pub(crate) fn subject_at(
+        &self,
+        node: NodeIx,
+        address: ResourceInstance,
+        provider_node: NodeIx,
+        entry: Option<Entry>,
+        module: ModuleIx,
+    ) -> Result<Subject, Failed> {
+        let provider = self.provider_ref(provider_node);
+        let text = address.to_string();
+        let schemas = self.schemas(&provider.source);
+        let type_name = address.resource.type_name.as_str();
+        let schema = schemas.as_ref().and_then(|it| match address.resource.mode {
+            ResourceMode::Managed => it.managed(type_name),
+            ResourceMode::Data => it.data(type_name),
+            ResourceMode::Ephemeral => it.ephemeral(type_name),
+        });
+        let (Some(schemas), Some(schema)) = (schemas, schema) else {
+            self.report_unknown_type(&text, &address, &provider, entry.as_ref());
+            return Err(Failed);
+        };
+        let identity = match address.resource.mode {
+            ResourceMode::Managed => schemas.identity(type_name),
+            _ => None,
+        };
+        Ok(Subject {
+            node,
+            text,
+            schema,
+            identity,
+            plans_destroy: schemas.capabilities.plan_destroy,
+            provider_meta: schemas.provider_meta.as_ref().map(|it| Value::null(it.implied_type().clone())),
+            provider_node,
+            provider,
+            entry,
+            module,
+            address,
+        })
+    }
+
+    fn report_unknown_type(
+        &self,
+        text: &str,
+        address: &ResourceInstance,
+        provider: &ProviderConfigRef,
+        entry: Option<&Entry>,
+    ) {
+        let (summary, what) = match address.resource.mode {
+            ResourceMode::Data => ("Invalid data source", "data source"),
+            _ => ("Invalid resource type", "resource type"),
+        };
+        let detail = format!(
+            "The provider {} does not support {what} \"{}\".",
+            provider.source.for_display(),
+            address.resource.type_name
+        );
+        let diagnostic = Diagnostic::error("unknown-resource-type", summary, detail);
+        match entry {
+            Some(entry) => self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic),
+            None => self.report(diagnostic.with_address(text)),
+        }
+    }
+
+    /// Sets what references to an instance see.
+    pub(crate) fn set_instance(&self, node: NodeIx, each: &Each, value: Value) {
+        if let Outcome::Resource(resource) = &mut self.outcomes.borrow_mut()[node.0 as usize] {
+            resource.instances.insert(each.key.clone(), value);
+            resource.whole.take();
+        }
+    }
+
+    /// Drops the value of an instance that was closed.
+    pub(crate) fn forget_instance(&self, node: NodeIx, key: &InstanceKey) {
+        if let Outcome::Resource(resource) = &mut self.outcomes.borrow_mut()[node.0 as usize] {
+            resource.instances.remove(key);
+            resource.whole.take();
+        }
+    }
+
+    /// The object of an instance as the state has it now, with the marks that references see.
+    pub(crate) fn state_value(&self, subject: &Subject) -> Option<Value> {
+        let object = self.object(&subject.address)?;
+        self.object_value(subject, &object).ok()
+    }
+
+    /// The value of a stored object.
+    pub(crate) fn object_value(&self, subject: &Subject, object: &Object) -> Result<Value, Failed> {
+        let value = object.decode(subject.ty()).map_err(|error| {
+            let detail = format!(
+                "What the state holds of {} does not fit the provider's schema: {error}. Run a plan first, so that it is upgraded.",
+                subject.text
+            );
+            self.report_about(&subject.text, "state-decode", "Failed to decode resource from state", detail);
+            Failed
+        })?;
+        Ok(self.marked(subject, &value))
+    }
+
+    /// A value with the marks that the schema gives it.
+    pub(crate) fn marked(&self, subject: &Subject, value: &Value) -> Value {
+        let block = subject.schema.block();
+        let mut value = provider::mark_by_schema(value, block);
+        if block.has_deprecated() {
+            value = provider::mark_deprecated_by_schema(&value, block, &subject.text);
+        }
+        value
+    }
+}
+
+/// How people tell an object from others of its type: its `id` or `name`, unless that is secret.
+pub(crate) fn object_id(value: &Value) -> Option<ObjectId> {
+    if value.marks().has(MarkKind::Sensitive) || value.marks().has(MarkKind::Ephemeral) {
+        return None;
+    }
+    let Kind::Object(attributes) = value.kind() else { return None };
+    let text = |name: &str| {
+        let value = attributes.get(name)?;
+        if value.has_deep_secret() {
+            return None;
+        }
+        value.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
+    };
+    let id = text("id").map(|value| ObjectId { key: "id".to_owned(), value });
+    let name = || text("name").map(|value| ObjectId { key: "name".to_owned(), value });
+    id.or_else(name)
+}
+
+/// The block that declares a resource, found by its static path.
+pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<Entry> {
+    let mut module = walk.program.root();
+    for step in address.module.steps() {
+        let (_, callee) = module.calls.get(step.name.as_str())?;
+        module = walk.program.module(*callee);
+    }
+    module.resources.get(&address.resource).cloned()
+}
+
+/// The module instance of an address, if the run has it.
+pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Option<ModuleIx> {
+    let mut index = ModuleIx(0);
+    for step in address.steps() {
+        let module: Rc<ModuleRun> = walk.module(index);
+        let children = module.children.borrow();
+        index = *children.get(step.name.as_str())?.instances.get(&step.key)?;
+    }
+    Some(index)
+}
+
+/// Values by key, for a resource that is not run.
+pub(crate) type InstanceValues = BTreeMap<InstanceKey, Value>;

@@ -1,0 +1,246 @@
+//! Planning one instance of a managed resource, and the end of one.
+
+use std::sync::Arc;
+
+use addr::InstanceKey;
+use db::Diagnostic;
+use hir::Entry;
+use provider::{PlanResourceChangeRequest, Private, Provider};
+use state::{Action, Change, CheckKind, Object, Reason, ResourceChange};
+use values::{Kind, MarkKind, Type, Value, convert};
+
+use super::{ChangePlan, Subject, change::ChangeRequest, find_entry, find_module, prior::{Prior, storable}};
+use crate::{
+    event::Event,
+    graph::{ModuleIx, NodeIx, NodeKind},
+    memo::Planned,
+    walk::{Each, EngineScope, Failed, OwnObject, Phase, Walk, checks::{Checked, ConditionKind}},
+};
+
+impl Walk<'_> {
+    /// Plans a declared instance.
+    pub(crate) async fn plan_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+        let subject = self.subject(node, entry, &each.key)?;
+        let opened = self.with_facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        let config_addr = subject.address.config().to_string();
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let scope = EngineScope::new(self, subject.module, Some(each));
+        let lifecycle = &entry.resource().lifecycle;
+
+        let config = self.resource_config(&subject, entry, each)?;
+        let config_digest = self.config_digest(&subject, &config);
+        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        if !has_conditions && let Some(planned) = self.planned_same(&subject, config_digest) {
+            self.take_planned(&subject, each, &planned);
+            self.remember_planned(&subject, each, config_digest, planned);
+            return Ok(());
+        }
+        let drift_before = self.drift.borrow().len();
+        let provider = self.provider(subject.provider_node).await?;
+        let prior = self.read_prior(&subject, &*provider).await?;
+        self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked)?;
+        let replace = self.settings.replace.contains(&subject.address);
+        let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace };
+        let plan = self.plan_change(&subject, &*provider, request).await?;
+        if plan.action.is_replace() {
+            self.check_prevent_destroy(&subject)?;
+        }
+        self.rewrite_dependencies(&subject, prior.as_ref());
+        let value = plan.after.clone();
+        self.set_instance(node, each, value.clone());
+        let drift = self.drift.borrow().iter().skip(drift_before).find(|it| it.addr == subject.address).cloned();
+        let planned = Planned {
+            change: Some(self.resource_change(&subject, &plan)),
+            drift,
+            refreshed: self.object(&subject.address),
+            value: value.clone(),
+        };
+        self.record_change(&subject, &planned);
+        let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
+        let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
+        self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)?;
+        self.remember_planned(&subject, each, config_digest, planned);
+        Ok(())
+    }
+
+    /// The configuration and the provider's, hashed under the process's key.
+    pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
+        let slot = match self.outcomes.borrow()[subject.provider_node.0 as usize] {
+            crate::walk::Outcome::Provider(slot) => Some(self.pool.get(slot).config),
+            _ => None,
+        };
+        let memo = self.memo.borrow();
+        let config = memo.value_digest(config);
+        match slot {
+            Some(slot) => memo.combine(&[config, slot]),
+            None => config,
+        }
+    }
+
+    fn record_change(&self, subject: &Subject, planned: &Planned) {
+        let Some(change) = &planned.change else { return };
+        let action = change.change.action;
+        if action != Action::NoOp {
+            self.with_facts(subject.node, |it| it.changes = true);
+        }
+        self.emit(Event::Planned { address: subject.address.clone(), action, reason: change.reason });
+        self.changes.borrow_mut().push(change.clone());
+    }
+
+    /// Lets the refreshed object say what the configuration says of its dependencies.
+    fn rewrite_dependencies(&self, subject: &Subject, prior: Option<&Prior>) {
+        let Some(prior) = prior else { return };
+        let ancestors = self.with_facts(subject.node, |it| it.ancestors.clone());
+        if *prior.object.dependencies != *ancestors {
+            let object = Object { dependencies: ancestors, ..(*prior.object).clone() };
+            self.state.borrow_mut().set_current(&subject.address, &subject.provider, Arc::new(object));
+        }
+    }
+
+    /// A planned change as the plan holds it.
+    fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> ResourceChange {
+        ResourceChange {
+            addr: subject.address.clone(),
+            previous_addr: None,
+            deposed: None,
+            provider: subject.provider.clone(),
+            change: Change {
+                action: plan.action,
+                before: storable(&plan.before),
+                after: storable(&plan.after),
+                importing: None,
+                generated_config: String::new(),
+                before_identity: None,
+                after_identity: plan.identity.clone(),
+            },
+            private: plan.private.as_bytes().into(),
+            required_replace: plan.required_replace.clone(),
+            reason: plan.reason,
+        }
+    }
+
+    /// Plans the end of an instance.
+    pub(crate) async fn plan_gone(&self, node: NodeIx, key: &InstanceKey, reason: Option<Reason>) -> Result<(), Failed> {
+        let subject = self.gone_subject(node, key)?;
+        let opened = self.with_facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        if subject.address.resource.mode == addr::ResourceMode::Data {
+            self.state.borrow_mut().remove_current(&subject.address);
+            return Ok(());
+        }
+        if self.previous.instance(&subject.address).is_some_and(|it| !it.deposed.is_empty()) {
+            self.report_deposed(&subject);
+            return Err(Failed);
+        }
+        let provider = self.provider(subject.provider_node).await?;
+        let Some(prior) = self.read_prior(&subject, &*provider).await? else { return Ok(()) };
+        self.check_prevent_destroy(&subject)?;
+        let private = self.plan_destroy(&subject, &*provider, &prior).await?;
+        let plan = ChangePlan {
+            action: Action::Delete,
+            before: prior.value.clone(),
+            after: Value::null(subject.ty().clone()),
+            private,
+            identity: None,
+            required_replace: Vec::new(),
+            reason,
+        };
+        let planned =
+            Planned { change: Some(self.resource_change(&subject, &plan)), drift: None, refreshed: None, value: plan.after };
+        self.record_change(&subject, &planned);
+        Ok(())
+    }
+
+    fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
+        let kind = self.graph.borrow().kind(node);
+        let address = match kind {
+            NodeKind::Declared { .. } => {
+                let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
+                let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else {
+                    return Err(Failed);
+                };
+                return self.subject(node, entry, key);
+            }
+            NodeKind::Orphan { index } => self.orphans.borrow()[index as usize].address.instance(key.clone()),
+            _ => return Err(Failed),
+        };
+        let provider_node = self.provider_node(node).ok_or(Failed)?;
+        // A destroy plan handles all resources in this way, also those that the configuration has.
+        let entry = (self.phase() == Phase::PlanDestroy).then(|| find_entry(self, &address)).flatten();
+        let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
+        self.subject_at(node, address, provider_node, entry, module)
+    }
+
+    fn report_deposed(&self, subject: &Subject) {
+        let detail = format!(
+            "The state has an object of {} that waits to be destroyed after its replacement. This version of Mayfly does not support such objects. Nothing was done.",
+            subject.text
+        );
+        self.report_about(&subject.text, "not-supported-yet", "Not supported yet", detail);
+    }
+
+    /// Asks for the plan of a deletion, from providers that want to be asked.
+    async fn plan_destroy(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Private, Failed> {
+        if !subject.plans_destroy {
+            return Ok(prior.private.clone());
+        }
+        let null = Value::null(subject.ty().clone());
+        let request = PlanResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: prior.value.without_all_marks(),
+            proposed_new_state: null.clone(),
+            config: null,
+            prior_private: prior.private.clone(),
+            provider_meta: subject.provider_meta.clone(),
+            prior_identity: prior.identity.clone(),
+        };
+        let response = provider.plan_resource_change(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        if response.planned_state.is_some_and(|it| !it.is_null()) {
+            let detail = format!(
+                "Provider {} planned a non-null destroy value for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            return Err(Failed);
+        }
+        Ok(response.planned_private)
+    }
+
+    /// Refuses to destroy what `prevent_destroy` protects.
+    fn check_prevent_destroy(&self, subject: &Subject) -> Result<(), Failed> {
+        let Some(entry) = &subject.entry else { return Ok(()) };
+        let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(()) };
+        let scope = EngineScope::new(self, subject.module, None);
+        let value = self.evaluate(&scope, entry, expr, Some(&subject.text))?;
+        if value.has_deep(MarkKind::Ephemeral) {
+            let detail = format!(
+                "Resource instance {} has an ephemeral value for its prevent_destroy argument, which is invalid because the decision for whether it's okay to destroy instances of this resource instance must stay consistent between plan and apply.",
+                subject.text
+            );
+            let diagnostic = Diagnostic::error("ephemeral-prevent-destroy", "Invalid value for prevent_destroy", detail);
+            self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
+            return Err(Failed);
+        }
+        let value = convert::convert(&value.without_all_marks(), &Type::Bool);
+        match value.as_ref().map(Value::kind) {
+            Ok(Kind::Bool(false) | Kind::Null) => return Ok(()),
+            Ok(Kind::Bool(true)) => {}
+            _ => {
+                let detail = format!("The prevent_destroy argument of {} must be true or false, and known.", subject.text);
+                let diagnostic = Diagnostic::error("invalid-prevent-destroy", "Invalid value for prevent_destroy", detail);
+                self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
+                return Err(Failed);
+            }
+        }
+        let detail = format!(
+            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
+            subject.text
+        );
+        let diagnostic = Diagnostic::error("prevent-destroy", "Instance cannot be destroyed", detail);
+        self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
+        Err(Failed)
+    }
+}

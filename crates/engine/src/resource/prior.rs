@@ -1,0 +1,284 @@
+//! The object as it is before a change: brought to the present schema, then read again from the world.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use provider::{
+    Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange, write_only_values_present,
+};
+use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
+use values::{Type, Value, conform, json};
+
+use super::{Subject, object_id};
+use crate::{
+    event::Event,
+    walk::{Failed, Walk},
+};
+
+/// An object that a provider knows.
+#[derive(Clone)]
+pub(crate) struct Prior {
+    /// With the marks of state and schema.
+    pub(crate) value: Value,
+    pub(crate) private: Private,
+    pub(crate) identity: Option<Value>,
+    pub(crate) tainted: bool,
+    /// The object as stored.
+    pub(crate) object: Arc<Object>,
+}
+
+impl Walk<'_> {
+    /// The object of an instance, upgraded, refreshed and written to the refreshed state; none if there is none, also
+    /// when it is gone. What changed outside is recorded as drift.
+    pub(crate) async fn read_prior(&self, subject: &Subject, provider: &dyn Provider) -> Result<Option<Prior>, Failed> {
+        let Some(stored) = self.previous.current(&subject.address).cloned() else { return Ok(None) };
+        let upgraded = self.upgrade(subject, provider, &stored).await?;
+        if !self.settings.refresh {
+            self.keep_refreshed(subject, Some(&upgraded.object));
+            return Ok(Some(upgraded));
+        }
+        let refreshed = self.refresh(subject, provider, &upgraded).await?;
+        self.record_drift(subject, &upgraded, refreshed.as_ref());
+        self.keep_refreshed(subject, refreshed.as_ref().map(|it| &it.object));
+        Ok(refreshed)
+    }
+
+    /// Writes an object to the refreshed state, unless it is there.
+    fn keep_refreshed(&self, subject: &Subject, object: Option<&Arc<Object>>) {
+        let mut state = self.state.borrow_mut();
+        match object {
+            Some(object) if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
+            Some(object) => state.set_current(&subject.address, &subject.provider, Arc::clone(object)),
+            None => {
+                state.remove_current(&subject.address);
+            }
+        }
+    }
+
+    async fn upgrade(&self, subject: &Subject, provider: &dyn Provider, stored: &Arc<Object>) -> Result<Prior, Failed> {
+        let current = u64::try_from(subject.schema.version()).unwrap_or_default();
+        if stored.schema_version > current {
+            let detail = format!(
+                "The current state of {} was created by a newer provider version than is currently selected. Upgrade the {} provider to work with this state.",
+                subject.text,
+                subject.provider.source.for_display()
+            );
+            self.report_about(&subject.text, "newer-provider-state", "Resource instance managed by newer provider version", detail);
+            return Err(Failed);
+        }
+        let raw_state = match &stored.attributes {
+            Attributes::Json(text) if stored.schema_version == current => {
+                RawState::Json(known_attributes(text, subject.ty()).as_bytes().into())
+            }
+            Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
+            Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
+        };
+        let version = i64::try_from(stored.schema_version).unwrap_or_default();
+        let request = UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
+        let response = provider.upgrade_resource_state(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        let value = self.checked_object(subject, response.state, "during upgrade")?.ok_or(Failed)?;
+        let value = remark(&self.marked(subject, &value), stored);
+        let unchanged = stored.schema_version == current
+            && stored.decode(subject.ty()).is_ok_and(|old| old.without_all_marks().raw_equals(&value.without_all_marks()));
+        let object = if unchanged {
+            Arc::clone(stored)
+        } else {
+            let kept = Object { schema_version: current, ..(**stored).clone() };
+            Arc::new(self.encode(subject, &value, kept)?)
+        };
+        Ok(Prior {
+            value,
+            private: Private::new(Arc::clone(&stored.private)),
+            identity: self.identity(subject, stored.identity.as_ref()),
+            tainted: stored.status == Status::Tainted,
+            object,
+        })
+    }
+
+    async fn refresh(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Option<Prior>, Failed> {
+        let address = subject.address.clone();
+        let id = object_id(&prior.value);
+        self.emit(Event::RefreshStart { address: address.clone(), id: id.clone() });
+        let result = self.read_again(subject, provider, prior).await;
+        let id = match &result {
+            Ok(Some(read)) => object_id(&read.value),
+            _ => id,
+        };
+        self.emit(Event::RefreshComplete { address, id });
+        result
+    }
+
+    async fn read_again(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Option<Prior>, Failed> {
+        let request = ReadResourceRequest {
+            type_name: subject.type_name(),
+            current_state: prior.value.without_all_marks(),
+            private: prior.private.clone(),
+            provider_meta: subject.provider_meta.clone(),
+            identity: prior.identity.clone(),
+        };
+        let response = provider.read_resource(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        let Some(value) = self.checked_object(subject, response.new_state, "during refresh")? else { return Ok(None) };
+        let block = subject.schema.block();
+        let value = objchange::normalize_legacy(&value, block);
+        if !value.is_wholly_known() {
+            let detail = format!(
+                "Provider {} returned an unknown value for {} during refresh. All values must be known after a read. This is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            self.report_about(&subject.text, "unknown-after-read", "Provider produced invalid object", detail);
+            return Err(Failed);
+        }
+        let same_value = value.raw_equals(&prior.value.without_all_marks());
+        let identity = response.identity.or_else(|| prior.identity.clone());
+        let value = remark(&self.marked(subject, &value), &prior.object);
+        let same = same_value
+            && *response.private.as_bytes() == *prior.object.private
+            && same_identity(identity.as_ref(), prior.identity.as_ref());
+        let object = if same {
+            Arc::clone(&prior.object)
+        } else {
+            let kept = Object {
+                private: response.private.as_bytes().into(),
+                identity: self.encode_identity(subject, identity.as_ref()),
+                ..(*prior.object).clone()
+            };
+            Arc::new(self.encode(subject, &value, kept)?)
+        };
+        Ok(Some(Prior { value, private: response.private, identity, tainted: prior.tainted, object }))
+    }
+
+    /// Checks an object that a provider returned: there, of the schema's type, without write-only values. None if it is
+    /// null.
+    pub(crate) fn checked_object(
+        &self,
+        subject: &Subject,
+        returned: Option<Value>,
+        when: &str,
+    ) -> Result<Option<Value>, Failed> {
+        let provider = subject.provider.source.for_display();
+        let blame = "This is a bug in the provider, which should be reported in the provider's own issue tracker.";
+        let Some(value) = returned else {
+            let detail = format!("Provider {provider} returned no object for {} {when}, and no error either. {blame}", subject.text);
+            self.report_about(&subject.text, "no-object", "Provider produced invalid object", detail);
+            return Err(Failed);
+        };
+        if value.is_null() {
+            return Ok(None);
+        }
+        if let Some(mismatch) = conform::conforms(&value.ty(), subject.ty()).first() {
+            let detail = format!(
+                "Provider {provider} produced an invalid value {when} for {}{}: {}. {blame}",
+                subject.text, mismatch.path, mismatch.message
+            );
+            self.report_about(&subject.text, "invalid-object", "Provider produced invalid object", detail);
+            return Err(Failed);
+        }
+        let present = write_only_values_present(&subject.type_name(), &value, subject.schema.block());
+        self.report_provider(present, None, Some(&subject.text))?;
+        Ok(Some(value))
+    }
+
+    /// An object of the state with these attributes; everything else from `kept`.
+    pub(crate) fn encode(&self, subject: &Subject, value: &Value, kept: Object) -> Result<Object, Failed> {
+        let stored = value.without_deep(values::MarkKind::Deprecated);
+        let encoded = Object::encode(&subject.text, kept.schema_version, &stored, subject.ty()).map_err(|error| {
+            let detail = format!("The object cannot be kept in the state: {error}.");
+            self.report_about(&subject.text, "state-encode", "Failed to save object to state", detail);
+            Failed
+        })?;
+        Ok(Object { attributes: encoded.attributes, sensitive_paths: encoded.sensitive_paths, ..kept })
+    }
+
+    pub(crate) fn identity(&self, subject: &Subject, stored: Option<&Identity>) -> Option<Value> {
+        let schema = subject.identity.as_ref()?;
+        let stored = stored.filter(|it| i64::try_from(it.schema_version) == Ok(schema.version()))?;
+        json::decode(stored.json.as_bytes(), schema.implied_type()).ok()
+    }
+
+    pub(crate) fn encode_identity(&self, subject: &Subject, identity: Option<&Value>) -> Option<Identity> {
+        let schema = subject.identity.as_ref()?;
+        let json = json::encode(identity.filter(|it| !it.is_null())?, schema.implied_type()).ok()?;
+        Some(Identity { schema_version: u64::try_from(schema.version()).unwrap_or_default(), json: json.into() })
+    }
+
+    fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
+        if after.is_some_and(|after| after.value.without_all_marks().raw_equals(&before.value.without_all_marks())) {
+            return;
+        }
+        let action = if after.is_some() { Action::Update } else { Action::Delete };
+        let drift = ResourceChange {
+            addr: subject.address.clone(),
+            previous_addr: None,
+            deposed: None,
+            provider: subject.provider.clone(),
+            change: Change {
+                action,
+                before: storable(&before.value),
+                after: after.map_or_else(|| Value::null(subject.ty().clone()), |it| storable(&it.value)),
+                importing: None,
+                generated_config: String::new(),
+                before_identity: None,
+                after_identity: None,
+            },
+            private: Arc::default(),
+            required_replace: Vec::new(),
+            reason: None,
+        };
+        self.drift.borrow_mut().push(drift);
+    }
+}
+
+/// A value as plans hold it: only the mark for sensitive is known there.
+pub(crate) fn storable(value: &Value) -> Value {
+    value.without_deep(values::MarkKind::Deprecated)
+}
+
+/// Marks sensitive what the state says is, beside what the schema says.
+fn remark(value: &Value, stored: &Object) -> Value {
+    if stored.sensitive_paths.is_empty() {
+        return value.clone();
+    }
+    let marks = values::Marks::from(values::Mark::Sensitive);
+    let marks: Vec<_> = stored.sensitive_paths.iter().map(|path| (path.clone(), marks.clone())).collect();
+    value.with_path_marks(&marks)
+}
+
+fn same_identity(a: Option<&Value>, b: Option<&Value>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.raw_equals(b),
+        _ => false,
+    }
+}
+
+/// The stored attributes without those that the schema of the same version does not have.
+fn known_attributes(text: &Arc<str>, ty: &Type) -> Arc<str> {
+    if json::decode(text.as_bytes(), ty).is_ok() {
+        return Arc::clone(text);
+    }
+    let Ok(mut json) = serde_json::from_str::<serde_json::Value>(text) else { return Arc::clone(text) };
+    retain_known(&mut json, ty);
+    json.to_string().into()
+}
+
+fn retain_known(json: &mut serde_json::Value, ty: &Type) {
+    match (json, ty) {
+        (serde_json::Value::Object(attributes), Type::Object(object)) => {
+            attributes.retain(|name, _| object.get(name).is_some());
+            for (name, value) in attributes {
+                if let Some(ty) = object.get(name) {
+                    retain_known(value, ty);
+                }
+            }
+        }
+        (serde_json::Value::Object(entries), Type::Map(element)) => {
+            entries.values_mut().for_each(|value| retain_known(value, element));
+        }
+        (serde_json::Value::Array(elements), Type::List(element) | Type::Set(element)) => {
+            elements.iter_mut().for_each(|value| retain_known(value, element));
+        }
+        _ => {}
+    }
+}

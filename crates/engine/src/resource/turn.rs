@@ -1,0 +1,382 @@
+//! The turns of a resource's node.
+
+use std::{rc::Rc, sync::Arc};
+
+use addr::{InstanceKey, ResourceMode};
+use hir::{
+    Entry,
+    item::{IgnoreChanges, Repetition},
+};
+use state::{Action, Object, Reason};
+use values::MarkKind;
+
+use super::{InstanceValues, Subject};
+use crate::{
+    graph::{EdgeKind, NodeIx, NodeKind},
+    memo::{InstanceMemo, NodeKey, NodeName, Planned},
+    walk::{Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk, Work},
+};
+
+impl Walk<'_> {
+    /// One turn of a declared resource.
+    pub(crate) fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let resource = entry.resource();
+        let managed = resource.resource.mode == ResourceMode::Managed;
+        match self.phase() {
+            Phase::PlanDestroy if managed => return self.value_from_state(node, module, entry),
+            Phase::ApplyDestroy if resource.resource.mode != ResourceMode::Ephemeral => {
+                return self.value_from_state(node, module, entry);
+            }
+            _ => {}
+        }
+        let prepared = self.with_facts(node, |it| std::mem::replace(&mut it.prepared, true));
+        if !prepared {
+            if self.refuse_unsupported(entry) {
+                return Turn::Failed;
+            }
+            return match self.phase() {
+                Phase::Plan | Phase::PlanDestroy => self.prepare_plan(node, module, entry),
+                Phase::Apply | Phase::ApplyDestroy => self.prepare_apply(node, module, entry),
+            };
+        }
+        let turn = match self.phase() {
+            Phase::Plan | Phase::PlanDestroy => self.begin_plan(node, module, entry),
+            Phase::Apply | Phase::ApplyDestroy => self.begin_apply(node, module, entry),
+        };
+        match turn {
+            Turn::Tasks(tasks) if tasks.is_empty() => Turn::Done { keeps: self.conclude(node, true) },
+            turn => turn,
+        }
+    }
+
+    /// Parts of the language that would change what is done, and that this version does not run.
+    fn refuse_unsupported(&self, entry: &Entry) -> bool {
+        let resource = entry.resource();
+        let lifecycle = &resource.lifecycle;
+        let mut refused = false;
+        let mut refuse = |what: &str, at: hir::At| {
+            self.report_unsupported(entry, at, what);
+            refused = true;
+        };
+        let header = entry.item.header.into();
+        if lifecycle.create_before_destroy {
+            refuse("create_before_destroy", header);
+        }
+        if let Some(expr) = lifecycle.replace_triggered_by.first() {
+            refuse("replace_triggered_by", (*expr).into());
+        }
+        if let Some(provider) = resource.provider.as_ref().filter(|it| it.key.is_some()) {
+            refuse("provider instances chosen by a key", provider.node.into());
+        }
+        for provisioner in &resource.provisioners {
+            if &*provisioner.kind != "local-exec" {
+                refuse(&format!("the provisioner \"{}\"", provisioner.kind), provisioner.node.into());
+            }
+        }
+        refused
+    }
+
+    pub(super) fn expanded(&self, node: NodeIx) -> Option<Rc<Keys>> {
+        match &self.outcomes.borrow()[node.0 as usize - 1] {
+            Outcome::Keys(keys) => Some(Rc::clone(keys)),
+            _ => None,
+        }
+    }
+
+    fn prepare_plan(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
+        let Some(keys) = self.expanded(node) else { return Turn::Failed };
+        let any_gone = !self.gone_keys(module, entry, &keys).is_empty();
+        let mut graph = self.graph.borrow_mut();
+        if !keys.instances.is_empty() {
+            graph.activate(node, |kind| kind != EdgeKind::Provisioner);
+        } else if any_gone {
+            graph.activate(node, |kind| kind == EdgeKind::Provider);
+        }
+        drop(graph);
+        self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
+        Turn::Again
+    }
+
+    /// Instances that state has and the configuration does not, with the reason.
+    fn gone_keys(&self, module: &ModuleRun, entry: &Entry, keys: &Keys) -> Vec<(InstanceKey, Reason)> {
+        if self.phase() != Phase::Plan {
+            return Vec::new();
+        }
+        let address = entry.resource().resource.clone().in_module(module.address.clone());
+        let Some(resource) = self.previous.resource(&address) else { return Vec::new() };
+        let gone = resource.instances.keys().filter(|key| !keys.contains(key));
+        gone.map(|key| (key.clone(), gone_reason(keys.repeated, key))).collect()
+    }
+
+    fn begin_plan(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let mode = entry.resource().resource.mode;
+        let keys = match &self.outcomes.borrow()[node.0 as usize] {
+            Outcome::Resource(resource) => Rc::clone(&resource.keys),
+            // The memo had it, and somebody needs the value now.
+            Outcome::Unchanged => match self.expanded(node) {
+                Some(keys) => keys,
+                None => return Turn::Failed,
+            },
+            _ => return Turn::Failed,
+        };
+        if mode == ResourceMode::Ephemeral
+            && let Some(turn) = self.unchanged_ephemeral(node, module, entry, &keys)
+        {
+            return turn;
+        }
+        let inherited = self.inherited(node);
+        self.with_facts(node, |it| {
+            *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
+        });
+        let mut tasks = Vec::new();
+        for each in &keys.instances {
+            if mode == ResourceMode::Ephemeral || !self.planned_before(node, module, entry, each) {
+                tasks.push(Work::Instance(each.clone()));
+            }
+        }
+        let gone = self.gone_keys(module, entry, &keys);
+        tasks.extend(gone.into_iter().map(|(key, reason)| Work::Gone(key, Some(reason))));
+        if !tasks.is_empty() && self.wait_for_values(node) {
+            return Turn::Again;
+        }
+        Turn::Tasks(tasks)
+    }
+
+    /// An ephemeral resource that would come out as in the run before is not opened unless somebody needs its value.
+    fn unchanged_ephemeral(&self, node: NodeIx, module: &ModuleRun, entry: &Entry, keys: &Rc<Keys>) -> Option<Turn> {
+        let lifecycle = &entry.resource().lifecycle;
+        let forced = self.with_facts(node, |it| it.forced);
+        if forced || !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
+            self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(Rc::clone(keys)))));
+            return None;
+        }
+        let key = self.resource_key(module, entry);
+        let (version, _) = self.memo.borrow().unchanged(&key, &entry.item, self.inputs(node, &[]))?;
+        self.set_outcome(node, Outcome::Unchanged);
+        self.settle_facts(node, version, true);
+        Some(Turn::Done { keeps: true })
+    }
+
+    fn resource_key(&self, module: &ModuleRun, entry: &Entry) -> NodeKey {
+        NodeKey { module: module.address.clone(), node: NodeName::Resource(entry.resource().resource.clone()) }
+    }
+
+    /// Uses what the run before planned for an instance, if nothing that it was made from changed.
+    fn planned_before(&self, node: NodeIx, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
+        let resource = entry.resource();
+        let lifecycle = &resource.lifecycle;
+        if !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
+            return false;
+        }
+        let inputs = self.inputs(node, &[self.each_version(each)]);
+        let address = resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let prior = self.previous.current(&address);
+        let planned = {
+            let memo = self.memo.borrow();
+            let Some(known) = memo.instance(&module.address, &resource.resource, &each.key) else { return false };
+            if !Arc::ptr_eq(&known.item, &entry.item)
+                || known.inputs != inputs
+                || known.prior.as_deref() != prior.map(|it| &**it)
+            {
+                return false;
+            }
+            known.planned.clone()
+        };
+        let Ok(subject) = self.subject(node, entry, &each.key) else { return false };
+        self.take_planned(&subject, each, &planned);
+        true
+    }
+
+    /// Takes a plan for an instance over into this run's results.
+    pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
+        let mut state = self.state.borrow_mut();
+        match &planned.refreshed {
+            Some(object) => state.set_current(&subject.address, &subject.provider, Arc::clone(object)),
+            None => {
+                state.remove_current(&subject.address);
+            }
+        }
+        drop(state);
+        if let Some(change) = &planned.change {
+            let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
+            self.with_facts(subject.node, |it| it.changes |= counts);
+            self.emit(crate::event::Event::Planned {
+                address: subject.address.clone(),
+                action: change.change.action,
+                reason: change.reason,
+            });
+            self.changes.borrow_mut().push(change.clone());
+        }
+        self.drift.borrow_mut().extend(planned.drift.clone());
+        self.set_instance(subject.node, each, planned.value.clone());
+    }
+
+    /// Remembers the plan for an instance.
+    pub(crate) fn remember_planned(&self, subject: &Subject, each: &Each, config: crate::memo::Digest, planned: Planned) {
+        let Some(entry) = &subject.entry else { return };
+        let memo = InstanceMemo {
+            item: Arc::clone(&entry.item),
+            inputs: self.inputs(subject.node, &[self.each_version(each)]),
+            config,
+            prior: self.previous.current(&subject.address).cloned(),
+            planned,
+        };
+        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
+        self.memo.borrow_mut().remember_instance(module, resource, key, memo);
+    }
+
+    /// What is remembered of an instance whose configuration, prior state and provider are the same, even if what they
+    /// were made from is not.
+    pub(crate) fn planned_same(&self, subject: &Subject, config: crate::memo::Digest) -> Option<Planned> {
+        let memo = self.memo.borrow();
+        let known = memo.instance(&subject.address.module, &subject.address.resource, &subject.address.key)?;
+        let same_item = subject.entry.as_ref().is_some_and(|entry| {
+            Arc::ptr_eq(&known.item, &entry.item) || same_lifecycle(&known.item, &entry.item)
+        });
+        let prior = self.previous.current(&subject.address);
+        let same = same_item && known.config == config && known.prior.as_deref() == prior.map(|it| &**it);
+        same.then(|| known.planned.clone())
+    }
+
+    /// Ends a resource's node after its tasks; gives whether something of it stays open.
+    pub(crate) fn conclude(&self, node: NodeIx, ok: bool) -> bool {
+        let Some((_, module, local)) = self.declared(node) else {
+            self.with_facts(node, |it| it.pending |= it.changes);
+            return false;
+        };
+        let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else { return false };
+        let is_ephemeral = entry.resource().resource.mode == ResourceMode::Ephemeral;
+        self.with_facts(node, |it| {
+            it.pending |= it.changes;
+            if !is_ephemeral {
+                it.opened = Rc::default();
+            }
+        });
+        if ok && (is_ephemeral || self.graph.borrow().has_users(node))
+            && let Some(value) = self.value_of(node)
+        {
+            let key = self.resource_key(&module, entry);
+            let inputs = self.inputs(node, &[]);
+            let version = self.memo.borrow_mut().remember(key, &entry.item, inputs, &value);
+            self.with_facts(node, |it| it.version = version);
+        }
+        is_ephemeral && (self.value_of(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
+    }
+
+    /// What references see of a resource whose instances are handled elsewhere, or not at all: the state's objects.
+    fn value_from_state(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let resource = entry.resource();
+        let address = resource.resource.clone().in_module(module.address.clone());
+        let objects = self.objects_of(&address);
+        let mut values = InstanceValues::new();
+        let mut instances = Vec::new();
+        for (key, object) in objects {
+            let Ok(subject) = self.subject(node, entry, &key) else { return Turn::Failed };
+            let Ok(value) = self.object_value(&subject, &object) else { return Turn::Failed };
+            values.insert(key.clone(), value);
+            instances.push(Each { key, value: None });
+        }
+        let repeated = match resource.repetition {
+            Repetition::Single => Repeated::Single,
+            Repetition::Count(_) => Repeated::Count,
+            Repetition::ForEach(_) => Repeated::ForEach,
+            Repetition::Enabled(_) => Repeated::Enabled,
+        };
+        let mut value = ResourceValue::new(Rc::new(Keys { repeated, instances }));
+        value.instances = values;
+        self.set_outcome(node, Outcome::Resource(Box::new(value)));
+        Turn::Done { keeps: false }
+    }
+
+    /// The objects of a resource: as they are after refresh in a plan, as they were before the run in an apply.
+    fn objects_of(&self, address: &addr::AbsResource) -> Vec<(InstanceKey, Arc<Object>)> {
+        let refreshed = self.state.borrow();
+        let state = if self.phase() == Phase::PlanDestroy { &refreshed } else { &*self.previous };
+        let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
+        instances.filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?)))).collect()
+    }
+
+    /// One turn of a resource that only the state has.
+    pub(crate) fn run_orphan(&self, node: NodeIx, index: u32) -> Turn {
+        let orphan = Rc::clone(&self.orphans.borrow()[index as usize]);
+        if orphan.address.resource.mode != ResourceMode::Managed {
+            if self.phase() == Phase::Plan {
+                for (key, _) in &orphan.instances {
+                    self.state.borrow_mut().remove_current(&orphan.address.instance(key.clone()));
+                }
+            }
+            return Turn::Done { keeps: false };
+        }
+        match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
+            Ok(true) => {
+                let works = orphan.instances.iter().map(|(key, reason)| Work::Gone(key.clone(), *reason));
+                let works: Vec<Work> = works.collect();
+                if works.is_empty() { Turn::Done { keeps: false } } else { Turn::Tasks(works) }
+            }
+            Ok(false) => Turn::Again,
+            Err(Failed) => Turn::Failed,
+        }
+    }
+
+    /// Makes a node wait for the provider that a state or plan names; true once it need not wait any more.
+    pub(crate) fn wait_for_provider(
+        &self,
+        node: NodeIx,
+        provider: &addr::ProviderConfigRef,
+        address: &str,
+    ) -> Result<bool, Failed> {
+        use crate::walk::FoundProvider;
+        if self.with_facts(node, |it| it.prepared) {
+            return Ok(!self.wait_for_values(node));
+        }
+        match self.find_provider_ref(provider) {
+            FoundProvider::Node(found) => {
+                self.graph.borrow_mut().add_active_edge(found, node, EdgeKind::Provider);
+                self.with_facts(node, |it| it.prepared = true);
+                Ok(false)
+            }
+            FoundProvider::After(call) => {
+                self.graph.borrow_mut().add_active_edge(call, node, EdgeKind::Order);
+                Ok(false)
+            }
+            FoundProvider::Missing => {
+                let detail = format!(
+                    "To work with {address} its original provider configuration at {provider} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {address}, after which you can remove the provider configuration again."
+                );
+                self.report_about(address, "missing-provider-configuration", "Provider configuration not present", detail);
+                Err(Failed)
+            }
+        }
+    }
+}
+
+struct ResourceParts {
+    module: addr::ModuleInstance,
+    resource: addr::Resource,
+    key: InstanceKey,
+}
+
+impl ResourceParts {
+    fn of(subject: &Subject) -> ResourceParts {
+        let it = &subject.address;
+        ResourceParts { module: it.module.clone(), resource: it.resource.clone(), key: it.key.clone() }
+    }
+}
+
+/// Whether two versions of a block differ in their arguments only, which are compared by value.
+fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
+    let (Some(a), Some(b)) = (a.kind.as_resource(), b.kind.as_resource()) else { return false };
+    let plain = |it: &hir::item::Resource| {
+        it.lifecycle.ignore_changes == IgnoreChanges::None && it.lifecycle.prevent_destroy.is_none()
+    };
+    plain(a) && plain(b)
+}
+
+fn gone_reason(repeated: Repeated, key: &InstanceKey) -> Reason {
+    match (repeated, key) {
+        (Repeated::Count, InstanceKey::Int(_)) => Reason::DeleteBecauseCountIndex,
+        (Repeated::ForEach, InstanceKey::String(_)) => Reason::DeleteBecauseEachKey,
+        (Repeated::Enabled, InstanceKey::None) => Reason::DeleteBecauseEnabledFalse,
+        _ => Reason::DeleteBecauseWrongRepetition,
+    }
+}

@@ -1,0 +1,204 @@
+//! Conditions: evaluated, told about where they fail, and kept as results.
+
+use std::collections::BTreeMap;
+
+use ::values::{Kind, MarkKind, Type, Value, convert};
+use db::{Diagnostic, Severity};
+use hir::{Entry, item::Condition};
+use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
+
+use super::{EngineScope, Failed, Walk};
+
+/// Results of the conditions of a run, in the order of addresses.
+#[derive(Default)]
+pub(crate) struct Checks {
+    results: BTreeMap<(u8, String), (CheckKind, BTreeMap<String, CheckObject>)>,
+}
+
+/// What carries conditions.
+#[derive(Clone, Copy)]
+pub(crate) struct Checked<'t> {
+    pub(crate) kind: CheckKind,
+    pub(crate) config_addr: &'t str,
+    pub(crate) addr: &'t str,
+}
+
+/// Which conditions of a thing these are; they differ in words, and in whether a failure ends the thing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConditionKind {
+    Precondition,
+    Postcondition,
+    OutputPrecondition,
+    Assertion,
+}
+
+impl ConditionKind {
+    fn summary(self) -> &'static str {
+        match self {
+            ConditionKind::Precondition => "Resource precondition failed",
+            ConditionKind::Postcondition => "Resource postcondition failed",
+            ConditionKind::OutputPrecondition => "Module output value precondition failed",
+            ConditionKind::Assertion => "Check block assertion failed",
+        }
+    }
+
+    fn severity(self) -> Severity {
+        if self == ConditionKind::Assertion { Severity::Warning } else { Severity::Error }
+    }
+}
+
+impl Checks {
+    /// Records the outcome of one more condition of an object: the worst of all counts.
+    pub(crate) fn record(&mut self, checked: Checked<'_>, status: CheckStatus, message: Option<String>) {
+        let key = (rank(checked.kind), checked.config_addr.to_owned());
+        let (_, objects) = self.results.entry(key).or_insert_with(|| (checked.kind, BTreeMap::new()));
+        let object = objects.entry(checked.addr.to_owned()).or_insert_with(|| CheckObject {
+            addr: checked.addr.to_owned(),
+            status: CheckStatus::Pass,
+            failure_messages: Vec::new(),
+        });
+        object.status = worst(object.status, status);
+        object.failure_messages.extend(message);
+    }
+
+    /// The results as plan and state hold them.
+    pub(crate) fn results(&self) -> Vec<CheckResult> {
+        let results = self.results.iter().map(|((_, config_addr), (kind, objects))| CheckResult {
+            kind: *kind,
+            config_addr: config_addr.clone(),
+            status: objects.values().map(|it| it.status).fold(CheckStatus::Pass, worst),
+            objects: objects.values().cloned().collect(),
+        });
+        results.collect()
+    }
+}
+
+fn rank(kind: CheckKind) -> u8 {
+    match kind {
+        CheckKind::Resource => 0,
+        CheckKind::Output => 1,
+        CheckKind::Check => 2,
+        CheckKind::Variable => 3,
+    }
+}
+
+fn worst(a: CheckStatus, b: CheckStatus) -> CheckStatus {
+    let rank = |it: CheckStatus| match it {
+        CheckStatus::Pass => 0,
+        CheckStatus::Unknown => 1,
+        CheckStatus::Fail => 2,
+        CheckStatus::Error => 3,
+    };
+    if rank(b) > rank(a) { b } else { a }
+}
+
+impl Walk<'_> {
+    /// Evaluates conditions of one object.
+    ///
+    /// # Errors
+    /// If one failed or could not be evaluated, except for assertions of `check` blocks, which only warn.
+    pub(crate) fn check_conditions(
+        &self,
+        scope: &EngineScope<'_, '_>,
+        entry: &Entry,
+        conditions: &[Condition],
+        kind: ConditionKind,
+        checked: Checked<'_>,
+    ) -> Result<(), Failed> {
+        let mut failed = false;
+        for condition in conditions {
+            let status = match self.condition(scope, entry, condition, kind, checked) {
+                Ok((status, message)) => {
+                    self.checks.borrow_mut().record(checked, status, message);
+                    status
+                }
+                Err(Failed) => {
+                    self.checks.borrow_mut().record(checked, CheckStatus::Error, None);
+                    CheckStatus::Error
+                }
+            };
+            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
+        }
+        if failed && kind != ConditionKind::Assertion { Err(Failed) } else { Ok(()) }
+    }
+
+    fn condition(
+        &self,
+        scope: &EngineScope<'_, '_>,
+        entry: &Entry,
+        condition: &Condition,
+        kind: ConditionKind,
+        checked: Checked<'_>,
+    ) -> Result<(CheckStatus, Option<String>), Failed> {
+        let address = matches!(checked.kind, CheckKind::Resource).then_some(checked.addr);
+        let value = self.evaluate(scope, entry, condition.condition, address)?;
+        let value = convert::convert(&value.without_all_marks(), &Type::Bool).map_err(|error| {
+            let detail = format!("Invalid condition result value: {error}.");
+            let diagnostic = Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
+            self.report_at(entry, condition.condition.into(), address, diagnostic);
+            Failed
+        })?;
+        match value.kind() {
+            Kind::Unknown(_) => return Ok((CheckStatus::Unknown, None)),
+            Kind::Null => {
+                let detail = "Condition expression must return either true or false, not null.";
+                let diagnostic = Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
+                self.report_at(entry, condition.condition.into(), address, diagnostic);
+                return Err(Failed);
+            }
+            _ => {}
+        }
+        let passed = value.as_bool() == Some(true);
+        let message = self.condition_message(scope, entry, condition, address, passed)?;
+        if passed {
+            return Ok((CheckStatus::Pass, None));
+        }
+        let shown = message.clone().unwrap_or_else(|| {
+            "This check failed, but has an invalid error message as described in the other accompanying messages."
+                .to_owned()
+        });
+        let diagnostic = Diagnostic {
+            severity: kind.severity(),
+            ..Diagnostic::error("condition-failed", kind.summary(), shown)
+        };
+        self.report_at(entry, condition.condition.into(), address, diagnostic);
+        Ok((CheckStatus::Fail, message))
+    }
+
+    /// The error message of a condition; none where it may not be shown, with a warning that tells so.
+    fn condition_message(
+        &self,
+        scope: &EngineScope<'_, '_>,
+        entry: &Entry,
+        condition: &Condition,
+        address: Option<&str>,
+        passed: bool,
+    ) -> Result<Option<String>, Failed> {
+        let message = match self.evaluate(scope, entry, condition.error_message, address) {
+            Ok(message) => message,
+            Err(Failed) if passed => return Ok(None),
+            Err(Failed) => return Err(Failed),
+        };
+        let (what, advice) = if message.has_deep(MarkKind::Sensitive) {
+            ("sensitive", "nonsensitive() function, if the message does not reveal the sensitive data")
+        } else if message.has_deep(MarkKind::Ephemeral) {
+            ("ephemeral", "builtin ephemeralasnull() function")
+        } else {
+            return Ok(message_text(&message));
+        };
+        if message.is_known() {
+            let detail = format!(
+                "The error expression used to explain this condition refers to {what} values, so OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the {advice}."
+            );
+            let id = if what == "ephemeral" { "ephemeral-error-message" } else { "sensitive-error-message" };
+            let summary = format!("Error message refers to {what} values");
+            self.report_at(entry, condition.error_message.into(), address, Diagnostic::warning(id, summary, detail));
+        }
+        Ok(None)
+    }
+}
+
+pub(crate) fn message_text(message: &Value) -> Option<String> {
+    let text = convert::convert(&message.without_all_marks(), &Type::String).ok()?;
+    text.as_str().map(|it| it.trim().to_owned())
+}

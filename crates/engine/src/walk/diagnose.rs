@@ -1,0 +1,160 @@
+//! Problems: collected, sent as events, and put at their place in the text.
+
+use ::values::Value;
+use db::{Diagnostic, Severity};
+use hir::{
+    At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
+    eval::{self, Evaluated},
+    item::Body,
+};
+use provider::ProviderDiagnostic;
+
+use super::{Failed, Walk};
+use crate::event::Event;
+
+impl Walk<'_> {
+    /// Takes a problem.
+    pub(crate) fn report(&self, diagnostic: Diagnostic) {
+        self.emit(Event::Diagnostic(diagnostic.clone()));
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+
+    /// Evaluates an expression of an item; `address` is that of the object that it is for.
+    pub(crate) fn evaluate(
+        &self,
+        scope: &dyn Scope,
+        entry: &Entry,
+        expr: ExprId,
+        address: Option<&str>,
+    ) -> Result<Value, Failed> {
+        self.evaluated(eval::evaluate(&entry.item.exprs, expr, scope), entry, expr.into(), address)
+    }
+
+    /// Evaluates a body into an object of the schema's type.
+    pub(crate) fn decode(
+        &self,
+        scope: &dyn Scope,
+        entry: &Entry,
+        body: &Body,
+        header: NodeId,
+        block: &provider::Block,
+        address: Option<&str>,
+    ) -> Result<Value, Failed> {
+        let evaluated = eval::decode_body(&entry.item.exprs, body, header, block, scope);
+        self.evaluated(evaluated, entry, header.into(), address)
+    }
+
+    fn evaluated(
+        &self,
+        evaluated: Result<Evaluated, Interrupt>,
+        entry: &Entry,
+        at: At,
+        address: Option<&str>,
+    ) -> Result<Value, Failed> {
+        match evaluated {
+            Ok(evaluated) => {
+                let failed = evaluated.has_errors();
+                for diagnostic in evaluated.diagnostics {
+                    self.report_eval(entry, diagnostic, address);
+                }
+                if failed { Err(Failed) } else { Ok(evaluated.value) }
+            }
+            // What failed was reported where it failed.
+            Err(Interrupt::Poisoned) => Err(Failed),
+            Err(Interrupt::Call(call)) => {
+                let what = format!("the provider's function {}", call.name);
+                self.report_unsupported(entry, at, &what);
+                Err(Failed)
+            }
+            Err(Interrupt::Refused { summary, detail }) => {
+                self.report_at(entry, at, address, Diagnostic::error("invalid-reference", summary, detail));
+                Err(Failed)
+            }
+        }
+    }
+
+    fn report_eval(&self, entry: &Entry, found: EvalDiagnostic, address: Option<&str>) {
+        let diagnostic = Diagnostic {
+            severity: found.severity,
+            values: found.values,
+            ..Diagnostic::error(found.id, found.summary, found.detail)
+        };
+        self.report_at(entry, found.at, address, diagnostic);
+    }
+
+    /// Takes a problem of an item.
+    pub(crate) fn report_at(&self, entry: &Entry, at: At, address: Option<&str>, diagnostic: Diagnostic) {
+        self.report(Diagnostic {
+            address: address.map(str::to_owned).or(diagnostic.address),
+            location: self.program.locate(entry.origin, at),
+            context: self.context(entry),
+            ..diagnostic
+        });
+    }
+
+    /// Tells that a part of the language is understood, but not run.
+    pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
+        let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
+        self.report_at(entry, at, None, Diagnostic::error("not-supported-yet", "Not supported yet", detail));
+    }
+
+    /// Takes what a provider says about a configuration; gives whether an error was among it.
+    pub(crate) fn report_provider(
+        &self,
+        found: Vec<ProviderDiagnostic>,
+        place: Option<(&Entry, &Body)>,
+        address: Option<&str>,
+    ) -> Result<(), Failed> {
+        let mut failed = false;
+        for it in found {
+            failed |= it.is_error();
+            let severity = match it.severity {
+                provider::Severity::Error => Severity::Error,
+                provider::Severity::Warning => Severity::Warning,
+            };
+            let redactor = &self.environment.redactor;
+            let summary = redactor.redact(&it.summary);
+            let diagnostic = Diagnostic {
+                severity,
+                ..Diagnostic::error("provider-diagnostic", summary, redactor.redact(&it.detail))
+            };
+            match place {
+                Some((entry, body)) => {
+                    let path = it.path.as_ref();
+                    let at = path.and_then(|path| eval::locate_path(body, &entry.item.exprs, path));
+                    let at = at.unwrap_or(At::Node(entry.item.header));
+                    self.report_at(entry, at, address, diagnostic);
+                }
+                None => self.report(match address {
+                    Some(address) => diagnostic.with_address(address),
+                    None => diagnostic,
+                }),
+            }
+        }
+        if failed { Err(Failed) } else { Ok(()) }
+    }
+
+    /// An error about an object that no text caused.
+    pub(crate) fn report_about(&self, address: &str, id: &'static str, summary: &str, detail: String) {
+        self.report(Diagnostic::error(id, summary, detail).with_address(address));
+    }
+
+    /// The header of an item's block, as in `in resource "a" "b"`.
+    pub(crate) fn context(&self, entry: &Entry) -> Option<String> {
+        let text = match &entry.item.kind {
+            ItemKind::Variable(it) => format!("variable \"{}\"", it.name),
+            ItemKind::Local(_) => "locals".to_owned(),
+            ItemKind::Output(it) => format!("output \"{}\"", it.name),
+            ItemKind::Resource(it) => {
+                let resource = &it.resource;
+                format!("{} \"{}\" \"{}\"", resource.mode.block_type(), resource.type_name, resource.name)
+            }
+            ItemKind::ModuleCall(it) => format!("module \"{}\"", it.name),
+            ItemKind::Provider(it) => format!("provider \"{}\"", it.local_name),
+            ItemKind::Terraform(_) => "terraform".to_owned(),
+            ItemKind::Check(it) => format!("check \"{}\"", it.name),
+            ItemKind::Other(_) => return None,
+        };
+        Some(text)
+    }
+}

@@ -1,0 +1,341 @@
+//! How many instances there are: `count`, `for_each`, `enabled`, and the calls of modules.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use ::values::{Kind, MarkKind, Str, Type, Value, convert};
+use addr::InstanceKey;
+use db::Diagnostic;
+use hir::{
+    Entry, ExprId,
+    item::{Repetition, Resource},
+};
+
+use super::{
+    EngineScope, Failed, ModuleRun, Outcome, Walk,
+    modules::{Caller, Children, provider_name},
+};
+use crate::graph::{Declared, EdgeKind, ModuleIx, NodeIx};
+
+/// Which form of repetition there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repeated {
+    /// One, always.
+    Single,
+    /// One or none.
+    Enabled,
+    /// Numbered.
+    Count,
+    /// By text.
+    ForEach,
+}
+
+/// The instances of a resource or call.
+pub(crate) struct Keys {
+    pub(crate) repeated: Repeated,
+    /// In order.
+    pub(crate) instances: Vec<Each>,
+}
+
+/// What `each` and `count` are in one instance.
+#[derive(Clone)]
+pub(crate) struct Each {
+    pub(crate) key: InstanceKey,
+    /// `each.value`.
+    pub(crate) value: Option<Value>,
+}
+
+impl Each {
+    /// The only instance.
+    pub(crate) fn single() -> Each {
+        Each { key: InstanceKey::None, value: None }
+    }
+}
+
+impl Keys {
+    /// Exactly one instance.
+    pub(crate) fn single() -> Keys {
+        Keys { repeated: Repeated::Single, instances: vec![Each::single()] }
+    }
+
+    pub(crate) fn contains(&self, key: &InstanceKey) -> bool {
+        match (self.repeated, key) {
+            (Repeated::Single, InstanceKey::None) => true,
+            (Repeated::Count, InstanceKey::Int(index)) => {
+                usize::try_from(*index).is_ok_and(|it| it < self.instances.len())
+            }
+            _ => self.instances.binary_search_by(|it| it.key.cmp(key)).is_ok(),
+        }
+    }
+
+    /// One value of the values of all instances.
+    pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
+        match self.repeated {
+            Repeated::Single | Repeated::Enabled => {
+                instances.get(&InstanceKey::None).cloned().unwrap_or_else(|| Value::null(Type::Dynamic))
+            }
+            Repeated::Count => Value::tuple(instances.values().cloned().collect()),
+            Repeated::ForEach => Value::object(
+                instances
+                    .iter()
+                    .filter_map(|(key, value)| match key {
+                        InstanceKey::String(key) => Some((Str::from(key.as_str()), value.clone())),
+                        _ => None,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The instances that a repetition makes in a module instance.
+    pub(crate) fn keys(&self, module: ModuleIx, entry: &Entry, repetition: Repetition) -> Result<Keys, Failed> {
+        let (expr, check): (ExprId, fn(&Value) -> Result<Keys, (String, &'static str)>) = match repetition {
+            Repetition::Single => return Ok(Keys::single()),
+            Repetition::Count(expr) => (expr, count_keys),
+            Repetition::ForEach(expr) => (expr, for_each_keys),
+            Repetition::Enabled(expr) => (expr, enabled_keys),
+        };
+        let scope = EngineScope::new(self, module, None);
+        let value = self.evaluate(&scope, entry, expr, None)?;
+        check(&value).map_err(|(detail, what)| {
+            let summary = format!("Invalid {what} argument");
+            let id = match what {
+                "count" => "invalid-count",
+                "for_each" => "invalid-for-each",
+                _ => "invalid-enabled",
+            };
+            let location = self.program.locate(entry.origin, expr.into());
+            let diagnostic = Diagnostic { context: self.context(entry), ..Diagnostic::error(id, summary, detail) };
+            self.report(diagnostic.at(location));
+            Failed
+        })
+    }
+
+    /// Runs the expansion of a resource.
+    pub(crate) fn expand_resource(&self, node: NodeIx, module: ModuleIx, entry: &Entry) -> Result<(), Failed> {
+        let resource: &Resource = entry.resource();
+        let keys = self.keys(module, entry, resource.repetition)?;
+        self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
+        Ok(())
+    }
+
+    /// Runs a module call: makes its instances.
+    pub(crate) fn expand_call(&self, module: ModuleIx, entry: &Entry, local: u32) -> Result<(), Failed> {
+        let call = entry.module_call();
+        let keys = Rc::new(self.keys(module, entry, call.repetition)?);
+        let caller = self.module(module);
+        let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else { return Ok(()) };
+        let nodes = &caller.template.calls[&call.name];
+        let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
+        let passed = self.passed_providers(&caller, entry)?;
+        let mut instances = BTreeMap::new();
+        for each in &keys.instances {
+            let address = caller.address.child(&*call.name, each.key.clone());
+            let how = Caller { module, call: entry.clone(), each: each.clone() };
+            let child = self.add_module(*callee, address, Some(how), gate, passed.clone());
+            self.gather(&caller, &call.name, child);
+            instances.insert(each.key.clone(), child);
+        }
+        self.add_gone_instances(&caller, &call.name, &keys);
+        caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
+        Ok(())
+    }
+
+    /// Lets the nodes that stand for all instances of a call wait for one of them.
+    fn gather(&self, caller: &ModuleRun, call: &Str, child: ModuleIx) {
+        let child = self.module(child);
+        let nodes = &caller.template.calls[call];
+        let mut graph = self.graph.borrow_mut();
+        for (name, local) in &child.template.outputs {
+            if let Some(gather) = nodes.outputs.get(name) {
+                let (dependency, user) = (child.node(*local), caller.node(*gather));
+                graph.add_edge(dependency, user, EdgeKind::Value);
+            }
+        }
+        let done = caller.node(nodes.done);
+        for (local, declared) in child.template.nodes.iter().enumerate() {
+            if matches!(declared, Declared::Resource(_) | Declared::CallDone) && !child.template.lazy[local] {
+                graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);
+            }
+        }
+        // The gathering nodes were looked at before these edges existed.
+        for user in nodes.outputs.values().copied().chain([nodes.done]) {
+            let user = caller.node(user);
+            if graph.status(user) != crate::graph::Status::Idle {
+                graph.activate(user, |_| true);
+            }
+        }
+    }
+
+    /// Instances of a call that state knows and the call no longer makes.
+    fn add_gone_instances(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
+        if self.phase() != super::Phase::Plan {
+            return;
+        }
+        for child in self.state_index.children.get(&caller.address).into_iter().flatten() {
+            let Some((_, step)) = child.split_last() else { continue };
+            if step.name == call && !keys.contains(&step.key) {
+                self.add_orphans_within(child);
+            }
+        }
+    }
+
+    fn passed_providers(
+        &self,
+        caller: &Rc<ModuleRun>,
+        entry: &Entry,
+    ) -> Result<rustc_hash::FxHashMap<(Str, Option<Str>), NodeIx>, Failed> {
+        let mut passed = rustc_hash::FxHashMap::default();
+        for it in entry.module_call().providers.iter().flatten() {
+            if it.parent.key.is_some() {
+                self.report_unsupported(entry, it.parent.node.into(), "provider instances chosen by a key");
+                return Err(Failed);
+            }
+            if let Some(node) = self.find_provider(caller, &it.parent.local_name, it.parent.alias.as_ref()) {
+                passed.insert((it.child_name.clone(), it.child_alias.clone()), node);
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Tells that a resource's provider configuration is not there.
+    pub(crate) fn report_missing_provider(&self, entry: &Entry, address: &str) {
+        let (name, alias) = provider_name(entry.resource());
+        let alias = alias.map(|it| format!(".{it}")).unwrap_or_default();
+        let detail = format!(
+            "{address} needs the provider configuration {name}{alias}, which this module neither declares nor receives \
+             from its caller. Pass it in the \"providers\" argument of the module call."
+        );
+        let diagnostic = Diagnostic::error("missing-provider-configuration", "Provider configuration not present", detail);
+        let location = self.program.locate(entry.origin, entry.item.header.into());
+        self.report(diagnostic.at(location).with_address(address));
+    }
+}
+
+type Refused = (String, &'static str);
+
+const EPHEMERAL: &str = "Ephemeral values, or values derived from ephemeral values, cannot be used as";
+const SENSITIVE: &str = "Sensitive values, or values derived from sensitive values, cannot be used as";
+
+fn count_keys(value: &Value) -> Result<Keys, Refused> {
+    let refuse = |detail: String| Err((detail, "count"));
+    if value.has_deep(MarkKind::Ephemeral) {
+        return refuse(format!(
+            "{EPHEMERAL} count arguments. If used, the ephemeral value could be exposed as a resource instance key."
+        ));
+    }
+    if value.has_deep(MarkKind::Sensitive) {
+        return refuse(format!(
+            "{SENSITIVE} count arguments. If used, the sensitive value could be exposed as a resource instance key."
+        ));
+    }
+    let value = match convert::convert(&value.without_all_marks(), &Type::Number) {
+        Ok(value) => value,
+        Err(error) => return refuse(format!("The given \"count\" argument value is unsuitable: {error}.")),
+    };
+    match value.kind() {
+        Kind::Null => refuse(
+            "The given \"count\" argument value is null. An integer is required.".to_owned(),
+        ),
+        Kind::Number(number) => match number.to_usize() {
+            Some(count) => Ok(Keys {
+                repeated: Repeated::Count,
+                instances: (0..count as i64)
+                    .map(|index| Each { key: InstanceKey::Int(index), value: None })
+                    .collect(),
+            }),
+            None => refuse(
+                "The given \"count\" argument value is unsuitable: it must be a whole number, zero or greater.".to_owned(),
+            ),
+        },
+        _ => refuse(unknown("count")),
+    }
+}
+
+fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
+    let refuse = |detail: String| Err((detail, "for_each"));
+    let (bare, marks) = value.unmark();
+    let is_set = matches!(bare.ty(), Type::Set(_));
+    if marks.has(MarkKind::Ephemeral) || (is_set && value.has_deep(MarkKind::Ephemeral)) {
+        return refuse(format!(
+            "{EPHEMERAL} for_each arguments. If used, the ephemeral value could be exposed as a resource instance key."
+        ));
+    }
+    if marks.has(MarkKind::Sensitive) {
+        return refuse(format!(
+            "{SENSITIVE} for_each arguments. If used, the sensitive value could be exposed as a resource instance key."
+        ));
+    }
+    let each = |key: &str, value: &Value| Each { key: InstanceKey::string(key), value: Some(value.clone()) };
+    let instances = match bare.kind() {
+        Kind::Null => {
+            return refuse(
+                "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. A map, or set of strings is allowed."
+                    .to_owned(),
+            );
+        }
+        Kind::Unknown(_) => return refuse(unknown("for_each")),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            entries.iter().map(|(key, value)| each(key, value)).collect()
+        }
+        Kind::Set(elements) => {
+            let mut instances = Vec::with_capacity(elements.len());
+            for element in elements {
+                match element.kind() {
+                    Kind::String(key) => instances.push(each(key, element)),
+                    Kind::Unknown(_) => return refuse(unknown("for_each")),
+                    Kind::Null => {
+                        return refuse(
+                            "The given \"for_each\" argument value is unsuitable: \"for_each\" sets must not contain null values."
+                                .to_owned(),
+                        );
+                    }
+                    _ => return refuse(for_each_type(&bare)),
+                }
+            }
+            instances
+        }
+        _ => return refuse(for_each_type(&bare)),
+    };
+    let mut instances: Vec<Each> = instances;
+    instances.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(Keys { repeated: Repeated::ForEach, instances })
+}
+
+fn for_each_type(value: &Value) -> String {
+    format!(
+        "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}.",
+        value.ty().friendly_name()
+    )
+}
+
+fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
+    let refuse = |why: &str| {
+        Err((format!("The given \"enabled\" argument value is unsuitable: {why}."), "enabled"))
+    };
+    if value.has_deep(MarkKind::Ephemeral) {
+        return refuse("the given value is ephemeral");
+    }
+    if value.has_deep(MarkKind::Sensitive) {
+        return refuse("the given value is sensitive");
+    }
+    let value = match convert::convert(&value.without_all_marks(), &Type::Bool) {
+        Ok(value) => value,
+        Err(_) => return refuse("a bool is required"),
+    };
+    match value.kind() {
+        Kind::Bool(true) => Ok(Keys { repeated: Repeated::Enabled, instances: vec![Each::single()] }),
+        Kind::Bool(false) => Ok(Keys { repeated: Repeated::Enabled, instances: Vec::new() }),
+        Kind::Null => refuse("the given value is null"),
+        _ => refuse("the given value is derived from a value that is not known until apply"),
+    }
+}
+
+fn unknown(what: &str) -> String {
+    format!(
+        "The \"{what}\" value depends on resource attributes that cannot be determined until apply, so OpenTofu cannot \
+         predict how many instances will be created. To work around this, use the -target argument to first apply only \
+         the resources that the {what} depends on, or let it depend on values that are known, such as variables."
+    )
+}

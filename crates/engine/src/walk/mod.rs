@@ -1,0 +1,449 @@
+//! One run over the graph: the owner of everything that changes while it runs.
+//!
+//! ```text
+//!            ┌──────────────── schedule: one loop, one thread ────────────────┐
+//!   graph ──►│ demanded → edges   ready → value, or tasks   released → close  │
+//!            └──────▲─────────────────────┬───────────────────────────────────┘
+//!                   └──── tasks: futures of provider calls, -parallelism at once
+//! ```
+//!
+//! Tasks are futures of the same thread; they write what they learn into the walk's cells and never hold a borrow over
+//! an await.
+
+pub(crate) mod checks;
+pub(crate) mod diagnose;
+mod expand;
+mod modules;
+mod scope;
+mod schedule;
+mod values;
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+    sync::Arc,
+};
+
+use ::values::{Str, Value};
+use addr::{AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance};
+use db::Diagnostic;
+use hir::Program;
+use provider::ProviderSchemas;
+use rustc_hash::{FxHashMap, FxHashSet};
+use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State};
+
+pub(crate) use expand::{Each, Keys, Repeated};
+pub(crate) use modules::{FoundProvider, ModuleRun};
+pub(crate) use schedule::{Task, Work, run};
+pub(crate) use values::Turn;
+pub(crate) use scope::{EngineScope, OwnObject};
+
+use crate::{
+    ephemeral::{EphemeralStore, OpenIx},
+    event::Event,
+    graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
+    memo::{Memo, Version},
+    pool::{Pool, SlotIx},
+    request::{CancelLevel, Environment, StateSink},
+    variables::VariableValues,
+};
+
+/// What a run is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Decides what to do so that the world agrees with the configuration.
+    Plan,
+    /// Decides how to destroy everything that state knows.
+    PlanDestroy,
+    /// Does what a plan says.
+    Apply,
+    /// Does what a plan to destroy everything says.
+    ApplyDestroy,
+}
+
+impl Phase {
+    /// Whether this run decides, rather than acts.
+    pub(crate) fn is_plan(self) -> bool {
+        matches!(self, Phase::Plan | Phase::PlanDestroy)
+    }
+
+    /// Whether everything is to be destroyed.
+    pub(crate) fn is_destroy(self) -> bool {
+        matches!(self, Phase::PlanDestroy | Phase::ApplyDestroy)
+    }
+}
+
+/// Something failed and was reported; whoever sees this says nothing more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Failed;
+
+/// What stays the same during a run.
+pub(crate) struct Settings {
+    pub(crate) phase: Phase,
+    pub(crate) refresh: bool,
+    pub(crate) parallelism: usize,
+    pub(crate) applying: bool,
+    pub(crate) workspace: Str,
+    pub(crate) replace: FxHashSet<ResourceInstance>,
+}
+
+/// What a node came to.
+pub(crate) enum Outcome {
+    /// Nothing yet, or nothing that could be read.
+    None,
+    /// A variable, local, output or gathered outputs.
+    Value(Value),
+    /// How many instances a resource has.
+    Keys(Rc<Keys>),
+    /// All instances of a resource.
+    Resource(Box<ResourceValue>),
+    /// A provider configuration.
+    Provider(SlotIx),
+    /// Unchanged since the memo was made; its value is not kept because it is ephemeral. It is computed again if
+    /// somebody reads it.
+    Unchanged,
+}
+
+/// What references to a resource see.
+pub(crate) struct ResourceValue {
+    pub(crate) keys: Rc<Keys>,
+    pub(crate) instances: BTreeMap<InstanceKey, Value>,
+    /// All instances as one value, made when somebody asks.
+    pub(crate) whole: RefCell<Option<Value>>,
+}
+
+/// Facts about a node beside its value.
+#[derive(Clone, Default)]
+pub(crate) struct Facts {
+    /// Open ephemeral resources that the value was made from.
+    pub(crate) opened: Rc<[OpenIx]>,
+    /// Whether a change is pending here or in something that this depends on.
+    pub(crate) pending: bool,
+    /// The same, for this node alone.
+    pub(crate) changes: bool,
+    /// All resources that this depends on.
+    pub(crate) ancestors: Arc<[ConfigResource]>,
+    /// The version of the value.
+    pub(crate) version: Version,
+    /// Whether a resource's edges were made to count, in its first turn.
+    pub(crate) prepared: bool,
+    /// Whether the value must be computed though nothing that it was made from changed.
+    pub(crate) forced: bool,
+}
+
+/// A resource of the state that is handled apart from its configuration.
+pub(crate) struct Orphan {
+    pub(crate) address: AbsResource,
+    pub(crate) provider: ProviderConfigRef,
+    pub(crate) instances: Vec<(InstanceKey, Option<state::Reason>)>,
+}
+
+/// The run.
+pub(crate) struct Walk<'a> {
+    pub(crate) program: &'a Arc<Program>,
+    pub(crate) environment: &'a Environment,
+    pub(crate) settings: Settings,
+    pub(crate) variables: VariableValues,
+    pub(crate) templates: Vec<Rc<Template>>,
+    /// What an apply was told to do.
+    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
+    pub(crate) states: Option<&'a dyn StateSink>,
+    /// The state as it was before the run.
+    pub(crate) previous: Arc<State>,
+    pub(crate) graph: RefCell<Graph>,
+    pub(crate) modules: RefCell<Vec<Rc<ModuleRun>>>,
+    pub(crate) outcomes: RefCell<Vec<Outcome>>,
+    pub(crate) facts: RefCell<Vec<Facts>>,
+    pub(crate) orphans: RefCell<Vec<Rc<Orphan>>>,
+    pub(crate) implicit_providers: RefCell<Vec<addr::ProviderSource>>,
+    pub(crate) implicit_by_source: RefCell<FxHashMap<addr::ProviderSource, NodeIx>>,
+    pub(crate) orphan_nodes: RefCell<FxHashMap<AbsResource, NodeIx>>,
+    /// Resources of the state by module instance.
+    pub(crate) state_index: StateIndex,
+    pub(crate) state: RefCell<State>,
+    pub(crate) memo: RefCell<&'a mut Memo>,
+    pub(crate) pool: Pool,
+    pub(crate) store: EphemeralStore,
+    pub(crate) checks: RefCell<checks::Checks>,
+    pub(crate) diagnostics: RefCell<Vec<Diagnostic>>,
+    pub(crate) changes: RefCell<Vec<ResourceChange>>,
+    pub(crate) drift: RefCell<Vec<ResourceChange>>,
+    pub(crate) ephemerals: RefCell<Vec<EphemeralPlan>>,
+    pub(crate) outputs: RefCell<BTreeMap<Str, OutputChange>>,
+    pub(crate) counts: RefCell<crate::event::ChangeCounts>,
+    pub(crate) stopping: Cell<bool>,
+    pub(crate) functions: scope::Functions,
+}
+
+/// The resources of a state by module instance, so that finding orphans does not look at the whole state for each
+/// module.
+#[derive(Default)]
+pub(crate) struct StateIndex {
+    pub(crate) resources: FxHashMap<ModuleInstance, Vec<AbsResource>>,
+    /// Module instances directly inside of one, as far as they or something inside of them has resources.
+    pub(crate) children: FxHashMap<ModuleInstance, Vec<ModuleInstance>>,
+}
+
+impl StateIndex {
+    pub(crate) fn new(state: &State) -> StateIndex {
+        let mut index = StateIndex::default();
+        for (address, _) in state.resources() {
+            let known = index.resources.contains_key(&address.module);
+            index.resources.entry(address.module.clone()).or_default().push(address.clone());
+            if !known {
+                index.add_parents(&address.module);
+            }
+        }
+        index
+    }
+
+    fn add_parents(&mut self, module: &ModuleInstance) {
+        let mut module = module.clone();
+        while let Some(parent) = module.parent() {
+            let children = self.children.entry(parent.clone()).or_default();
+            if children.contains(&module) {
+                return;
+            }
+            children.push(module);
+            module = parent;
+        }
+    }
+
+    /// Resources in a module instance and in all inside of it.
+    pub(crate) fn all_within(&self, module: &ModuleInstance, found: &mut Vec<AbsResource>) {
+        found.extend(self.resources.get(module).into_iter().flatten().cloned());
+        for child in self.children.get(module).into_iter().flatten() {
+            self.all_within(child, found);
+        }
+    }
+}
+
+/// What a run is made with.
+pub(crate) struct WalkInput<'a> {
+    pub(crate) settings: Settings,
+    pub(crate) variables: VariableValues,
+    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
+    pub(crate) states: Option<&'a dyn StateSink>,
+    /// The state that the run starts from.
+    pub(crate) previous: Arc<State>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        program: &'a Arc<Program>,
+        environment: &'a Environment,
+        memo: &'a mut Memo,
+        input: WalkInput<'a>,
+    ) -> Walk<'a> {
+        let WalkInput { settings, variables, orders, states, previous } = input;
+        let templates = program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
+        for (_, given) in variables.iter() {
+            environment.redactor.learn(&given.value);
+        }
+        let acts = !settings.phase.is_plan();
+        Walk {
+            program,
+            environment,
+            settings,
+            variables,
+            templates: templates.collect(),
+            orders,
+            states,
+            state: RefCell::new((*previous).clone()),
+            state_index: StateIndex::new(&previous),
+            previous,
+            graph: RefCell::default(),
+            modules: RefCell::default(),
+            outcomes: RefCell::default(),
+            facts: RefCell::default(),
+            orphans: RefCell::default(),
+            implicit_providers: RefCell::default(),
+            implicit_by_source: RefCell::default(),
+            orphan_nodes: RefCell::default(),
+            memo: RefCell::new(memo),
+            pool: Pool::default(),
+            store: EphemeralStore::new(environment.system.now()),
+            checks: RefCell::default(),
+            diagnostics: RefCell::default(),
+            changes: RefCell::default(),
+            drift: RefCell::default(),
+            ephemerals: RefCell::default(),
+            outputs: RefCell::default(),
+            counts: RefCell::default(),
+            stopping: Cell::new(false),
+            functions: scope::Functions { system: Arc::clone(&environment.system), acts },
+        }
+    }
+
+    /// Lets every resource of the state be handled as one that is to go.
+    pub(crate) fn add_everything_as_orphan(&self) {
+        let addresses: Vec<AbsResource> = self.previous.resources().map(|(address, _)| address.clone()).collect();
+        for address in addresses {
+            self.add_orphan(&address, |_| None);
+        }
+    }
+
+    /// Plans the removal of outputs that the state has.
+    pub(crate) fn plan_output_removal(&self, removed: impl Fn(&str) -> bool) {
+        let gone = self.previous.outputs.iter().filter(|(name, _)| removed(name));
+        for (name, output) in gone {
+            let change = OutputChange {
+                action: state::Action::Delete,
+                before: output.value.clone(),
+                after: Value::null(::values::Type::Dynamic),
+                sensitive: output.sensitive,
+            };
+            self.outputs.borrow_mut().insert(name.clone(), change);
+        }
+    }
+
+    pub(crate) fn emit(&self, event: Event) {
+        self.environment.events.event(event);
+    }
+
+    /// The schemas of a provider.
+    pub(crate) fn schemas(&self, source: &addr::ProviderSource) -> Option<Arc<ProviderSchemas>> {
+        let known = self.program.schemas.get(source).cloned();
+        known.or_else(|| (*source == crate::builtin::source()).then(crate::builtin::schemas))
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.settings.phase
+    }
+
+    /// Whether nothing new may be started.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.get() || self.environment.cancel.level() >= CancelLevel::Stopping
+    }
+
+    pub(crate) fn module(&self, module: ModuleIx) -> Rc<ModuleRun> {
+        Rc::clone(&self.modules.borrow()[module.0 as usize])
+    }
+
+    /// The module instance and the declaration that a node stands for.
+    pub(crate) fn declared(&self, node: NodeIx) -> Option<(ModuleIx, Rc<ModuleRun>, u32)> {
+        match self.graph.borrow().kind(node) {
+            NodeKind::Declared { module, local } => Some((module, self.module(module), local)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn set_outcome(&self, node: NodeIx, outcome: Outcome) {
+        self.outcomes.borrow_mut()[node.0 as usize] = outcome;
+    }
+
+    pub(crate) fn with_facts<T>(&self, node: NodeIx, change: impl FnOnce(&mut Facts) -> T) -> T {
+        change(&mut self.facts.borrow_mut()[node.0 as usize])
+    }
+
+    /// Adds a node with room for what it comes to.
+    pub(crate) fn add_node(&self, kind: NodeKind) -> NodeIx {
+        let node = self.graph.borrow_mut().add_node(kind);
+        self.outcomes.borrow_mut().push(Outcome::None);
+        self.facts.borrow_mut().push(Facts::default());
+        node
+    }
+
+    /// The value of a node, if it has one.
+    pub(crate) fn value_of(&self, node: NodeIx) -> Option<Value> {
+        match &self.outcomes.borrow()[node.0 as usize] {
+            Outcome::Value(value) => Some(value.clone()),
+            Outcome::Resource(resource) => Some(resource.whole()),
+            _ => None,
+        }
+    }
+
+    /// Facts that a node takes over from what it depends on: those edges that count and that `relevant` accepts.
+    pub(crate) fn inherited(&self, node: NodeIx) -> Facts {
+        let graph = self.graph.borrow();
+        let facts = self.facts.borrow();
+        let mut opened: Vec<OpenIx> = Vec::new();
+        let mut pending = false;
+        let mut ancestors = AncestorSet::default();
+        for (dependency, _, active) in graph.dependencies(node) {
+            if !active {
+                continue;
+            }
+            let it = &facts[dependency.0 as usize];
+            opened.extend(it.opened.iter().copied());
+            pending |= it.pending;
+            ancestors.add(&it.ancestors);
+            if let Some(resource) = self.config_resource(&graph, dependency) {
+                ancestors.insert(resource);
+            }
+        }
+        opened.sort_unstable();
+        opened.dedup();
+        Facts { opened: opened.into(), pending, ancestors: ancestors.finish(), ..Facts::default() }
+    }
+
+    /// The address of the resource block that a node stands for, if state would list it among dependencies.
+    fn config_resource(&self, graph: &Graph, node: NodeIx) -> Option<ConfigResource> {
+        let NodeKind::Declared { module, local } = graph.kind(node) else { return None };
+        let modules = self.modules.borrow();
+        let module = &modules[module.0 as usize];
+        match &module.template.nodes[local as usize] {
+            Declared::Resource(entry) if entry.resource().resource.mode != addr::ResourceMode::Ephemeral => {
+                let resource = entry.resource().resource.clone();
+                Some(ConfigResource { module: module.path.clone(), resource })
+            }
+            _ => None,
+        }
+    }
+
+    /// The object that state holds of an instance.
+    pub(crate) fn object(&self, address: &ResourceInstance) -> Option<Arc<Object>> {
+        self.state.borrow().current(address).cloned()
+    }
+}
+
+impl ResourceValue {
+    pub(crate) fn new(keys: Rc<Keys>) -> ResourceValue {
+        ResourceValue { keys, instances: BTreeMap::new(), whole: RefCell::new(None) }
+    }
+
+    /// All instances as references see them: one object, a tuple of `count`, an object of `for_each`.
+    pub(crate) fn whole(&self) -> Value {
+        if let Some(value) = &*self.whole.borrow() {
+            return value.clone();
+        }
+        let value = self.keys.shape(&self.instances);
+        *self.whole.borrow_mut() = Some(value.clone());
+        value
+    }
+}
+
+/// A union of sorted lists that allocates only if there is more than one.
+#[derive(Default)]
+struct AncestorSet {
+    first: Option<Arc<[ConfigResource]>>,
+    more: std::collections::BTreeSet<ConfigResource>,
+}
+
+impl AncestorSet {
+    fn add(&mut self, list: &Arc<[ConfigResource]>) {
+        match &self.first {
+            _ if list.is_empty() => {}
+            None => self.first = Some(Arc::clone(list)),
+            Some(first) if Arc::ptr_eq(first, list) => {}
+            Some(_) => self.more.extend(list.iter().cloned()),
+        }
+    }
+
+    fn insert(&mut self, resource: ConfigResource) {
+        self.more.insert(resource);
+    }
+
+    fn finish(mut self) -> Arc<[ConfigResource]> {
+        match self.first {
+            Some(first) if self.more.is_empty() => first,
+            Some(first) => {
+                self.more.extend(first.iter().cloned());
+                self.more.into_iter().collect()
+            }
+            None if self.more.is_empty() => Arc::default(),
+            None => self.more.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Module instances: their nodes in the graph, and which provider configuration a name means in them.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource};
+use hir::{Entry, program::ModuleId};
+use rustc_hash::FxHashMap;
+use values::Str;
+
+use super::{Each, Keys, Orphan, Walk};
+use crate::graph::{Declared, EdgeKind, ModuleIx, NodeIx, NodeKind, Template};
+
+/// A module instance of a run.
+pub(crate) struct ModuleRun {
+    pub(crate) template: Rc<Template>,
+    pub(crate) address: ModuleInstance,
+    pub(crate) path: ModulePath,
+    /// The node of the template's first.
+    pub(crate) base: u32,
+    /// The calling instance, the name of the call and this instance's repetition data.
+    pub(crate) caller: Option<Caller>,
+    /// What must be done before any resource in here, from `depends_on` of calls around.
+    pub(crate) gate: Option<NodeIx>,
+    /// Provider configurations that the caller passed, by the names in this module.
+    pub(crate) passed: FxHashMap<(Str, Option<Str>), NodeIx>,
+    /// Instances of the calls made in here, by name of the call.
+    pub(crate) children: RefCell<FxHashMap<Str, Children>>,
+}
+
+/// How a module instance came to be.
+pub(crate) struct Caller {
+    pub(crate) module: ModuleIx,
+    pub(crate) call: Entry,
+    pub(crate) each: Each,
+}
+
+/// The instances of one call.
+pub(crate) struct Children {
+    pub(crate) keys: Rc<Keys>,
+    pub(crate) instances: BTreeMap<InstanceKey, ModuleIx>,
+}
+
+/// What a stored provider configuration means in this run.
+pub(crate) enum FoundProvider {
+    /// This node.
+    Node(NodeIx),
+    /// It is declared in a module whose call has not been expanded; that node must run first.
+    After(NodeIx),
+    /// The configuration does not have it.
+    Missing,
+}
+
+impl ModuleRun {
+    /// The node of the run for a node of the template.
+    pub(crate) fn node(&self, local: u32) -> NodeIx {
+        NodeIx(self.base + local)
+    }
+
+    pub(crate) fn id(&self) -> ModuleId {
+        self.template.module
+    }
+}
+
+impl Walk<'_> {
+    /// Adds the root module to the graph.
+    pub(crate) fn add_root(&self) -> ModuleIx {
+        self.add_module(ModuleId(0), ModuleInstance::root(), None, None, FxHashMap::default())
+    }
+
+    /// Adds an instance of a module to the graph: nodes, edges, and what of it runs without being asked for.
+    pub(crate) fn add_module(
+        &self,
+        id: ModuleId,
+        address: ModuleInstance,
+        caller: Option<Caller>,
+        gate: Option<NodeIx>,
+        passed: FxHashMap<(Str, Option<Str>), NodeIx>,
+    ) -> ModuleIx {
+        let template = Rc::clone(&self.templates[id.0 as usize]);
+        let base = self.graph.borrow().len() as u32;
+        let index = ModuleIx(self.modules.borrow().len() as u32);
+        let path = address.path();
+        let module = Rc::new(ModuleRun {
+            template: Rc::clone(&template),
+            address,
+            path,
+            base,
+            caller,
+            gate,
+            passed,
+            children: RefCell::default(),
+        });
+        self.modules.borrow_mut().push(Rc::clone(&module));
+        for local in 0..template.nodes.len() as u32 {
+            self.add_node(NodeKind::Declared { module: index, local });
+        }
+        for edge in &template.edges {
+            let (dependency, user) = (module.node(edge.dependency), module.node(edge.user));
+            self.graph.borrow_mut().add_edge(dependency, user, edge.kind);
+        }
+        for (local, declared) in template.nodes.iter().enumerate() {
+            self.add_outer_edges(&module, module.node(local as u32), declared);
+        }
+        self.add_orphans(&module);
+        for (local, lazy) in template.lazy.iter().enumerate() {
+            if !lazy && !self.phase().is_destroy() {
+                self.graph.borrow_mut().demand(module.node(local as u32));
+            }
+        }
+        for local in 0..template.nodes.len() as u32 {
+            self.graph.borrow_mut().settle(module.node(local));
+        }
+        index
+    }
+
+    /// Edges that lead out of the module: to providers, to the gate, and from inputs to the caller.
+    fn add_outer_edges(&self, module: &Rc<ModuleRun>, node: NodeIx, declared: &Declared) {
+        match declared {
+            Declared::Variable(entry) => self.add_input_edges(module, node, &entry.variable().name),
+            Declared::Resource(entry) => {
+                let resource = entry.resource();
+                let (name, alias) = provider_name(resource);
+                if let Some(provider) = self.find_provider(module, &name, alias.as_ref()) {
+                    self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Provider);
+                }
+                if let Some(gate) = module.gate {
+                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::DependsOn);
+                }
+            }
+            Declared::Gate(_) => {
+                if let Some(gate) = module.gate {
+                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::DependsOn);
+                }
+            }
+            Declared::Call(..) => {
+                for provider in self.visible_providers(module) {
+                    self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+                }
+                if let Some(gate) = module.gate {
+                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::Hold);
+                }
+            }
+            Declared::Provider(_) => {
+                self.graph.borrow_mut().set_closes(node);
+            }
+            _ => {}
+        }
+        if let Declared::Resource(entry) = declared
+            && entry.resource().resource.mode == addr::ResourceMode::Ephemeral
+        {
+            self.graph.borrow_mut().set_closes(node);
+        }
+    }
+
+    fn add_input_edges(&self, module: &ModuleRun, node: NodeIx, name: &Str) {
+        let Some(caller) = &module.caller else { return };
+        let parent = self.module(caller.module);
+        let nodes = &parent.template.calls[&caller.call.module_call().name];
+        let Some(input) = nodes.inputs.iter().find(|input| input.name == *name) else { return };
+        for &read in &input.reads {
+            self.graph.borrow_mut().add_edge(parent.node(read), node, EdgeKind::Value);
+        }
+    }
+
+    /// All provider configurations that a module inside of this one could come to use.
+    fn visible_providers(&self, module: &Rc<ModuleRun>) -> Vec<NodeIx> {
+        let mut found = Vec::new();
+        let mut module = Rc::clone(module);
+        loop {
+            found.extend(module.template.providers.values().map(|local| module.node(*local)));
+            found.extend(module.passed.values().copied());
+            match &module.caller {
+                Some(caller) => module = self.module(caller.module),
+                None => break,
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The configuration that a provider's name means in a module: its own, one that was passed, or the caller's default
+    /// for the same provider. The root module has an empty one where nothing is written.
+    pub(crate) fn find_provider(&self, module: &Rc<ModuleRun>, name: &Str, alias: Option<&Str>) -> Option<NodeIx> {
+        let key = (name.clone(), alias.cloned());
+        if let Some(local) = module.template.providers.get(&key) {
+            return Some(module.node(*local));
+        }
+        if let Some(node) = module.passed.get(&key) {
+            return Some(*node);
+        }
+        let source = self.provider_source(module, name)?;
+        if alias.is_some() {
+            return None;
+        }
+        match &module.caller {
+            Some(caller) => self.default_provider(&self.module(caller.module), &source),
+            None => Some(self.implicit_provider(&source)),
+        }
+    }
+
+    /// The default configuration for a provider in a module or around it.
+    fn default_provider(&self, module: &Rc<ModuleRun>, source: &ProviderSource) -> Option<NodeIx> {
+        let mut module = Rc::clone(module);
+        loop {
+            let own = module.template.providers.iter().find(|((name, alias), _)| {
+                alias.is_none() && self.provider_source(&module, name).as_ref() == Some(source)
+            });
+            if let Some((_, local)) = own {
+                return Some(module.node(*local));
+            }
+            let passed = module.passed.iter().find(|((name, alias), _)| {
+                alias.is_none() && self.provider_source(&module, name).as_ref() == Some(source)
+            });
+            if let Some((_, node)) = passed {
+                return Some(*node);
+            }
+            match &module.caller {
+                Some(caller) => module = self.module(caller.module),
+                None => return Some(self.implicit_provider(source)),
+            }
+        }
+    }
+
+    fn implicit_provider(&self, source: &ProviderSource) -> NodeIx {
+        if let Some(node) = self.implicit_by_source.borrow().get(source) {
+            return *node;
+        }
+        let index = self.implicit_providers.borrow().len() as u32;
+        let node = self.add_node(NodeKind::ImplicitProvider { index });
+        self.graph.borrow_mut().set_closes(node);
+        self.implicit_providers.borrow_mut().push(source.clone());
+        self.implicit_by_source.borrow_mut().insert(source.clone(), node);
+        node
+    }
+
+    /// The provider that a local name means in a module.
+    pub(crate) fn provider_source(&self, module: &ModuleRun, name: &str) -> Option<ProviderSource> {
+        let program = self.program.module(module.id());
+        program.provider_sources.get(name).cloned().or_else(|| Some(ProviderSource::implied_for(name)))
+    }
+
+    /// How a provider node is written in a state.
+    pub(crate) fn provider_ref(&self, node: NodeIx) -> ProviderConfigRef {
+        let kind = self.graph.borrow().kind(node);
+        match kind {
+            NodeKind::Declared { module, local } => {
+                let module = self.module(module);
+                let Declared::Provider(entry) = &module.template.nodes[local as usize] else {
+                    unreachable!("only provider nodes are asked for their reference")
+                };
+                let config = entry.provider_config();
+                let source = self
+                    .provider_source(&module, &config.local_name)
+                    .unwrap_or_else(|| ProviderSource::implied_for(&config.local_name));
+                ProviderConfigRef {
+                    module: module.path.clone(),
+                    source,
+                    alias: config.alias.as_deref().map(addr::SmolStr::new),
+                    key: InstanceKey::None,
+                }
+            }
+            NodeKind::ImplicitProvider { index } => {
+                let source = self.implicit_providers.borrow()[index as usize].clone();
+                ProviderConfigRef::default_in(ModulePath::root(), source)
+            }
+            _ => unreachable!("only provider nodes are asked for their reference"),
+        }
+    }
+
+    /// Finds the configuration that a state or a plan names.
+    pub(crate) fn find_provider_ref(&self, wanted: &ProviderConfigRef) -> FoundProvider {
+        let mut module = self.module(ModuleIx(0));
+        for name in wanted.module.names() {
+            let name = Str::from(name.as_str());
+            let next = match module.children.borrow().get(&name) {
+                Some(children) => children.instances.values().next().copied(),
+                None => {
+                    return match module.template.calls.get(&name) {
+                        Some(nodes) => FoundProvider::After(module.node(nodes.call)),
+                        None => self.inherited_ref(wanted),
+                    };
+                }
+            };
+            match next {
+                Some(next) => module = self.module(next),
+                None => return self.inherited_ref(wanted),
+            }
+        }
+        let alias = wanted.alias.as_deref();
+        let declared = module.template.providers.iter().find(|((name, own_alias), _)| {
+            own_alias.as_deref() == alias && self.provider_source(&module, name).as_ref() == Some(&wanted.source)
+        });
+        match declared {
+            Some((_, local)) => FoundProvider::Node(module.node(*local)),
+            None if alias.is_none() && wanted.module.is_root() => {
+                FoundProvider::Node(self.implicit_provider(&wanted.source))
+            }
+            None => self.inherited_ref(wanted),
+        }
+    }
+
+    fn inherited_ref(&self, wanted: &ProviderConfigRef) -> FoundProvider {
+        match wanted.inherited() {
+            Some(outer) => self.find_provider_ref(&outer),
+            None => FoundProvider::Missing,
+        }
+    }
+
+    /// Adds nodes for resources of the state that this module instance has, but does not declare.
+    fn add_orphans(&self, module: &ModuleRun) {
+        if !matches!(self.phase(), super::Phase::Plan) {
+            return;
+        }
+        for address in self.state_index.resources.get(&module.address).into_iter().flatten() {
+            if !module.template.resources.contains_key(&address.resource) {
+                self.add_orphan(address, |_| Some(state::Reason::DeleteBecauseNoResourceConfig));
+            }
+        }
+        for child in self.state_index.children.get(&module.address).into_iter().flatten() {
+            let Some((_, step)) = child.split_last() else { continue };
+            if !module.template.calls.contains_key(step.name.as_str()) {
+                self.add_orphans_within(child);
+            }
+        }
+    }
+
+    /// Adds nodes for all resources of a module instance that is not there any more.
+    pub(crate) fn add_orphans_within(&self, module: &ModuleInstance) {
+        let mut gone = Vec::new();
+        self.state_index.all_within(module, &mut gone);
+        for address in gone {
+            self.add_orphan(&address, |_| Some(state::Reason::DeleteBecauseNoModule));
+        }
+    }
+
+    /// Adds a node for a resource of the state.
+    pub(crate) fn add_orphan(
+        &self,
+        address: &addr::AbsResource,
+        reason: impl Fn(&InstanceKey) -> Option<state::Reason>,
+    ) -> Option<NodeIx> {
+        let resource = self.previous.resource(address)?;
+        let instances = resource.instances.iter().filter(|(_, it)| it.current.is_some());
+        let orphan = Orphan {
+            address: address.clone(),
+            provider: resource.provider.clone(),
+            instances: instances.map(|(key, _)| (key.clone(), reason(key))).collect(),
+        };
+        let index = self.orphans.borrow().len() as u32;
+        self.orphans.borrow_mut().push(Rc::new(orphan));
+        let node = self.add_node(NodeKind::Orphan { index });
+        self.orphan_nodes.borrow_mut().insert(address.clone(), node);
+        if let FoundProvider::Node(provider) = self.find_provider_ref(&resource.provider) {
+            self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+        }
+        self.graph.borrow_mut().demand(node);
+        Some(node)
+    }
+}
+
+/// The provider's local name and alias that a resource uses.
+pub(crate) fn provider_name(resource: &hir::item::Resource) -> (Str, Option<Str>) {
+    match &resource.provider {
+        Some(provider) => (provider.local_name.clone(), provider.alias.clone()),
+        None => (Str::from(resource.resource.implied_provider()), None),
+    }
+}

@@ -1,0 +1,336 @@
+//! The loop of a run: gives ready nodes their turn, keeps provider-bound tasks going, and ends what is released.
+
+use std::{
+    collections::VecDeque,
+    panic::AssertUnwindSafe,
+};
+
+use addr::{InstanceKey, ResourceMode};
+use db::Diagnostic;
+use futures::{FutureExt, StreamExt, future::LocalBoxFuture, stream::FuturesUnordered};
+use rustc_hash::FxHashMap;
+
+use super::{Each, Failed, Outcome, Phase, Walk, values::Turn};
+use crate::{
+    ephemeral::OpenIx,
+    event::Event,
+    graph::{Declared, EdgeKind, NodeIx, NodeKind, Status},
+    pool::SlotIx,
+    request::CancelLevel,
+};
+
+/// Work that waits for others: provider calls and commands.
+pub(crate) struct Task {
+    pub(crate) node: NodeIx,
+    pub(crate) work: Work,
+}
+
+/// What a task does.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// Plans, applies, reads or opens one instance, as the run's phase and the resource's mode say.
+    Instance(Each),
+    /// Plans the end of an instance that the configuration does not have.
+    Gone(InstanceKey, Option<state::Reason>),
+    /// Destroys the instance of a destroy node.
+    Destroy,
+    /// Renews an open ephemeral resource until it is closed.
+    Keep(OpenIx),
+    /// Closes an ephemeral resource.
+    Close(Vec<OpenIx>),
+    /// Lets go of a provider.
+    LeaveProvider(SlotIx),
+    /// Asks all providers to end running calls early.
+    StopProviders,
+}
+
+struct Ended {
+    task: Task,
+    result: Result<(), Failed>,
+}
+
+/// What runs, and what is still to be done of each node that runs as tasks.
+#[derive(Default)]
+struct Running<'w> {
+    /// Limited tasks that have not begun.
+    waiting: VecDeque<Task>,
+    tasks: FuturesUnordered<LocalBoxFuture<'w, Ended>>,
+    /// Limited tasks among them.
+    limited: usize,
+    /// Tasks among them that only wait for something to renew.
+    keepers: usize,
+    left: FxHashMap<NodeIx, Left>,
+}
+
+#[derive(Default)]
+struct Left {
+    tasks: usize,
+    failed: bool,
+}
+
+/// Runs everything that is demanded, to its end.
+pub(crate) async fn run(walk: &Walk<'_>) {
+    let mut running = Running::default();
+    let mut told = CancelLevel::Running;
+    loop {
+        turns(walk, &mut running);
+        begin(walk, &mut running);
+        if running.tasks.len() == running.keepers {
+            if running.waiting.is_empty() && !unlock_stuck(walk) {
+                break;
+            }
+            continue;
+        }
+        let next_level = if told == CancelLevel::Running { CancelLevel::Stopping } else { CancelLevel::Aborting };
+        tokio::select! {
+            biased;
+            Some(ended) = running.tasks.next() => end(walk, &mut running, ended),
+            () = walk.environment.cancel.reached(next_level) => {
+                told = next_level;
+                if told == CancelLevel::Aborting {
+                    break;
+                }
+                walk.emit(Event::Stopping);
+                walk.stopping.set(true);
+                let stop = Task { node: NodeIx(0), work: Work::StopProviders };
+                running.tasks.push(start(walk, stop));
+            }
+        }
+    }
+    let was_stopped = walk.is_stopping();
+    // Calls that still run are given up; nothing of theirs is polled again.
+    drop(running);
+    walk.close_everything().await;
+    walk.end_providers().await;
+    if was_stopped {
+        let detail = "The operation was interrupted. What had begun was finished; nothing else was done.";
+        walk.report(Diagnostic::error("interrupted", "execution halted", detail));
+    }
+}
+
+/// Gives every ready node its turn, and begins the end of what is released.
+fn turns<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
+    loop {
+        let next = walk.graph.borrow_mut().next_ready();
+        if let Some(node) = next {
+            turn(walk, running, node);
+            continue;
+        }
+        let next = walk.graph.borrow_mut().next_closing();
+        let Some(node) = next else { return };
+        match walk.ending(node) {
+            Some(work) => running.tasks.push(start(walk, Task { node, work })),
+            None => walk.graph.borrow_mut().let_go(node),
+        }
+    }
+}
+
+fn turn<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>, node: NodeIx) {
+    let status = walk.graph.borrow().status(node);
+    match status {
+        Status::Waiting => {
+            walk.activate(node);
+            walk.graph.borrow_mut().wait(node);
+        }
+        Status::Ready if walk.graph.borrow().is_poisoned(node) || walk.is_stopping() => {
+            walk.graph.borrow_mut().finish(node, false, false);
+        }
+        Status::Ready => {
+            let turn = std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
+            match turn.unwrap_or_else(|_| walk.report_panic()) {
+                Turn::Done { keeps } => walk.graph.borrow_mut().finish(node, true, keeps),
+                Turn::Failed => walk.graph.borrow_mut().finish(node, false, false),
+                Turn::Again => walk.graph.borrow_mut().wait_again(node),
+                Turn::Tasks(tasks) => {
+                    running.left.insert(node, Left { tasks: tasks.len(), failed: false });
+                    running.waiting.extend(tasks.into_iter().map(|work| Task { node, work }));
+                }
+            }
+        }
+        // Looked at twice: it was demanded in two ways.
+        Status::Idle | Status::Done | Status::Failed => {}
+    }
+}
+
+/// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
+fn begin<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
+    for task in walk.store.take_spawned() {
+        running.keepers += 1;
+        running.tasks.push(start(walk, task));
+    }
+    while walk.is_stopping() {
+        let Some(task) = running.waiting.pop_front() else { break };
+        running.limited += 1;
+        end(walk, running, Ended { task, result: Err(Failed) });
+    }
+    while running.limited < walk.settings.parallelism.max(1) {
+        let Some(task) = running.waiting.pop_front() else { break };
+        running.limited += 1;
+        running.tasks.push(start(walk, task));
+    }
+}
+
+fn start<'w>(walk: &'w Walk<'_>, task: Task) -> LocalBoxFuture<'w, Ended> {
+    Box::pin(async move {
+        let result = AssertUnwindSafe(walk.run_work(task.node, &task.work)).catch_unwind().await;
+        let result = result.unwrap_or_else(|_| {
+            walk.report_panic();
+            Err(Failed)
+        });
+        Ended { task, result }
+    })
+}
+
+fn end(walk: &Walk<'_>, running: &mut Running<'_>, ended: Ended) {
+    let Ended { task: Task { node, work }, result } = ended;
+    match work {
+        Work::StopProviders => {}
+        Work::Keep(_) => running.keepers -= 1,
+        Work::Close(_) | Work::LeaveProvider(_) => walk.graph.borrow_mut().let_go(node),
+        Work::Instance(_) | Work::Gone(..) | Work::Destroy => {
+            running.limited -= 1;
+            let Some(left) = running.left.get_mut(&node) else { return };
+            left.tasks -= 1;
+            left.failed |= result.is_err();
+            if left.tasks == 0 {
+                let ok = !left.failed;
+                running.left.remove(&node);
+                let keeps = walk.conclude(node, ok);
+                walk.graph.borrow_mut().finish(node, ok, keeps);
+            }
+        }
+    }
+}
+
+/// Ends nodes that wait for each other, which a checked configuration cannot have.
+fn unlock_stuck(walk: &Walk<'_>) -> bool {
+    let stuck = walk.graph.borrow().stuck();
+    if stuck.is_empty() {
+        return false;
+    }
+    let names: Vec<String> = stuck.iter().filter_map(|node| walk.node_name(*node)).collect();
+    walk.report(Diagnostic::error("cycle", "Cycle", format!("Cycle: {}", names.join(", "))));
+    for node in stuck {
+        walk.graph.borrow_mut().finish(node, false, false);
+    }
+    true
+}
+
+impl Walk<'_> {
+    /// Makes the edges count that a demanded node waits for from the start.
+    fn activate(&self, node: NodeIx) {
+        let kind = self.graph.borrow().kind(node);
+        let Some((_, module, local)) = self.declared(node) else {
+            if matches!(kind, NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } | NodeKind::Destroy { .. }) {
+                self.graph.borrow_mut().activate(node, |_| true);
+            }
+            return;
+        };
+        match &module.template.nodes[local as usize] {
+            Declared::Resource(entry) => {
+                let managed = entry.resource().resource.mode == ResourceMode::Managed;
+                match self.phase() {
+                    Phase::PlanDestroy if managed => {
+                        let resource = entry.resource().resource.clone();
+                        let address = resource.in_module(module.address.clone());
+                        if let Some(orphan) = self.orphan_nodes.borrow().get(&address) {
+                            self.graph.borrow_mut().add_active_edge(*orphan, node, EdgeKind::Value);
+                        }
+                    }
+                    Phase::ApplyDestroy if entry.resource().resource.mode != ResourceMode::Ephemeral => {}
+                    _ => self.graph.borrow_mut().activate(node, |kind| kind == EdgeKind::Order),
+                }
+            }
+            _ => self.graph.borrow_mut().activate(node, |_| true),
+        }
+    }
+
+    fn run_node(&self, node: NodeIx) -> Turn {
+        let kind = self.graph.borrow().kind(node);
+        let (index, local) = match kind {
+            NodeKind::Declared { module, local } => (module, local),
+            NodeKind::ImplicitProvider { index } => return self.run_implicit_provider(node, index),
+            NodeKind::Orphan { index } => return self.run_orphan(node, index),
+            NodeKind::Destroy { index } => return self.run_destroy(node, index),
+            NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } => return Turn::Done { keeps: false },
+        };
+        let module = self.module(index);
+        let declared = &module.template.nodes[local as usize];
+        match declared {
+            Declared::Variable(entry) => self.run_variable(node, &module, entry),
+            Declared::Local(entry) => self.run_local(node, index, &module, entry),
+            Declared::Output(entry) => self.run_output(node, index, &module, entry),
+            Declared::Expand(_) | Declared::Call(..) => self.run_expansion(node, index, local, declared),
+            Declared::Resource(entry) => self.run_resource(node, &module, entry),
+            Declared::Provider(entry) => self.run_provider(node, index, &module, entry),
+            Declared::ModuleOutput { call, output } => self.run_module_output(node, &module, call, output),
+            Declared::ModuleObject(call) => self.run_module_object(node, &module, call),
+            Declared::Gate(_) | Declared::CallDone => {
+                let inherited = self.inherited(node);
+                let version = self.memo.borrow().version_of_inputs(self.inputs(node, &[]));
+                self.with_facts(node, |it| *it = super::Facts { version, opened: Default::default(), ..inherited });
+                Turn::Done { keeps: true }
+            }
+            Declared::Check(entry) => {
+                if self.wait_for_values(node) {
+                    return Turn::Again;
+                }
+                self.run_check(index, &module, entry)
+            }
+        }
+    }
+
+    async fn run_work(&self, node: NodeIx, work: &Work) -> Result<(), Failed> {
+        match work {
+            Work::Instance(each) => self.run_instance(node, each).await,
+            Work::Gone(key, reason) => self.plan_gone(node, key, *reason).await,
+            Work::Destroy => self.destroy_instance(node).await,
+            Work::Keep(open) => {
+                self.keep_open(*open).await;
+                Ok(())
+            }
+            Work::Close(opened) => {
+                self.close_all(opened).await;
+                Ok(())
+            }
+            Work::LeaveProvider(slot) => {
+                self.leave_provider(*slot).await;
+                Ok(())
+            }
+            Work::StopProviders => {
+                self.pool.stop_all().await;
+                Ok(())
+            }
+        }
+    }
+
+    /// What must be ended when a node is released.
+    fn ending(&self, node: NodeIx) -> Option<Work> {
+        if let Outcome::Provider(slot) = &self.outcomes.borrow()[node.0 as usize] {
+            return Some(Work::LeaveProvider(*slot));
+        }
+        let opened = self.store.opened_by(node);
+        (!opened.is_empty()).then_some(Work::Close(opened))
+    }
+
+    fn report_panic(&self) -> Turn {
+        let detail = "Mayfly met a situation that it does not expect. What was open is closed and what is known is kept; please report this with what you did.";
+        self.report(Diagnostic::error("internal-error", "Internal error", detail));
+        Turn::Failed
+    }
+
+    /// How a node is called in messages.
+    fn node_name(&self, node: NodeIx) -> Option<String> {
+        let (_, module, local) = self.declared(node)?;
+        let name = match &module.template.nodes[local as usize] {
+            Declared::Variable(it) => format!("var.{}", it.variable().name),
+            Declared::Local(it) => format!("local.{}", it.item.kind.as_local()?.name),
+            Declared::Output(it) => format!("output.{}", it.output().name),
+            Declared::Resource(it) => it.resource().resource.to_string(),
+            Declared::Provider(it) => format!("provider.{}", it.provider_config().local_name),
+            Declared::Call(it, _) => format!("module.{}", it.module_call().name),
+            _ => return None,
+        };
+        Some(super::values::prefixed(&module.address.to_string(), &name))
+    }
+}

@@ -1,0 +1,217 @@
+//! What expressions see during a run.
+
+use std::{path::Path, rc::Rc, sync::Arc};
+
+use ::values::{Kind, Mark, Value, functions::FunctionEnv};
+use addr::InstanceKey;
+use db::System;
+use hir::{Interrupt, Ref, Scope};
+
+use super::{Each, ModuleRun, Outcome, ResourceValue, Walk};
+use crate::graph::ModuleIx;
+
+/// The scope of one declaration, in one instance of it.
+pub(crate) struct EngineScope<'w, 'a> {
+    walk: &'w Walk<'a>,
+    module: Rc<ModuleRun>,
+    each: Option<&'w Each>,
+    own: Option<OwnObject<'w>>,
+}
+
+/// The object that `self` means, and that provisioners may also name by its address.
+pub(crate) struct OwnObject<'w> {
+    pub(crate) resource: &'w addr::Resource,
+    pub(crate) key: &'w InstanceKey,
+    pub(crate) value: Value,
+}
+
+impl<'w, 'a> EngineScope<'w, 'a> {
+    /// The scope of a module instance, with repetition data if the declaration has it.
+    pub(crate) fn new(walk: &'w Walk<'a>, module: ModuleIx, each: Option<&'w Each>) -> EngineScope<'w, 'a> {
+        EngineScope { walk, module: walk.module(module), each, own: None }
+    }
+
+    /// The same with an object of its own.
+    pub(crate) fn with_own(self, own: OwnObject<'w>) -> EngineScope<'w, 'a> {
+        EngineScope { own: Some(own), ..self }
+    }
+
+    fn node_value(&self, local: Option<u32>) -> Result<Value, Interrupt> {
+        let node = local.map(|it| self.module.node(it));
+        node.and_then(|it| self.walk.value_of(it)).ok_or(Interrupt::Poisoned)
+    }
+
+    fn with_resource<T>(&self, resource: &addr::Resource, read: impl FnOnce(&ResourceValue) -> T) -> Option<T> {
+        let node = self.module.node(*self.module.template.resources.get(resource)?);
+        match &self.walk.outcomes.borrow()[node.0 as usize] {
+            Outcome::Resource(value) => Some(read(value)),
+            _ => None,
+        }
+    }
+
+    /// The resource of `self`, named by its address.
+    fn own_resource(&self, resource: &addr::Resource) -> Option<&OwnObject<'w>> {
+        self.own.as_ref().filter(|own| own.resource == resource)
+    }
+
+    fn resource(&self, resource: &addr::Resource) -> Result<Value, Interrupt> {
+        if let Some(own) = self.own_resource(resource) {
+            let keys = self.with_resource(resource, |it| Rc::clone(&it.keys)).ok_or(Interrupt::Poisoned)?;
+            let mut instances =
+                self.with_resource(resource, |it| it.instances.clone()).ok_or(Interrupt::Poisoned)?;
+            instances.insert(own.key.clone(), own.value.clone());
+            return Ok(keys.shape(&instances));
+        }
+        self.with_resource(resource, ResourceValue::whole).ok_or(Interrupt::Poisoned)
+    }
+
+    fn repetition(&self, what: &'static str) -> Result<&Each, Interrupt> {
+        self.each.ok_or_else(|| Interrupt::Refused {
+            summary: if what == "count" { "Reference to \"count\" in non-counted context" } else { "Reference to \"each\" in context without for_each" },
+            detail: format!(
+                "The \"{what}\" object can be used only where the block around sets {}.",
+                if what == "count" { "\"count\"" } else { "\"for_each\"" }
+            ),
+        })
+    }
+}
+
+impl Scope for EngineScope<'_, '_> {
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        let template = &self.module.template;
+        match reference {
+            Ref::Variable(name) => self.node_value(template.variables.get(name).copied()),
+            Ref::Local(name) => self.node_value(template.locals.get(name).copied()),
+            Ref::Resource(resource) => self.resource(resource),
+            Ref::Module(call) => self.node_value(template.calls.get(call).map(|it| it.object)),
+            Ref::EachKey => match &self.repetition("each")?.key {
+                InstanceKey::String(key) => Ok(Value::string(key.as_str())),
+                _ => self.repetition_refused("each"),
+            },
+            Ref::EachValue => match &self.repetition("each")?.value {
+                Some(value) => Ok(value.clone()),
+                None => self.repetition_refused("each"),
+            },
+            Ref::CountIndex => match self.repetition("count")?.key {
+                InstanceKey::Int(index) => Ok(Value::int(index)),
+                _ => self.repetition_refused("count"),
+            },
+            Ref::SelfObject => match &self.own {
+                Some(own) => Ok(own.value.clone()),
+                None => Err(Interrupt::Refused {
+                    summary: "Invalid \"self\" reference",
+                    detail: "The \"self\" object is not available in this context. It can be used only in resource provisioner, connection, and postcondition blocks.".to_owned(),
+                }),
+            },
+            Ref::PathModule => Ok(Value::string(self.walk.program.module(self.module.id()).dir.clone())),
+            Ref::PathRoot => Ok(Value::string(self.walk.program.root().dir.clone())),
+            Ref::PathCwd => {
+                let directory = self.walk.environment.system.current_directory();
+                Ok(Value::string(directory.to_string_lossy().into_owned()))
+            }
+            Ref::PathTemp => Err(Interrupt::Refused {
+                summary: "Not supported yet",
+                detail: "path.temp is part of the language, but this version of Mayfly does not run it.".to_owned(),
+            }),
+            Ref::Workspace => Ok(Value::string(self.walk.settings.workspace.clone())),
+            Ref::Applying => Ok(Value::bool(self.walk.settings.applying).with_mark(Mark::Ephemeral)),
+        }
+    }
+
+    fn resource_instance(&self, resource: &addr::Resource, key: &Value) -> Result<Option<Value>, Interrupt> {
+        if key.is_marked_deep() {
+            return Ok(None);
+        }
+        let key = match key.kind() {
+            Kind::String(text) => InstanceKey::string(&**text),
+            Kind::Number(number) => match number.to_i64() {
+                Some(index) => InstanceKey::Int(index),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        if let Some(own) = self.own_resource(resource)
+            && *own.key == key
+        {
+            return Ok(Some(own.value.clone()));
+        }
+        Ok(self.with_resource(resource, |it| it.instances.get(&key).cloned()).flatten())
+    }
+
+    fn module_output(&self, call: &str, key: Option<&Value>, output: &str) -> Result<Option<Value>, Interrupt> {
+        let key = match key {
+            None => InstanceKey::None,
+            Some(key) if key.is_marked_deep() => return Ok(None),
+            Some(key) => match key.kind() {
+                Kind::String(text) => InstanceKey::string(&**text),
+                Kind::Number(number) => match number.to_i64() {
+                    Some(index) => InstanceKey::Int(index),
+                    None => return Ok(None),
+                },
+                _ => return Ok(None),
+            },
+        };
+        let children = self.module.children.borrow();
+        let Some(child) = children.get(call).and_then(|it| it.instances.get(&key)) else { return Ok(None) };
+        let child = self.walk.module(*child);
+        let Some(local) = child.template.outputs.get(output) else { return Ok(None) };
+        self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
+    }
+
+    fn provider_function(&self, name: &str, _args: &[Value]) -> Result<Value, Interrupt> {
+        Err(Interrupt::Refused {
+            summary: "Not supported yet",
+            detail: format!("The function {name} belongs to a provider; this version of Mayfly does not call those."),
+        })
+    }
+
+    fn functions(&self) -> &dyn FunctionEnv {
+        &self.walk.functions
+    }
+}
+
+impl EngineScope<'_, '_> {
+    fn repetition_refused(&self, what: &'static str) -> Result<Value, Interrupt> {
+        Err(Interrupt::Refused {
+            summary: if what == "count" { "Reference to \"count\" in non-counted context" } else { "Reference to \"each\" in context without for_each" },
+            detail: format!("The block around does not set what the \"{what}\" object comes from."),
+        })
+    }
+}
+
+/// What functions may ask: files through [`System`]; the time and new identifiers only once the run acts, so that a plan
+/// does not promise what apply could not keep.
+pub(crate) struct Functions {
+    pub(crate) system: Arc<dyn System>,
+    pub(crate) acts: bool,
+}
+
+impl FunctionEnv for Functions {
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.system.read_file(Path::new(path)).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => format!("no file exists at {path:?}"),
+            _ => format!("failed to read {path:?}: {error}"),
+        })
+    }
+
+    fn file_exists(&self, path: &str) -> Result<bool, String> {
+        let path = Path::new(path);
+        if self.system.is_directory(path) {
+            return Err(format!("{} is a directory, not a file", path.display()));
+        }
+        Ok(self.system.is_file(path))
+    }
+
+    fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String> {
+        crate::template_file::render(self, name, text, variables)
+    }
+
+    fn now(&self) -> Option<String> {
+        let now = jiff::Timestamp::try_from(self.system.now()).ok()?;
+        self.acts.then(|| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+
+    fn uuid(&self) -> Option<String> {
+        self.acts.then(|| uuid::Uuid::new_v4().to_string())
+    }
+}
