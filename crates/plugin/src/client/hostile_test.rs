@@ -112,7 +112,7 @@ async fn attach(fake: Fake) -> (GrpcProvider, tempfile::TempDir) {
         Reattach { protocol: ProtocolVersion::V6, address: Address::Unix(path), process: 0 };
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
     let redact = Arc::new(|text: &str| text.replace("hunter2", "***"));
-    let provider = GrpcProvider::attach(reattach, "example.com/tests/fake", sink, redact).await;
+    let provider = GrpcProvider::attach(&reattach, "example.com/tests/fake", sink, redact).await;
     (provider.unwrap_or_else(|error| panic!("{error}")), folder)
 }
 

@@ -59,19 +59,19 @@ impl GrpcProvider {
     /// # Errors
     /// [`LaunchError::Connect`] or [`LaunchError::Timeout`].
     pub async fn attach(
-        reattach: Reattach,
+        reattach: &Reattach,
         name: impl Into<String>,
         sink: Arc<dyn PluginSink>,
         redact: Arc<dyn Redact>,
     ) -> Result<Self, LaunchError> {
-        let channel = match timeout(ATTACH_TIMEOUT, channel::connect(reattach.address, None)).await
-        {
-            Ok(Ok(channel)) => channel,
-            Ok(Err(error)) => return Err(LaunchError::Connect(chain(&error))),
-            Err(_) => {
-                return Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() });
-            }
-        };
+        let channel =
+            match timeout(ATTACH_TIMEOUT, channel::connect(reattach.address.clone(), None)).await {
+                Ok(Ok(channel)) => channel,
+                Ok(Err(error)) => return Err(LaunchError::Connect(chain(&error))),
+                Err(_) => {
+                    return Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() });
+                }
+            };
         Ok(Self {
             wire: Wire::new(channel, reattach.protocol),
             listener: Listener { name: name.into().into(), sink, redact },

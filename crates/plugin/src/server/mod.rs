@@ -1,7 +1,9 @@
 //! The plugin's side: serves a [`Provider`] over go-plugin, under this program as well as under `tofu` and `terraform`.
 
 mod listen;
+mod messages;
 mod service;
+mod versions;
 mod write_only;
 
 use std::{
@@ -188,12 +190,12 @@ async fn run(
         .add_service(GrpcStdioServer::new(Stdio { stopped: stopped.clone() }));
     let router = match version {
         ProtocolVersion::V5 => router.add_service(
-            tfplugin5::provider_server::ProviderServer::new(service::V5(service))
+            tfplugin5::provider_server::ProviderServer::new(versions::V5(service))
                 .max_decoding_message_size(LARGEST_MESSAGE)
                 .max_encoding_message_size(LARGEST_MESSAGE),
         ),
         ProtocolVersion::V6 => router.add_service(
-            tfplugin6::provider_server::ProviderServer::new(service::V6(service))
+            tfplugin6::provider_server::ProviderServer::new(versions::V6(service))
                 .max_decoding_message_size(LARGEST_MESSAGE)
                 .max_encoding_message_size(LARGEST_MESSAGE),
         ),

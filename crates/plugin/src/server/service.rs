@@ -1,160 +1,37 @@
-//! The provider's service in both protocol versions, over one implementation.
+//! A provider asked in messages: request to call, answer to message.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::SystemTime};
+use std::sync::Arc;
 
-use bytes::Bytes;
-use futures::FutureExt;
-use prost_types::Timestamp;
 use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     FunctionFault, ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest,
-    OpenEphemeralRequest, PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic,
-    ProviderSchemas, RawState, ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest,
-    Schema, UpgradeResourceStateRequest, ValidateRequest,
+    OpenEphemeralRequest, PlanResourceChangeRequest, Provider, ProviderDiagnostic, ProviderSchemas,
+    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Schema,
+    UpgradeResourceStateRequest, ValidateRequest,
 };
 use tokio::sync::OnceCell;
-use tonic::{Request, Response, Status};
-use values::{Str, Type, Value};
+use values::{Str, Value};
 
 use crate::{
     diagnostics, dynamic_value,
     generated::{
-        tfplugin::{self, DynamicValue, ResourceIdentityData},
+        tfplugin::{self, DynamicValue},
         tfplugin5, tfplugin6,
     },
     schema_write,
-    server::write_only,
+    server::{
+        messages::{
+            Answer, Failure, bytes, private, raw_state, read, read_identity, settle, timestamp,
+            write, write_identity,
+        },
+        write_only,
+    },
 };
-
-/// What an implementation or a malformed request prevents.
-type Failure = Vec<ProviderDiagnostic>;
-
-/// Protocol 5.
-pub(super) struct V5(pub(super) Arc<Service>);
-/// Protocol 6.
-pub(super) struct V6(pub(super) Arc<Service>);
 
 /// A provider, asked in messages.
 pub(super) struct Service {
     provider: Arc<dyn Provider>,
     schemas: OnceCell<Arc<ProviderSchemas>>,
-}
-
-/// Writes the service of one version: which method of [`Service`] answers which call.
-macro_rules! serve {
-    ($version:ident $package:ident $schema:ident {
-        $($rpc:ident $method:ident $request:ident $response:ident;)*
-    }) => {
-        #[tonic::async_trait]
-        impl $package::provider_server::Provider for $version {
-            async fn $schema(
-                &self,
-                _: Request<tfplugin::GetProviderSchemaRequest>,
-            ) -> Result<Response<$package::GetProviderSchemaResponse>, Status> {
-                let answer = guarded(stringify!($schema), self.0.schema()).await?;
-                let fits = answer.try_into();
-                fits.map(Response::new).map_err(|_| Status::failed_precondition("the schemas need protocol 6"))
-            }
-
-            $(async fn $rpc(
-                &self,
-                request: Request<tfplugin::$request>,
-            ) -> Result<Response<tfplugin::$response>, Status> {
-                guarded(stringify!($rpc), self.0.$method(request.into_inner())).await.map(Response::new)
-            })*
-        }
-    };
-}
-
-serve! { V5 tfplugin5 get_schema {
-    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
-    prepare_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
-    validate_resource_type_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
-    validate_data_source_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
-    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
-    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
-    configure configure ConfigureProviderRequest ConfigureProviderResponse;
-    read_resource read ReadResourceRequest ReadResourceResponse;
-    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
-    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
-    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
-    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
-    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
-    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
-    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
-    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
-    get_functions functions GetFunctionsRequest GetFunctionsResponse;
-    call_function call_function CallFunctionRequest CallFunctionResponse;
-    stop stop StopProviderRequest StopProviderResponse;
-}}
-
-serve! { V6 tfplugin6 get_provider_schema {
-    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
-    validate_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
-    validate_resource_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
-    validate_data_resource_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
-    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
-    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
-    configure_provider configure ConfigureProviderRequest ConfigureProviderResponse;
-    read_resource read ReadResourceRequest ReadResourceResponse;
-    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
-    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
-    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
-    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
-    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
-    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
-    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
-    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
-    get_functions functions GetFunctionsRequest GetFunctionsResponse;
-    call_function call_function CallFunctionRequest CallFunctionResponse;
-    stop_provider stop StopProviderRequest StopProviderResponse;
-}}
-
-/// Runs a call; a panic in it becomes a status, for a lost stream would be taken for a crash of the whole plugin.
-async fn guarded<T>(call: &str, answer: impl Future<Output = T>) -> Result<T, Status> {
-    // What a panic leaves half done belongs to the provider, which has to bear later calls like after any error.
-    AssertUnwindSafe(answer)
-        .catch_unwind()
-        .await
-        .map_err(|_| Status::internal(format!("panic in {call}")))
-}
-
-/// An answer that can say that it failed.
-trait Answer: Default {
-    fn failed(diagnostics: Failure) -> Self;
-}
-
-macro_rules! answers {
-    ($($name:ident)*) => {
-        $(impl Answer for tfplugin::$name {
-            fn failed(diagnostics: Failure) -> Self {
-                Self { diagnostics: diagnostics::write_all(diagnostics), ..Self::default() }
-            }
-        })*
-    };
-}
-
-answers! {
-    ValidateProviderConfigResponse UpgradeResourceStateResponse ReadResourceResponse PlanResourceChangeResponse
-    ApplyResourceChangeResponse ImportResourceStateResponse MoveResourceStateResponse ReadDataSourceResponse
-    OpenEphemeralResourceResponse RenewEphemeralResourceResponse GetFunctionsResponse
-    GetResourceIdentitySchemasResponse
-}
-
-macro_rules! bare_answers {
-    ($($name:ident)*) => {
-        $(impl Answer for tfplugin::$name {
-            fn failed(diagnostics: Failure) -> Self {
-                Self { diagnostics: diagnostics::write_all(diagnostics) }
-            }
-        })*
-    };
-}
-
-bare_answers! { ValidateConfigResponse ConfigureProviderResponse CloseEphemeralResourceResponse }
-
-fn settle<T: Answer>(result: Result<T, Failure>) -> T {
-    result.unwrap_or_else(T::failed)
 }
 
 impl Service {
@@ -199,7 +76,7 @@ impl Service {
         message.map(|it| read(Some(it), schema.implied_type())).transpose()
     }
 
-    async fn schema(&self) -> tfplugin6::GetProviderSchemaResponse {
+    pub(super) async fn schema(&self) -> tfplugin6::GetProviderSchemaResponse {
         match self.schemas().await {
             Ok(schemas) => schema_write::schemas(&schemas),
             Err(diagnostics) => tfplugin6::GetProviderSchemaResponse {
@@ -209,7 +86,7 @@ impl Service {
         }
     }
 
-    async fn identities(
+    pub(super) async fn identities(
         &self,
         _: tfplugin::GetResourceIdentitySchemasRequest,
     ) -> tfplugin::GetResourceIdentitySchemasResponse {
@@ -219,7 +96,7 @@ impl Service {
         }))
     }
 
-    async fn validate_provider(
+    pub(super) async fn validate_provider(
         &self,
         request: tfplugin::ValidateProviderConfigRequest,
     ) -> tfplugin::ValidateProviderConfigResponse {
@@ -234,11 +111,11 @@ impl Service {
                 prepared_config: request.config,
                 diagnostics: diagnostics::write_all(diagnostics),
             },
-            Err(diagnostics) => Answer::failed(diagnostics),
+            Err(diagnostics) => Answer::saying(diagnostics),
         }
     }
 
-    async fn validate_resource(
+    pub(super) async fn validate_resource(
         &self,
         request: tfplugin::ValidateResourceConfigRequest,
     ) -> tfplugin::ValidateConfigResponse {
@@ -252,12 +129,12 @@ impl Service {
             if refusals.is_empty() { Ok(request) } else { Err(refusals) }
         });
         match checked {
-            Ok(request) => Answer::failed(self.provider.validate_resource_config(request).await),
-            Err(diagnostics) => Answer::failed(diagnostics),
+            Ok(request) => Answer::saying(self.provider.validate_resource_config(request).await),
+            Err(diagnostics) => Answer::saying(diagnostics),
         }
     }
 
-    async fn validate_data(
+    pub(super) async fn validate_data(
         &self,
         request: tfplugin::ValidateDataResourceConfigRequest,
     ) -> tfplugin::ValidateConfigResponse {
@@ -265,12 +142,12 @@ impl Service {
         match schema
             .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
         {
-            Ok(request) => Answer::failed(self.provider.validate_data_config(request).await),
-            Err(diagnostics) => Answer::failed(diagnostics),
+            Ok(request) => Answer::saying(self.provider.validate_data_config(request).await),
+            Err(diagnostics) => Answer::saying(diagnostics),
         }
     }
 
-    async fn validate_ephemeral(
+    pub(super) async fn validate_ephemeral(
         &self,
         request: tfplugin::ValidateEphemeralResourceConfigRequest,
     ) -> tfplugin::ValidateConfigResponse {
@@ -278,12 +155,12 @@ impl Service {
         match schema
             .and_then(|schema| validation(request.type_name, request.config.as_ref(), &schema))
         {
-            Ok(request) => Answer::failed(self.provider.validate_ephemeral_config(request).await),
-            Err(diagnostics) => Answer::failed(diagnostics),
+            Ok(request) => Answer::saying(self.provider.validate_ephemeral_config(request).await),
+            Err(diagnostics) => Answer::saying(diagnostics),
         }
     }
 
-    async fn configure(
+    pub(super) async fn configure(
         &self,
         request: tfplugin::ConfigureProviderRequest,
     ) -> tfplugin::ConfigureProviderResponse {
@@ -295,11 +172,11 @@ impl Service {
             Ok(self.provider.configure(request).await)
         };
         match answer.await {
-            Ok(diagnostics) | Err(diagnostics) => Answer::failed(diagnostics),
+            Ok(diagnostics) | Err(diagnostics) => Answer::saying(diagnostics),
         }
     }
 
-    async fn upgrade(
+    pub(super) async fn upgrade(
         &self,
         request: tfplugin::UpgradeResourceStateRequest,
     ) -> tfplugin::UpgradeResourceStateResponse {
@@ -323,7 +200,7 @@ impl Service {
         })
     }
 
-    async fn move_state(
+    pub(super) async fn move_state(
         &self,
         request: tfplugin::MoveResourceStateRequest,
     ) -> tfplugin::MoveResourceStateResponse {
@@ -352,7 +229,10 @@ impl Service {
         })
     }
 
-    async fn read(&self, request: tfplugin::ReadResourceRequest) -> tfplugin::ReadResourceResponse {
+    pub(super) async fn read(
+        &self,
+        request: tfplugin::ReadResourceRequest,
+    ) -> tfplugin::ReadResourceResponse {
         settle(self.try_read(request).await)
     }
 
@@ -384,7 +264,7 @@ impl Service {
         })
     }
 
-    async fn plan(
+    pub(super) async fn plan(
         &self,
         request: tfplugin::PlanResourceChangeRequest,
     ) -> tfplugin::PlanResourceChangeResponse {
@@ -421,7 +301,7 @@ impl Service {
         })
     }
 
-    async fn apply(
+    pub(super) async fn apply(
         &self,
         request: tfplugin::ApplyResourceChangeRequest,
     ) -> tfplugin::ApplyResourceChangeResponse {
@@ -430,7 +310,7 @@ impl Service {
             tfplugin::ApplyResourceChangeResponse {
                 // Without an answer there was no change; an empty state would make the core forget the object.
                 new_state: prior_state,
-                ..Answer::failed(diagnostics)
+                ..Answer::saying(diagnostics)
             }
         })
     }
@@ -464,7 +344,7 @@ impl Service {
         })
     }
 
-    async fn import(
+    pub(super) async fn import(
         &self,
         request: tfplugin::ImportResourceStateRequest,
     ) -> tfplugin::ImportResourceStateResponse {
@@ -500,7 +380,7 @@ impl Service {
         })
     }
 
-    async fn read_data(
+    pub(super) async fn read_data(
         &self,
         request: tfplugin::ReadDataSourceRequest,
     ) -> tfplugin::ReadDataSourceResponse {
@@ -525,7 +405,7 @@ impl Service {
         })
     }
 
-    async fn open(
+    pub(super) async fn open(
         &self,
         request: tfplugin::OpenEphemeralResourceRequest,
     ) -> tfplugin::OpenEphemeralResourceResponse {
@@ -550,7 +430,7 @@ impl Service {
         })
     }
 
-    async fn renew(
+    pub(super) async fn renew(
         &self,
         request: tfplugin::RenewEphemeralResourceRequest,
     ) -> tfplugin::RenewEphemeralResourceResponse {
@@ -566,7 +446,7 @@ impl Service {
         }
     }
 
-    async fn close(
+    pub(super) async fn close(
         &self,
         request: tfplugin::CloseEphemeralResourceRequest,
     ) -> tfplugin::CloseEphemeralResourceResponse {
@@ -574,17 +454,20 @@ impl Service {
             type_name: request.type_name.into(),
             private: private(&request.private.unwrap_or_default()),
         };
-        Answer::failed(self.provider.close_ephemeral(request).await)
+        Answer::saying(self.provider.close_ephemeral(request).await)
     }
 
-    async fn functions(&self, _: tfplugin::GetFunctionsRequest) -> tfplugin::GetFunctionsResponse {
+    pub(super) async fn functions(
+        &self,
+        _: tfplugin::GetFunctionsRequest,
+    ) -> tfplugin::GetFunctionsResponse {
         settle(self.provider.functions().await.map(|functions| tfplugin::GetFunctionsResponse {
             functions: schema_write::functions(&functions),
             diagnostics: Vec::new(),
         }))
     }
 
-    async fn call_function(
+    pub(super) async fn call_function(
         &self,
         request: tfplugin::CallFunctionRequest,
     ) -> tfplugin::CallFunctionResponse {
@@ -627,7 +510,10 @@ impl Service {
         })
     }
 
-    async fn stop(&self, _: tfplugin::StopProviderRequest) -> tfplugin::StopProviderResponse {
+    pub(super) async fn stop(
+        &self,
+        _: tfplugin::StopProviderRequest,
+    ) -> tfplugin::StopProviderResponse {
         tfplugin::StopProviderResponse {
             error: self.provider.stop().await.err().unwrap_or_default(),
         }
@@ -662,68 +548,4 @@ fn validation(
         config: read(config, schema.implied_type())?,
         type_name: type_name.into(),
     })
-}
-
-fn read(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, Failure> {
-    dynamic_value::decode(message, ty).map_err(|error| {
-        let detail = format!("A value of the request does not fit the schema: {error}.");
-        vec![ProviderDiagnostic::error("Invalid request", detail)]
-    })
-}
-
-/// An answer's value; null, not nothing, where there is none.
-fn write(value: Option<&Value>, ty: &Type) -> Result<Option<DynamicValue>, Failure> {
-    let null = Value::null(ty.clone());
-    dynamic_value::encode(value.unwrap_or(&null), ty).map(Some).map_err(|error| unwritable(&error))
-}
-
-fn unwritable(error: &values::CodecError) -> Failure {
-    let detail = format!(
-        "The provider's result does not fit its own schema, which is a bug in the provider: {error}."
-    );
-    vec![ProviderDiagnostic::error("Invalid result", detail)]
-}
-
-fn read_identity(
-    message: Option<ResourceIdentityData>,
-    schema: Option<&Schema>,
-) -> Result<Option<Value>, Failure> {
-    let (Some(data), Some(schema)) = (message.and_then(|it| it.identity_data), schema) else {
-        return Ok(None);
-    };
-    let value = read(Some(&data), schema.implied_type())?;
-    Ok((!value.is_null()).then_some(value))
-}
-
-fn write_identity(
-    value: Option<&Value>,
-    schema: Option<&Schema>,
-) -> Result<Option<ResourceIdentityData>, Failure> {
-    let (Some(value), Some(schema)) = (value, schema) else { return Ok(None) };
-    let message = dynamic_value::encode_identity(value, schema.implied_type());
-    message.map(Some).map_err(|error| unwritable(&error))
-}
-
-fn raw_state(message: Option<tfplugin::RawState>) -> RawState {
-    match message {
-        Some(it) if !it.json.is_empty() => RawState::Json((&it.json[..]).into()),
-        it => {
-            let flatmap = it.map(|it| it.flatmap).unwrap_or_default();
-            RawState::Flatmap(
-                flatmap.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
-            )
-        }
-    }
-}
-
-fn private(bytes: &Bytes) -> Private {
-    Private::new(&bytes[..])
-}
-
-fn bytes(private: &Private) -> Bytes {
-    Bytes::copy_from_slice(private.as_bytes())
-}
-
-fn timestamp(at: Option<SystemTime>) -> Option<Timestamp> {
-    at.map(Timestamp::from)
 }

@@ -427,8 +427,7 @@ async fn a_provider_that_somebody_else_runs_is_used_and_left_alone() {
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
     let redact = Arc::new(|text: &str| text.to_owned());
     for _walk in 0..2 {
-        let provider =
-            GrpcProvider::attach(reattach.clone(), "peer", sink.clone(), redact.clone()).await;
+        let provider = GrpcProvider::attach(&reattach, "peer", sink.clone(), redact.clone()).await;
         let provider = provider.unwrap_or_else(|error| panic!("{error}"));
         let plan = provider.plan_resource_change(plan_of(no_thing(), thing("a"))).await;
         assert_eq!(plan.requires_replace, [Path::root().attr("tags").index(Value::string("k"))]);

@@ -1,0 +1,118 @@
+//! Parts of messages that many calls share, and answers that say that a call failed.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use prost_types::Timestamp;
+use provider::{Private, ProviderDiagnostic, RawState, Schema};
+use values::{Type, Value};
+
+use crate::{
+    diagnostics, dynamic_value,
+    generated::tfplugin::{self, DynamicValue, ResourceIdentityData},
+};
+
+/// What an implementation or a malformed request prevents.
+pub(super) type Failure = Vec<ProviderDiagnostic>;
+
+/// An answer that can carry diagnostics and nothing else.
+pub(super) trait Answer: Default {
+    fn saying(diagnostics: Failure) -> Self;
+}
+
+macro_rules! answers {
+    ($($name:ident)*) => {
+        $(impl Answer for tfplugin::$name {
+            fn saying(diagnostics: Failure) -> Self {
+                Self { diagnostics: diagnostics::write_all(diagnostics), ..Self::default() }
+            }
+        })*
+    };
+}
+
+answers! {
+    ValidateProviderConfigResponse UpgradeResourceStateResponse ReadResourceResponse PlanResourceChangeResponse
+    ApplyResourceChangeResponse ImportResourceStateResponse MoveResourceStateResponse ReadDataSourceResponse
+    OpenEphemeralResourceResponse RenewEphemeralResourceResponse GetFunctionsResponse
+    GetResourceIdentitySchemasResponse
+}
+
+macro_rules! bare_answers {
+    ($($name:ident)*) => {
+        $(impl Answer for tfplugin::$name {
+            fn saying(diagnostics: Failure) -> Self {
+                Self { diagnostics: diagnostics::write_all(diagnostics) }
+            }
+        })*
+    };
+}
+
+bare_answers! { ValidateConfigResponse ConfigureProviderResponse CloseEphemeralResourceResponse }
+
+pub(super) fn settle<T: Answer>(result: Result<T, Failure>) -> T {
+    result.unwrap_or_else(T::saying)
+}
+
+pub(super) fn read(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, Failure> {
+    dynamic_value::decode(message, ty).map_err(|error| {
+        let detail = format!("A value of the request does not fit the schema: {error}.");
+        vec![ProviderDiagnostic::error("Invalid request", detail)]
+    })
+}
+
+/// An answer's value; null, not nothing, where there is none.
+pub(super) fn write(value: Option<&Value>, ty: &Type) -> Result<Option<DynamicValue>, Failure> {
+    let null = Value::null(ty.clone());
+    dynamic_value::encode(value.unwrap_or(&null), ty).map(Some).map_err(|error| unwritable(&error))
+}
+
+pub(super) fn unwritable(error: &values::CodecError) -> Failure {
+    let detail = format!(
+        "The provider's result does not fit its own schema, which is a bug in the provider: {error}."
+    );
+    vec![ProviderDiagnostic::error("Invalid result", detail)]
+}
+
+pub(super) fn read_identity(
+    message: Option<ResourceIdentityData>,
+    schema: Option<&Schema>,
+) -> Result<Option<Value>, Failure> {
+    let (Some(data), Some(schema)) = (message.and_then(|it| it.identity_data), schema) else {
+        return Ok(None);
+    };
+    let value = read(Some(&data), schema.implied_type())?;
+    Ok((!value.is_null()).then_some(value))
+}
+
+pub(super) fn write_identity(
+    value: Option<&Value>,
+    schema: Option<&Schema>,
+) -> Result<Option<ResourceIdentityData>, Failure> {
+    let (Some(value), Some(schema)) = (value, schema) else { return Ok(None) };
+    let message = dynamic_value::encode_identity(value, schema.implied_type());
+    message.map(Some).map_err(|error| unwritable(&error))
+}
+
+pub(super) fn raw_state(message: Option<tfplugin::RawState>) -> RawState {
+    match message {
+        Some(it) if !it.json.is_empty() => RawState::Json((&it.json[..]).into()),
+        it => {
+            let flatmap = it.map(|it| it.flatmap).unwrap_or_default();
+            RawState::Flatmap(
+                flatmap.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            )
+        }
+    }
+}
+
+pub(super) fn private(bytes: &Bytes) -> Private {
+    Private::new(&bytes[..])
+}
+
+pub(super) fn bytes(private: &Private) -> Bytes {
+    Bytes::copy_from_slice(private.as_bytes())
+}
+
+pub(super) fn timestamp(at: Option<SystemTime>) -> Option<Timestamp> {
+    at.map(Timestamp::from)
+}
