@@ -99,6 +99,9 @@ fn open_comment(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
 
 fn quoted_literal(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
     let text = tokens.text_of(at);
+    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'\r')) {
+        return;
+    }
     if text.contains('\\') {
         for (offset, len, wrong) in literal::wrong_escapes(text) {
             acc.push(SyntaxError::new(

@@ -20,6 +20,7 @@ mod decode;
 mod error;
 pub mod fuzz;
 mod grammar;
+mod green;
 mod lexer;
 mod lexical;
 pub mod literal;

@@ -4,12 +4,13 @@ use std::collections::hash_map::Entry;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use rowan::{GreenNode, NodeCache};
+use rowan::GreenNode;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{AstNode, Attribute, ExprFile, SourceFile, TemplateFile};
 use crate::chunk;
 use crate::error::SyntaxError;
+use crate::green::GreenCache;
 use crate::lexer::{self, Mode, Tokens};
 use crate::parser::{Input, Parser};
 use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
@@ -69,8 +70,16 @@ pub fn parse_file(text: &str) -> Parse<SourceFile> {
     let lexed = lexer::lex(text, Mode::File);
     let tokens = lexed.as_tokens(text);
     let cut = chunk::cut(tokens);
+    if !cut.unclosed.contains(&true) {
+        // Read in one go, a correct text has the same tree.
+        let mut cache = GreenCache::for_text(text.len());
+        let (green, errors) = parse_tokens(tokens, true, grammar::source_file, &mut cache);
+        if errors.is_empty() {
+            return Parse::new(green, errors);
+        }
+    }
     let ends = cut.tokens.iter().skip(1).copied().chain([tokens.len()]);
-    let mut cache = NodeCache::default();
+    let mut cache = GreenCache::for_text(text.len());
     let (mut children, mut errors) = (Vec::new(), Vec::new());
     for ((start, end), unclosed) in cut.tokens.iter().zip(ends).zip(&cut.unclosed) {
         let run = tokens.run(*start..end);
@@ -111,11 +120,11 @@ fn redefined_in_file(root: &SyntaxNode, known: &[SyntaxError]) -> Vec<SyntaxErro
 
 /// Parses a chunk that [`crate::split`] has cut, or any text as one.
 pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
-    let (green, errors) = parse_chunk_with(text, &mut NodeCache::default());
+    let (green, errors) = parse_chunk_with(text, &mut GreenCache::for_text(text.len()));
     Parse::new(green, errors)
 }
 
-fn parse_chunk_with(text: &str, cache: &mut NodeCache) -> (GreenNode, Vec<SyntaxError>) {
+fn parse_chunk_with(text: &str, cache: &mut GreenCache) -> (GreenNode, Vec<SyntaxError>) {
     let lexed = lexer::lex(text, Mode::File);
     parse_tokens(lexed.as_tokens(text), true, grammar::source_file, cache)
 }
@@ -138,7 +147,7 @@ pub fn parse_template(text: &str) -> Parse<TemplateFile> {
 fn parse_with<T>(text: &str, mode: Mode, root: fn(&mut Parser<'_>)) -> Parse<T> {
     let lexed = lexer::lex(text, mode);
     let (green, errors) =
-        parse_tokens(lexed.as_tokens(text), false, root, &mut NodeCache::default());
+        parse_tokens(lexed.as_tokens(text), false, root, &mut GreenCache::for_text(text.len()));
     Parse::new(green, errors)
 }
 
@@ -147,7 +156,7 @@ pub(crate) fn parse_tokens(
     tokens: Tokens<'_>,
     newlines: bool,
     root: fn(&mut Parser<'_>),
-    cache: &mut NodeCache,
+    cache: &mut GreenCache,
 ) -> (GreenNode, Vec<SyntaxError>) {
     let input = Input::new(tokens);
     let mut parser = Parser::new(&input, newlines);

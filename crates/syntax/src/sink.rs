@@ -3,8 +3,9 @@
 //! Trivia stay outside the nodes around them: a node begins and ends with a token that means something, so its range is what a
 //! diagnostic points at. Only the root holds trivia at its ends.
 
-use rowan::{GreenNode, GreenNodeBuilder, NodeCache};
+use rowan::GreenNode;
 
+use crate::green::{GreenBuilder, GreenCache};
 use crate::lexer::Tokens;
 use crate::parser::Event;
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -13,9 +14,9 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 pub(crate) fn build(
     tokens: Tokens<'_>,
     mut events: Vec<Event>,
-    cache: &mut NodeCache,
+    cache: &mut GreenCache,
 ) -> GreenNode {
-    let mut sink = Sink { tokens, at: 0, builder: GreenNodeBuilder::with_cache(cache) };
+    let mut sink = Sink { tokens, at: 0, builder: GreenBuilder::new(cache) };
     let mut parents = Vec::new();
     let last = events.len().saturating_sub(1);
     for index in 0..events.len() {
@@ -50,7 +51,7 @@ fn start_with_parents(events: &mut [Event], mut index: usize, parents: &mut Vec<
 struct Sink<'a, 'c> {
     tokens: Tokens<'a>,
     at: usize,
-    builder: GreenNodeBuilder<'c>,
+    builder: GreenBuilder<'c>,
 }
 
 impl Sink<'_, '_> {
@@ -58,7 +59,7 @@ impl Sink<'_, '_> {
         if !is_root {
             self.trivia();
         }
-        self.builder.start_node(kind.into());
+        self.builder.start_node(kind);
     }
 
     fn finish(&mut self, is_root: bool) {
@@ -82,7 +83,7 @@ impl Sink<'_, '_> {
     }
 
     fn take(&mut self, kind: SyntaxKind) {
-        self.builder.token(kind.into(), self.tokens.text_of(self.at));
+        self.builder.token(kind, self.tokens.text_of(self.at));
         self.at += 1;
     }
 }

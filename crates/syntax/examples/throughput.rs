@@ -1,0 +1,103 @@
+//! Measures how fast a generated configuration is lexed, cut and parsed. Run it with `--release`.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark looks at the clock and prints"
+)]
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+const ROUNDS: u32 = 40;
+
+/// About 1 MB of what people write: resources with expressions, templates, heredocs, `for` and comments.
+fn configuration() -> String {
+    let mut out = String::new();
+    let mut n = 0;
+    while out.len() < 1_000_000 {
+        n += 1;
+        let _ = write!(
+            out,
+            r#"# Service {n} of the fleet.
+resource "aws_instance" "web_{n}" {{
+  count         = var.enabled ? {n} : 0
+  ami           = data.aws_ami.ubuntu[count.index].id
+  instance_type = "t3.${{var.size}}"
+  subnet_ids    = [for s in local.subnets_{n} : s.id if s.public && !s.private]
+
+  tags = merge(local.tags, {{
+    Name        = "web-${{count.index}}-{n}"
+    Environment = var.environment
+    Cost        = 1.5 * var.factor + {n}
+  }})
+
+  user_data = <<-EOT
+    #!/bin/sh
+    echo "instance {n} of ${{var.name}}"
+    %{{ for key, value in var.settings ~}}
+    export ${{key}}=${{value}}
+    %{{ endfor ~}}
+  EOT
+
+  lifecycle {{
+    ignore_changes        = [tags["Name"], ami]
+    create_before_destroy = true
+  }}
+}}
+
+variable "size_{n}" {{
+  type        = object({{ a = string, b = optional(list(number), [1, 2]) }})
+  description = "The size of service {n}"
+  default     = null
+}}
+
+output "id_{n}" {{
+  value     = aws_instance.web_{n}[*].id
+  sensitive = false
+}}
+
+"#
+        );
+    }
+    out
+}
+
+/// Runs what the command line names, or everything.
+fn measure<T>(name: &str, bytes: usize, run: impl Fn() -> T, check: impl Fn(&T)) {
+    if std::env::args().nth(1).is_some_and(|only| only != name) {
+        return;
+    }
+    let mut best = f64::MAX;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let result = run();
+        best = best.min(start.elapsed().as_secs_f64());
+        check(&result);
+    }
+    println!("{name:<24} {:>7.1} MB/s", bytes as f64 / 1e6 / best);
+}
+
+fn main() {
+    let text = configuration();
+    let size = text.len();
+    let chunks = syntax::split(&text);
+    measure("split", size, || syntax::split(&text), |found| assert_eq!(found.len(), chunks.len()));
+    measure(
+        "parse_file",
+        size,
+        || syntax::parse_file(&text),
+        |parse| assert!(parse.errors().is_empty()),
+    );
+    let parse_chunks =
+        || chunks.iter().map(|range| syntax::parse_chunk(&text[*range])).collect::<Vec<_>>();
+    measure("parse_chunk, each", size, parse_chunks, |parses| {
+        assert!(parses.iter().all(|parse| parse.errors().is_empty()))
+    });
+    let state = syntax::Chunks::of(&text);
+    let mut edited = text.clone();
+    edited.insert(size / 2, 'x');
+    let start = Instant::now();
+    let followed = state.after_edit(&text, &edited);
+    println!("after_edit in the middle {:>7.2} ms", start.elapsed().as_secs_f64() * 1e3);
+    assert_eq!(followed, syntax::Chunks::of(&edited));
+}

@@ -1,0 +1,150 @@
+//! Builds green trees. It does what rowan's builder does, with caches of fixed size: the text of most tokens is one of a few, and
+//! what is not found is simply made, so that no table grows with the file.
+
+use std::hash::Hasher as _;
+
+use rowan::{GreenNode, GreenToken, NodeOrToken};
+use rustc_hash::FxHasher;
+
+use crate::syntax_kind::SyntaxKind::{self, *};
+
+type GreenElement = NodeOrToken<GreenNode, GreenToken>;
+
+/// Nodes with more children are hardly ever equal.
+const MOST_CHILDREN: usize = 3;
+
+/// Tokens and small nodes made before. Equal ones share their memory while they stay in the cache.
+pub(crate) struct GreenCache {
+    /// The last token of each kind that has one text only, or hardly another.
+    last: Vec<Option<GreenToken>>,
+    tokens: Vec<Option<GreenToken>>,
+    nodes: Vec<Option<GreenNode>>,
+}
+
+impl GreenCache {
+    /// A cache for a text of so many bytes.
+    pub(crate) fn for_text(len: usize) -> Self {
+        let slots = (len / 32).next_power_of_two().clamp(16, 2048);
+        Self {
+            last: vec![None; SyntaxKind::ALL.len()],
+            tokens: vec![None; slots],
+            nodes: vec![None; slots],
+        }
+    }
+
+    fn token(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
+        if has_one_text(kind) {
+            let last = &mut self.last[kind as usize];
+            return match last {
+                Some(token) if token.text() == text => token.clone(),
+                _ => last.insert(GreenToken::new(kind.into(), text)).clone(),
+            };
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write_u8(kind as u8);
+        hasher.write(text.as_bytes());
+        match slot(&mut self.tokens, &hasher) {
+            Some(token) if token.kind() == kind.into() && token.text() == text => token.clone(),
+            slot => slot.insert(GreenToken::new(kind.into(), text)).clone(),
+        }
+    }
+
+    fn node(&mut self, kind: SyntaxKind, children: std::vec::Drain<'_, GreenElement>) -> GreenNode {
+        if children.len() > MOST_CHILDREN {
+            return GreenNode::new(kind.into(), children);
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write_u8(kind as u8);
+        children.as_slice().iter().for_each(|child| hasher.write_usize(address(child)));
+        let slot = slot(&mut self.nodes, &hasher);
+        match slot {
+            Some(node) if node.kind() == kind.into() && has_children(node, children.as_slice()) => {
+                node.clone()
+            }
+            _ => slot.insert(GreenNode::new(kind.into(), children)).clone(),
+        }
+    }
+}
+
+/// Whether tokens of this kind are all written the same, but for a `~` or a `\r`.
+fn has_one_text(kind: SyntaxKind) -> bool {
+    !matches!(
+        kind,
+        WHITESPACE
+            | COMMENT
+            | IDENT
+            | NUMBER
+            | QUOTED_LIT
+            | STRING_LIT
+            | HEREDOC_OPEN
+            | HEREDOC_CLOSE
+            | INVALID
+    )
+}
+
+fn slot<'a, T>(table: &'a mut [Option<T>], hasher: &FxHasher) -> &'a mut Option<T> {
+    // The table's size is a power of two, and the low bits of a finished hash are the good ones.
+    let index = hasher.finish() as usize & (table.len() - 1);
+    &mut table[index]
+}
+
+/// Where an element lies: elements that come from the cache are equal if they lie in one place.
+fn address(element: &GreenElement) -> usize {
+    match element {
+        NodeOrToken::Node(node) => std::ptr::from_ref(&**node).addr(),
+        NodeOrToken::Token(token) => std::ptr::from_ref(&**token).addr(),
+    }
+}
+
+fn has_children(node: &GreenNode, children: &[GreenElement]) -> bool {
+    let mut own = node.children();
+    let same = children.iter().all(|child| {
+        let place = own.next().map(|own| match own {
+            NodeOrToken::Node(node) => std::ptr::from_ref(node).addr(),
+            NodeOrToken::Token(token) => std::ptr::from_ref(token).addr(),
+        });
+        place == Some(address(child))
+    });
+    same && own.next().is_none()
+}
+
+/// A tree under construction.
+pub(crate) struct GreenBuilder<'c> {
+    cache: &'c mut GreenCache,
+    /// The open nodes, each with the place where its children begin.
+    parents: Vec<(SyntaxKind, usize)>,
+    children: Vec<GreenElement>,
+}
+
+impl<'c> GreenBuilder<'c> {
+    pub(crate) fn new(cache: &'c mut GreenCache) -> Self {
+        Self { cache, parents: Vec::new(), children: Vec::new() }
+    }
+
+    pub(crate) fn token(&mut self, kind: SyntaxKind, text: &str) {
+        self.children.push(NodeOrToken::Token(self.cache.token(kind, text)));
+    }
+
+    pub(crate) fn start_node(&mut self, kind: SyntaxKind) {
+        self.parents.push((kind, self.children.len()));
+    }
+
+    pub(crate) fn finish_node(&mut self) {
+        if let Some((kind, first)) = self.parents.pop() {
+            let node = self.cache.node(kind, self.children.drain(first..));
+            self.children.push(NodeOrToken::Node(node));
+        }
+    }
+
+    /// The root.
+    ///
+    /// # Panics
+    ///
+    /// Where nodes are not balanced, which the grammar rules out.
+    pub(crate) fn finish(mut self) -> GreenNode {
+        match self.children.pop() {
+            Some(NodeOrToken::Node(root)) if self.children.is_empty() => root,
+            _ => panic!("the events of a parse describe one root"),
+        }
+    }
+}
