@@ -41,14 +41,22 @@ pub fn bundled() -> Vec<Bundled> {
 /// # Errors
 /// Where this process was not started as a plugin, or cannot listen.
 pub fn serve_playground() -> Result<(), ServeError> {
-    serve(Arc::new(playground::provider()))
+    run(plugin::serve(Arc::new(playground::provider())))
 }
 
-fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
+/// Serves the playground to any core that is told of it by `TF_REATTACH_PROVIDERS`, which is printed, until an interrupt.
+///
+/// # Errors
+/// Where it cannot listen.
+pub fn serve_playground_for_debugging() -> Result<(), ServeError> {
+    run(plugin::serve_debug(Arc::new(playground::provider()), playground::SOURCE))
+}
+
+fn run(served: impl Future<Output = Result<(), ServeError>>) -> Result<(), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(ServeError::Announce)?;
-    let result = runtime.block_on(plugin::serve(provider));
+    let result = runtime.block_on(served);
     // A call that hangs, as some faults of the playground do, must not keep the process.
     runtime.shutdown_background();
     result

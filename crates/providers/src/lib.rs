@@ -17,4 +17,4 @@ mod bundle;
 pub mod playground;
 pub mod sdk;
 
-pub use bundle::{Bundled, ServeError, bundled, serve_playground};
+pub use bundle::{Bundled, ServeError, bundled, serve_playground, serve_playground_for_debugging};

@@ -1,11 +1,18 @@
-//! The playground as an executable of its own, for `terraform` and `tofu`.
+//! The playground as an executable of its own, for `terraform` and `tofu`. With `-debug` it is started by a person, and
+//! prints what to set so that a core finds it.
 
 #![expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match providers::serve_playground() {
+    let debug = std::env::args().skip(1).any(|it| it == "-debug" || it == "--debug");
+    let served = if debug {
+        providers::serve_playground_for_debugging()
+    } else {
+        providers::serve_playground()
+    };
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");

@@ -215,6 +215,9 @@ impl Provider for Gate {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Gate::stop(self);
+        if let Some(client) = self.inner.client() {
+            client.end_tunnels();
+        }
         self.inner.close()
     }
 }

@@ -123,9 +123,21 @@ impl Client {
         self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), running);
     }
 
+    /// Ends all tunnels.
+    pub(super) fn end_tunnels(&self) {
+        let mut tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *tunnels).into_values().for_each(|it| it.abort());
+    }
+
     /// Ends a tunnel; whether this process had it.
     pub(super) fn end_tunnel(&self, id: &str) -> bool {
         let tunnel = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         tunnel.inspect(AbortHandle::abort).is_some()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.end_tunnels();
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     sdk::{
         Diagnostic, Diagnostics, Object,
         schema::{Block, Schema, boolean, number, string},
-        validate::WholeBetween,
+        validate::{WholeBetween, requires},
     },
 };
 
@@ -50,12 +50,8 @@ pub(super) fn schema() -> Schema {
 }
 
 pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
-    for (half, other) in [("access_key", "secret_key"), ("secret_key", "access_key")] {
-        if !config.is_absent(half) && config.is_absent(other) {
-            let detail = format!("{half} is set, so {other} must be set too.");
-            diagnostics.error_at(config.path_of(half), "Incomplete pair of keys", detail);
-        }
-    }
+    requires(config, "access_key", "secret_key", diagnostics);
+    requires(config, "secret_key", "access_key", diagnostics);
 }
 
 /// What is unknown at plan counts as not set: the plan asks nothing of the remote system that needs it.

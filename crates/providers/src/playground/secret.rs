@@ -14,7 +14,7 @@ use super::{
 use crate::sdk::{
     Change, Diagnostics, Ended, Existing, Object, PlanChange, Resource,
     schema::{Block, Schema, number, string},
-    validate::LengthBetween,
+    validate::{LengthBetween, exactly_one_of},
 };
 
 /// The kind of object in the store; `playground_secret_version` sets values of the same objects.
@@ -56,10 +56,7 @@ impl Resource<Client> for ManagedSecret {
 
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         TWINS.validate(config, diagnostics);
-        if config.is_absent("name") == config.is_absent("secret_name") {
-            let detail = "Exactly one of name and secret_name must be set.";
-            diagnostics.error_at(config.path_of("name"), "Invalid Attribute Combination", detail);
-        }
+        exactly_one_of(config, &["name", "secret_name"], diagnostics);
     }
 
     fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {

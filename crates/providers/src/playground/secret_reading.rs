@@ -13,6 +13,7 @@ use super::{
 use crate::sdk::{
     DataRead, DataSource, Diagnostic, Diagnostics, Ended, EphemeralResource, Object, Opening,
     schema::{Block, Schema, number, string},
+    validate::exactly_one_of,
 };
 
 /// The data source. What it reads is kept in state: that is what ephemeral resources are better at.
@@ -98,10 +99,7 @@ fn block() -> Block {
 }
 
 fn validate(config: &Object, diagnostics: &mut Diagnostics) {
-    if config.is_absent("name") == config.is_absent("secret_id") {
-        let detail = "Exactly one of name and secret_id must be set.";
-        diagnostics.error_at(config.path_of("name"), "Invalid Attribute Combination", detail);
-    }
+    exactly_one_of(config, &["name", "secret_id"], diagnostics);
 }
 
 fn find(client: &Client, config: &Object) -> Result<Record, Diagnostic> {

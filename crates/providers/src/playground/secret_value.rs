@@ -1,7 +1,10 @@
 //! The idiom of a value with a write-only twin: `value`, `value_wo`, `value_wo_version`.
 
 use super::store::{Record, Secret};
-use crate::sdk::{Change, Diagnostics, Object};
+use crate::sdk::{
+    Change, Diagnostics, Object,
+    validate::{conflicting, requires},
+};
 
 /// The three attributes' names.
 pub(super) struct Twins {
@@ -21,18 +24,8 @@ impl Twins {
     /// Not both; and a version only with something that it is the version of.
     pub(super) fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let &Twins { plain, write_only, version } = self;
-        if !config.is_absent(plain) && !config.is_absent(write_only) {
-            let detail = format!("Only one of {plain} and {write_only} can be set.");
-            diagnostics.error_at(
-                config.path_of(write_only),
-                "Invalid Attribute Combination",
-                detail,
-            );
-        }
-        if !config.is_absent(version) && config.is_absent(write_only) {
-            let detail = format!("{version} is set, so {write_only} must be set too.");
-            diagnostics.error_at(config.path_of(version), "Invalid Attribute Combination", detail);
-        }
+        conflicting(config, plain, write_only, diagnostics);
+        requires(config, version, write_only, diagnostics);
     }
 
     /// What a create or an update has to do. A write-only value counts only when its version was raised: nobody can tell

@@ -1,5 +1,7 @@
 //! Typed access to the objects that requests carry.
 
+use std::collections::BTreeMap;
+
 use values::{Kind, Path, Step, Str, Value};
 
 use super::diagnostics::Diagnostic;
@@ -83,6 +85,21 @@ impl Object {
             Diagnostic::error("Invalid Attribute Value", detail).at(path)
         };
         number.to_i64().map(Some).ok_or_else(not_whole)
+    }
+
+    /// The texts in a list, set or tuple; those that are null or unknown are left out.
+    #[must_use]
+    pub fn strings(&self, name: &str) -> Vec<Str> {
+        let text = |(_, element): (Value, &Value)| element.as_str().map(Str::from);
+        self.attr(name).elements().filter_map(text).collect()
+    }
+
+    /// The texts in a map or object by their keys; those that are null or unknown are left out.
+    #[must_use]
+    pub fn string_map(&self, name: &str) -> BTreeMap<Str, Str> {
+        let value = self.attr(name);
+        let entries = value.as_map().into_iter().flatten();
+        entries.filter_map(|(key, it)| Some((key.clone(), Str::from(it.as_str()?)))).collect()
     }
 
     /// A nested object, if it is known and not null.

@@ -4,7 +4,7 @@ use std::future::ready;
 
 use provider::{BoxFuture, ImportTarget};
 use serde_json::Value as Json;
-use values::{Path, Str};
+use values::{Path, Str, Value};
 
 use super::{
     data::Object,
@@ -24,6 +24,11 @@ pub trait Resource<C>: Send + Sync {
 
     /// The schema. Asked once.
     fn schema(&self) -> Schema;
+
+    /// The schema of the objects' identities, if they have any beside their states. Asked once.
+    fn identity_schema(&self) -> Option<Schema> {
+        None
+    }
 
     /// Checks a configuration beyond what the schema demands. Parts of it may be unknown.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
@@ -104,6 +109,8 @@ pub struct PlanChange {
     pub requires_replace: Vec<Path>,
     /// Kept with the plan and given to create and update.
     pub private: PrivateState,
+    /// The object's identity, where the type has one.
+    pub identity: Option<Value>,
     /// What there is to say.
     pub diagnostics: Diagnostics,
 }
@@ -120,6 +127,8 @@ pub struct Change {
     pub state: Object,
     /// From the plan; kept with the state.
     pub private: PrivateState,
+    /// The object's identity, where the type has one.
+    pub identity: Option<Value>,
     /// What there is to say.
     pub diagnostics: Diagnostics,
     /// Tells when to end early.
@@ -132,6 +141,8 @@ pub struct Existing {
     pub state: Object,
     /// Kept with the state.
     pub private: PrivateState,
+    /// The object's identity, where the type has one.
+    pub identity: Option<Value>,
     /// What there is to say.
     pub diagnostics: Diagnostics,
     /// Tells when to end early.
@@ -141,6 +152,6 @@ pub struct Existing {
 impl Existing {
     /// Says that there is no such object any more.
     pub fn gone(&mut self) {
-        self.state = Object::new(values::Value::null(self.state.value().ty()));
+        self.state = Object::new(Value::null(self.state.value().ty()));
     }
 }

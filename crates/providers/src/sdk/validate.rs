@@ -3,6 +3,7 @@
 use values::{Path, Value};
 
 use super::{
+    data::Object,
     diagnostics::Diagnostics,
     schema::{Attribute, Block},
     walk::{Outcome, Places, rebuild_block},
@@ -50,6 +51,31 @@ impl Validator for LengthBetween {
             let detail = format!("{path} must have {} to {} bytes.", self.0, self.1);
             diagnostics.error_at(path.clone(), "Invalid Attribute Value Length", detail);
         }
+    }
+}
+
+/// Exactly one of these attributes must be set. One that is unknown counts as set: nobody can tell that it will be null.
+pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
+    let set = names.iter().filter(|name| !config.is_absent(name)).count();
+    if let Some(first) = names.first().filter(|_| set != 1) {
+        let detail = format!("Exactly one of {} must be set.", names.join(", "));
+        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
+    }
+}
+
+/// The second attribute must not be set together with the first.
+pub fn conflicting(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
+    if !config.is_absent(first) && !config.is_absent(second) {
+        let detail = format!("Only one of {first} and {second} can be set.");
+        diagnostics.error_at(config.path_of(second), "Invalid Attribute Combination", detail);
+    }
+}
+
+/// Where the first attribute is set, the second must be set too.
+pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
+    if !config.is_absent(first) && config.is_absent(second) {
+        let detail = format!("{first} is set, so {second} must be set too.");
+        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
     }
 }
 

@@ -7,7 +7,8 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Block, CloseEphemeralRequest,
     ConfigureRequest, OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
     PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
-    ReadResourceRequest, RenewEphemeralRequest, RenewEphemeralResponse, Schema, ValidateRequest,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, RenewEphemeralRequest,
+    RenewEphemeralResponse, Schema, ValidateRequest,
     objchange::{object_compatible, plan_valid, proposed_new},
     write_only_values_present,
 };
@@ -203,6 +204,14 @@ impl Core {
         assert_no_errors(&response.diagnostics);
         let value = response.new_state.expect("the call succeeded");
         (!value.is_null()).then_some(State { value, private: response.private })
+    }
+
+    pub(crate) async fn read_data(&self, type_name: &str, config: &str) -> ReadDataSourceResponse {
+        let schema = self.schemas.data(type_name).expect("the type is there");
+        let config = object(schema.block(), config);
+        let request =
+            ReadDataSourceRequest { type_name: type_name.into(), config, provider_meta: None };
+        self.provider.read_data_source(request).await
     }
 
     pub(crate) async fn open(&self, type_name: &str, config: &str) -> OpenEphemeralResponse {

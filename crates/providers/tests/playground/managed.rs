@@ -1,5 +1,6 @@
 //! Managed resources and the data source.
 
+use provider::{ImportResourceStateRequest, ImportTarget};
 use providers::playground::store::Entry;
 
 use crate::core::{Action, Core, State};
@@ -225,4 +226,69 @@ async fn no_secret_is_in_the_store_or_the_ledger_in_clear() {
         let text = std::fs::read_to_string(path).expect("is there");
         assert!(!text.contains("hush"), "{name}");
     }
+}
+
+/// Imports by `id` and reads what was imported.
+async fn imported(core: &Core, kind: &str, id: &str) -> State {
+    let target = ImportTarget::Id(id.into());
+    let request = ImportResourceStateRequest { type_name: kind.into(), target };
+    let response = core.provider.import_resource_state(request).await;
+    crate::core::assert_no_errors(&response.diagnostics);
+    let [it] = response.imported.as_slice() else { panic!("one object is imported") };
+    core.read(kind, &State { value: it.state.clone(), private: it.private.clone() })
+        .await
+        .expect("is there")
+}
+
+#[tokio::test]
+async fn what_exists_can_be_imported_with_an_empty_plan_after_it() {
+    let core = Core::launched("{}", &[]).await;
+    for (kind, id, config) in [
+        ("playground_secret", "s", r#"{"name": "s", "description": "d"}"#),
+        ("playground_parameter", "p", r#"{"name": "p", "type": "String", "value": "v"}"#),
+        ("playground_database", "d", r#"{"identifier": "d", "allocated_storage": 7}"#),
+    ] {
+        core.apply(kind, None, config).await;
+        let state = imported(&core, kind, id).await;
+        let plan = core.plan(kind, Some(&state), Some(config)).await;
+        assert!(
+            plan.planned_state.is_some_and(|it| it == state.value),
+            "{kind}: the plan is empty"
+        );
+    }
+    let target = ImportTarget::Id("none".into());
+    let request = ImportResourceStateRequest { type_name: "playground_secret".into(), target };
+    assert_eq!(
+        core.provider.import_resource_state(request).await.diagnostics[0].summary,
+        "Not found"
+    );
+}
+
+#[tokio::test]
+async fn the_data_source_reads_a_secret() {
+    let core = Core::launched("{}", &[]).await;
+    core.apply("playground_secret", None, r#"{"name": "s", "value": "v"}"#).await;
+    let response = core.read_data("playground_secret", r#"{"name": "s"}"#).await;
+    crate::core::assert_no_errors(&response.diagnostics);
+    let state = response.state.expect("is read");
+    assert_eq!(
+        state.get_attr("value").and_then(|it| it.as_str().map(str::to_owned)).as_deref(),
+        Some("v")
+    );
+}
+
+#[tokio::test]
+async fn a_core_accepts_every_schema() {
+    let core = Core::launched("{}", &[("PLAYGROUND_WRITE_ONLY_IN_SET", "1")]).await;
+    let schemas = core.provider.schemas().await.expect("has schemas");
+    let refused: Vec<&str> = schemas
+        .managed_types()
+        .filter(|name| schemas.managed(name).is_some_and(|it| it.write_only_in_set().is_some()))
+        .collect();
+    assert_eq!(refused, ["playground_write_only_in_set"]);
+    let managed = schemas.managed_types().filter_map(|it| schemas.managed(it));
+    let ephemeral = schemas.ephemeral_types().filter_map(|it| schemas.ephemeral(it));
+    let data = schemas.data_types().filter_map(|it| schemas.data(it));
+    assert!(managed.chain(ephemeral).chain(data).all(|it| it.problems().is_empty()));
+    assert!(schemas.provider.problems().is_empty());
 }

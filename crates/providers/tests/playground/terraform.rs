@@ -97,11 +97,7 @@ impl Bench {
                 } else if let Ok(bytes) = fs::read(&path) {
                     let holds =
                         |it: &&str| bytes.windows(it.len()).any(|window| window == it.as_bytes());
-                    assert!(
-                        !SECRETS.iter().any(|it| holds(&it)),
-                        "{} holds a secret",
-                        path.display()
-                    );
+                    assert!(!SECRETS.iter().any(holds), "{} holds a secret", path.display());
                 }
             }
         }

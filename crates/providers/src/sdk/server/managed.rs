@@ -22,10 +22,11 @@ impl<D: Definition> Server<D> {
         request: PlanResourceChangeRequest,
     ) -> PlanResourceChangeResponse {
         if request.proposed_new_state.is_null() {
-            return planned(
-                request.proposed_new_state,
-                PrivateState::decode(&request.prior_private),
-            );
+            let private = PrivateState::decode(&request.prior_private);
+            return PlanResourceChangeResponse {
+                planned_identity: request.prior_identity,
+                ..planned(request.proposed_new_state, private)
+            };
         }
         let resource = match self.resource(&request.type_name) {
             Ok(it) => it,
@@ -76,6 +77,7 @@ impl<D: Definition> Server<D> {
             planned: Object::new(request.planned_state),
             state: Object::new(request.prior_state),
             private: PrivateState::decode(&request.planned_private),
+            identity: request.planned_identity,
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
         };
@@ -96,7 +98,10 @@ impl<D: Definition> Server<D> {
         }
         let state = null_write_only(change.state.value(), resource.schema.block());
         let state = without_unknowns(&state, &mut change.diagnostics);
-        applied(state, &change.private, change.diagnostics)
+        ApplyResourceChangeResponse {
+            new_identity: change.identity,
+            ..applied(state, &change.private, change.diagnostics)
+        }
     }
 
     async fn delete(
@@ -108,6 +113,7 @@ impl<D: Definition> Server<D> {
         let mut existing = Existing {
             state: Object::new(request.prior_state),
             private: PrivateState::decode(&request.planned_private),
+            identity: request.planned_identity,
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
         };
@@ -117,7 +123,10 @@ impl<D: Definition> Server<D> {
             return applied(request.planned_state, &PrivateState::default(), existing.diagnostics);
         }
         let state = null_write_only(existing.state.value(), resource.schema.block());
-        applied(state, &existing.private, existing.diagnostics)
+        ApplyResourceChangeResponse {
+            new_identity: existing.identity,
+            ..applied(state, &existing.private, existing.diagnostics)
+        }
     }
 }
 
@@ -139,6 +148,7 @@ async fn plan_with<C>(
         planned: Object::new(by_schema.planned),
         requires_replace: by_schema.requires_replace,
         private: PrivateState::decode(&request.prior_private),
+        identity: request.prior_identity,
         diagnostics: by_schema.diagnostics,
     };
     let ended = resource.of.plan(client, &mut change).await;
@@ -149,6 +159,7 @@ async fn plan_with<C>(
     let state = null_write_only(change.planned.value(), resource.schema.block());
     PlanResourceChangeResponse {
         requires_replace: in_order(change.requires_replace),
+        planned_identity: change.identity,
         diagnostics: change.diagnostics.into_vec(),
         ..planned(state, change.private)
     }

@@ -94,7 +94,7 @@ impl<D: Definition> Server<D> {
             managed: schemas_of(&resources),
             data: schemas_of(&data_sources),
             ephemeral: schemas_of(&ephemeral_resources),
-            identities: BTreeMap::new(),
+            identities: resources.iter().filter_map(identity_of).collect(),
         };
         let capabilities = Capabilities {
             plan_destroy: true,
@@ -198,6 +198,13 @@ fn index<T>(
 
 fn schemas_of<T>(all: &BTreeMap<&'static str, Typed<T>>) -> BTreeMap<Str, Arc<provider::Schema>> {
     all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
+}
+
+fn identity_of<C>(
+    (name, it): (&&'static str, &Managed<C>),
+) -> Option<(Str, Arc<provider::Schema>)> {
+    let schema = it.of.identity_schema()?.to_provider();
+    Some((Str::from(*name), Arc::new(schema)))
 }
 
 impl<D: Definition> Provider for Server<D> {

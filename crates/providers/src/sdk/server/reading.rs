@@ -1,7 +1,7 @@
 //! Refreshing, importing and reading data sources.
 
 use provider::{
-    ImportResourceStateRequest, ImportResourceStateResponse, ImportedResource,
+    ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
     ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
     null_write_only,
 };
@@ -27,8 +27,8 @@ impl<D: Definition> Server<D> {
                 return failed(diagnostic.into(), request.private);
             }
         };
-        let mut existing =
-            self.existing(request.current_state, PrivateState::decode(&request.private));
+        let private = PrivateState::decode(&request.private);
+        let mut existing = self.existing(request.current_state, private, request.identity);
         let ended = resource.of.read(client, &mut existing).await;
         existing.diagnostics.absorb(ended);
         if existing.diagnostics.has_errors() {
@@ -37,7 +37,7 @@ impl<D: Definition> Server<D> {
         ReadResourceResponse {
             new_state: Some(null_write_only(existing.state.value(), resource.schema.block())),
             private: existing.private.encode(),
-            identity: None,
+            identity: existing.identity,
             diagnostics: existing.diagnostics.into_vec(),
         }
     }
@@ -55,7 +55,11 @@ impl<D: Definition> Server<D> {
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
         };
         let block = resource.schema.block();
-        let mut existing = self.existing(block.empty_value(), PrivateState::default());
+        let identity = match &request.target {
+            ImportTarget::Id(_) => None,
+            ImportTarget::Identity(identity) => Some(identity.clone()),
+        };
+        let mut existing = self.existing(block.empty_value(), PrivateState::default(), identity);
         let ended = resource.of.import(client, &request.target, &mut existing).await;
         existing.diagnostics.absorb(ended);
         if existing.diagnostics.has_errors() {
@@ -65,7 +69,7 @@ impl<D: Definition> Server<D> {
             type_name: Str::from(resource.of.type_name()),
             state: null_write_only(existing.state.value(), block),
             private: existing.private.encode(),
-            identity: None,
+            identity: existing.identity,
         };
         ImportResourceStateResponse {
             imported: vec![imported],
@@ -95,10 +99,11 @@ impl<D: Definition> Server<D> {
         ReadDataSourceResponse { state: Some(state), diagnostics: read.diagnostics.into_vec() }
     }
 
-    fn existing(&self, state: Value, private: PrivateState) -> Existing {
+    fn existing(&self, state: Value, private: PrivateState, identity: Option<Value>) -> Existing {
         Existing {
             state: Object::new(state),
             private,
+            identity,
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
         }
