@@ -139,6 +139,8 @@ pub(crate) fn print(
 
 #[cfg(test)]
 mod tests {
+    use proptest::proptest;
+
     use super::*;
 
     #[track_caller]
@@ -190,6 +192,13 @@ mod tests {
             "the plugin's certificate is not base64 of DER",
         );
         check("1|6|tcp|127.0.0.1:1|grpc|", "the plugin listens on TCP without a certificate");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_odd(line in "(1\\|)?([56]\\|)?(unix\\||tcp\\|)?.{0,40}(\\|grpc\\|)?.{0,90}") {
+            let _either = parse(&line);
+        }
     }
 
     #[test]

@@ -114,6 +114,7 @@ fn exited(status: Option<ExitStatus>, stderr: &[String]) -> String {
 ///
 /// The command's environment is extended by go-plugin's variables; variables of that family that are not set here are
 /// removed, because we may run inside a plugin ourselves. To cancel, drop the future: the process is killed at once.
+/// Needs a tokio runtime with I/O and time, which also reaps what is killed without waiting.
 ///
 /// # Errors
 /// A [`LaunchError`] that says how far it came. The process is dead and reaped then.

@@ -214,6 +214,7 @@ fn level(text: &str) -> Option<LogLevel> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use proptest::proptest;
 
     use super::*;
 
@@ -278,6 +279,13 @@ mod tests {
                 Error "last" None []
             "#]],
         );
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_odd(line in "(\\{\"@level\":\"(info|loud)\",\"@message\":)?.{0,60}\\}?") {
+            let _either = hclog(&line, &|text: &str| text.to_owned());
+        }
     }
 
     #[test]

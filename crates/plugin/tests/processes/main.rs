@@ -6,3 +6,4 @@ mod go;
 mod misbehaving;
 mod peer;
 mod support;
+mod terraform;
