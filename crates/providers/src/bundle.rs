@@ -36,11 +36,12 @@ pub fn bundled() -> Vec<Bundled> {
     }]
 }
 
-/// Serves the playground to the core that started this process, until that ends it.
+/// Serves the playground to the core that started this process, until that ends it. Its memory is not dumped.
 ///
 /// # Errors
 /// Where this process was not started as a plugin, or cannot listen.
 pub fn serve_playground() -> Result<(), ServeError> {
+    forbid_dumps();
     run(plugin::serve(Arc::new(playground::provider())))
 }
 
@@ -50,6 +51,16 @@ pub fn serve_playground() -> Result<(), ServeError> {
 /// Where it cannot listen.
 pub fn serve_playground_for_debugging() -> Result<(), ServeError> {
     run(plugin::serve_debug(Arc::new(playground::provider()), playground::SOURCE))
+}
+
+/// Keeps the memory, which holds secrets, out of core dumps and away from other processes of the user. A system that
+/// refuses it is no reason not to serve.
+fn forbid_dumps() {
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _refused = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    #[cfg(target_os = "linux")]
+    let _refused =
+        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 fn run(served: impl Future<Output = Result<(), ServeError>>) -> Result<(), ServeError> {

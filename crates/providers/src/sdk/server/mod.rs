@@ -43,6 +43,7 @@ pub struct Server<D: Definition> {
     ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
     functions: BTreeMap<&'static str, Function>,
     schemas: Arc<ProviderSchemas>,
+    problems: OnceLock<Vec<Diagnostic>>,
     client: OnceLock<D::Client>,
     stopper: Stopper,
 }
@@ -111,6 +112,7 @@ impl<D: Definition> Server<D> {
             ephemeral_resources,
             functions,
             schemas: Arc::new(schemas),
+            problems: OnceLock::new(),
             client: OnceLock::new(),
             stopper: Stopper::new(),
         }
@@ -126,6 +128,21 @@ impl<D: Definition> Server<D> {
     #[must_use]
     pub fn client(&self) -> Option<&D::Client> {
         self.client.get()
+    }
+
+    /// What makes a schema unusable. It is said at the first call, which asks for the schemas, and to the author.
+    fn schema_problems(&self) -> Vec<Diagnostic> {
+        let managed = self.resources.iter().map(|(name, it)| (*name, &it.schema));
+        let data = self.data_sources.iter().map(|(name, it)| (*name, &it.schema));
+        let ephemeral = self.ephemeral_resources.iter().map(|(name, it)| (*name, &it.schema));
+        let all = managed.chain(data).chain(ephemeral).chain([("provider", &self.own.schema)]);
+        let problem = |name: &str, what: &dyn std::fmt::Display| {
+            Diagnostic::error("Invalid Schema", format!("The schema of {name} is wrong: {what}."))
+        };
+        all.flat_map(|(name, schema)| {
+            schema.problems().into_iter().map(move |it| problem(name, &it)).collect::<Vec<_>>()
+        })
+        .collect()
     }
 
     fn configured(&self) -> Result<&D::Client, Diagnostic> {
@@ -209,7 +226,10 @@ fn identity_of<C>(
 
 impl<D: Definition> Provider for Server<D> {
     fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
-        Box::pin(async { Ok(self.schemas.clone()) })
+        Box::pin(async {
+            let problems = self.problems.get_or_init(|| self.schema_problems());
+            if problems.is_empty() { Ok(self.schemas.clone()) } else { Err(problems.clone()) }
+        })
     }
 
     fn functions(

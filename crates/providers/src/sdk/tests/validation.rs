@@ -4,10 +4,12 @@ use expect_test::{Expect, expect};
 use provider::{Provider, Severity};
 use values::Value;
 
-use super::{Server, said_of, schema, thing::Things, validate_request, value};
+use crate::sdk::{Definition, Diagnostic, Diagnostics, Object, schema};
+
+use super::{Server, said_of, thing::Things, validate_request, value};
 
 async fn check(config: &str, expected: Expect) {
-    let schema = schema().await;
+    let schema = super::schema().await;
     let said = Server::new(Things)
         .validate_resource_config(validate_request(value(&schema, config)))
         .await;
@@ -77,4 +79,34 @@ async fn the_schemas_are_ones_that_a_core_accepts() {
     assert_eq!(schemas.managed("test_thing").expect("is there").version(), 2);
     assert_eq!(schemas.functions.len(), 1);
     assert!(schemas.capabilities.plan_destroy && schemas.capabilities.get_provider_schema_optional);
+}
+
+/// A provider whose author forgot to say who sets an attribute.
+struct Careless;
+
+impl Definition for Careless {
+    type Client = ();
+
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+
+    fn schema(&self) -> schema::Schema {
+        schema::Schema::new(schema::Block::new().attribute("x", schema::string()))
+    }
+
+    fn configure<'a>(
+        &'a self,
+        _: &'a Object,
+        _: &'a str,
+        _: &'a mut Diagnostics,
+    ) -> provider::BoxFuture<'a, Result<(), Diagnostic>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_no_core_accepts_is_said_to_its_author() {
+    let said = Server::new(Careless).schemas().await.expect_err("is refused");
+    assert_eq!(said_of(&said), "Invalid Schema");
 }
