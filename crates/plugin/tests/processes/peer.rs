@@ -354,6 +354,17 @@ fn a_panic_and_the_end_of_the_runtime_leave_no_process() {
 }
 
 #[tokio::test]
+async fn a_plugin_ignores_the_interrupt_that_its_whole_group_gets() {
+    let provider = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
+    let id = provider.process().and_then(|it| it.id()).and_then(|it| i32::try_from(it).ok());
+    let id = id.and_then(rustix::process::Pid::from_raw).expect("it runs");
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("ours to interrupt");
+    let plan = provider.plan_resource_change(plan_of(no_thing(), thing("a"))).await;
+    assert!(plan.planned_state.is_some());
+    end(&provider).await;
+}
+
+#[tokio::test]
 async fn a_plugin_whose_core_is_killed_ends_by_itself() {
     // The shell is the core; it starts the peer as go-plugin would, waits for its handshake, and dies.
     let script = "\"$0\" > \"$1\" & echo $! ; while ! [ -s \"$1\" ]; do sleep 0.01; done";
