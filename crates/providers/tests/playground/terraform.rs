@@ -201,3 +201,28 @@ fn terraform_works_with_a_lease_that_it_renews() {
     );
     assert_eq!(count(&ledger, "expired", "playground_lease"), 0);
 }
+
+#[test]
+fn terraform_hands_over_write_only_values_and_keeps_none() {
+    let Some(bench) = Bench::new() else { return };
+    fs::create_dir(bench.path("vault")).expect("can be made");
+    fs::write(bench.path("vault/main.tf"), include_str!("vault.tf")).expect("can be written");
+    let secret = |text: &str| format!("-var=secret={text}");
+    bench.apply("vault", &[secret(SECRETS[0])]);
+    let plan = bench.run("vault", ["plan".to_owned(), secret(SECRETS[1])]);
+    assert!(plan.contains("No changes."), "another value alone is no change");
+    let raised = ["-var=secrets_version=2".to_owned(), secret(SECRETS[1])];
+    assert_has(&bench.apply("vault", &raised), &["Resources: 0 added, 2 changed, 0 destroyed."]);
+    bench.assert_nothing_is_written();
+    bench.destroy("vault", &raised);
+    let ledger = bench.ledger("vault/.playground");
+    let received = |event: &str, kind: &str| {
+        let entry = ledger.iter().find(|it| it.event == event && it.type_name == kind);
+        entry.expect("is written down").received.clone()
+    };
+    let created = received("created", "playground_vault");
+    assert_eq!(created.len(), 10);
+    let updated = received("updated", "playground_database");
+    assert_ne!(created["secret_wo"], updated["password_wo"], "the new value was received");
+    assert_eq!(created["secret_wo"], received("created", "playground_database")["password_wo"]);
+}
