@@ -38,6 +38,11 @@ pub fn source() -> ProviderSource {
     ProviderSource::builtin("terraform")
 }
 
+/// The built-in provider of an address, if there is one.
+pub fn builtin_provider(address: &ProviderSource) -> Option<Arc<dyn Provider>> {
+    (*address == source()).then(|| Arc::new(Terraform::new()) as Arc<dyn Provider>)
+}
+
 /// Its schemas, for programs that use it.
 pub fn schemas() -> Arc<ProviderSchemas> {
     Arc::clone(&SCHEMAS)

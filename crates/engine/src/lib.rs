@@ -37,11 +37,16 @@ mod redact;
 mod request;
 mod resource;
 mod saved;
+mod offline;
 mod template_file;
+mod validate;
 mod variables;
 mod walk;
 
 pub use crate::{
+    builtin::builtin_provider,
+    offline::Console,
+    validate::{Question, Verdicts, validate},
     apply::{apply, variables_for_saved_plan},
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event, EventSink, LogLevel,

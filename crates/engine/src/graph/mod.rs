@@ -95,6 +95,8 @@ struct Node {
     let_go: bool,
     /// Whether something must be ended when it is released: the walk does that, then calls [`Graph::let_go`].
     closes: bool,
+    /// Whether that was begun.
+    ended: bool,
     /// Whether it runs once more, for the sake of users that need its value.
     redo: bool,
     /// Active edges to nodes that are not done.
@@ -139,6 +141,7 @@ impl Graph {
             released: false,
             let_go: false,
             closes: false,
+            ended: false,
             redo: false,
             pending: 0,
             holds: 0,
@@ -176,6 +179,7 @@ impl Graph {
         if dependency == user || self.node(user).let_go {
             return;
         }
+        self.revive(dependency);
         let edge = self.edges.len() as u32;
         self.edges.push(Edge {
             dependency,
@@ -189,6 +193,27 @@ impl Graph {
         let target = self.node_mut(dependency);
         target.first_user = edge;
         target.holds += 1;
+    }
+
+    /// Takes back the release of nodes that never ran, because somebody came who may need them.
+    fn revive(&mut self, node: NodeIx) {
+        let mut work = vec![node];
+        while let Some(node) = work.pop() {
+            let it = self.node_mut(node);
+            if !it.released || it.status != Status::Idle {
+                continue;
+            }
+            it.released = false;
+            it.ended = false;
+            if !std::mem::replace(&mut it.let_go, false) {
+                continue;
+            }
+            let dependencies: Vec<NodeIx> = self.dependencies(node).map(|(dependency, ..)| dependency).collect();
+            for dependency in dependencies {
+                self.node_mut(dependency).holds += 1;
+                work.push(dependency);
+            }
+        }
     }
 
     /// Makes the edges of the given kinds count: their targets are demanded, and the user waits for them.
@@ -252,7 +277,14 @@ impl Graph {
 
     /// The next node whose end is due.
     pub(crate) fn next_closing(&mut self) -> Option<NodeIx> {
-        self.closing.pop_front()
+        while let Some(node) = self.closing.pop_front() {
+            let it = self.node_mut(node);
+            // It may have been taken back, and released once more, since it was queued.
+            if it.released && !it.let_go && !std::mem::replace(&mut it.ended, true) {
+                return Some(node);
+            }
+        }
+        None
     }
 
     /// Puts a ready node back to waiting, after edges were added that it must wait for.
@@ -387,6 +419,11 @@ impl Graph {
         self.node(node).first_user != NO_EDGE
     }
 
+    /// Whether a node failed or was skipped.
+    pub(crate) fn any_failed(&self) -> bool {
+        self.nodes.iter().any(|it| it.status == Status::Failed)
+    }
+
     /// Nodes that were demanded and never ended; after a run, the members of a cycle and what waits for them.
     pub(crate) fn stuck(&self) -> Vec<NodeIx> {
         let ids = (0..self.nodes.len() as u32).map(NodeIx);
@@ -472,7 +509,30 @@ mod tests {
     #[test]
     fn an_open_node_is_closed_after_its_last_user_and_in_reverse_order() {
         // 0 uses 1, which is opened with 2; 3 uses 2 too.
-        check(4, &[(0, 1), (1, 2), (3, 2)], &[0, 3], &[], &[1, 2], "run 2, run 3, run 1, run 0, close 1, close 2");
+        check(4, &[(0, 1), (1, 2), (3, 2)], &[0, 3], &[], &[1, 2], "run 2, run 1, run 3, run 0, close 1, close 2");
+    }
+
+    #[test]
+    fn what_was_released_without_running_can_still_be_needed() {
+        let mut graph = Graph::default();
+        let [opened, provider, late] = [(); 3].map(|()| graph.add_node(KIND));
+        graph.set_closes(opened);
+        graph.add_edge(opened, provider, EdgeKind::Value);
+        graph.settle(provider);
+        assert_eq!(graph.next_closing(), Some(opened), "nobody needed it");
+        graph.let_go(opened);
+        graph.add_edge(provider, late, EdgeKind::Provider);
+        for node in [opened, provider] {
+            graph.demand(node);
+            graph.next_ready();
+            graph.activate(node, |_| true);
+            graph.wait(node);
+            graph.next_ready();
+            graph.finish(node, true, true);
+            assert_eq!(graph.next_closing(), None, "somebody needs it");
+        }
+        graph.finish(late, true, false);
+        assert_eq!(graph.next_closing(), Some(opened));
     }
 
     #[test]

@@ -303,7 +303,8 @@ impl Walk<'_> {
             self.blame(subject, "Provider produced invalid object", &what);
             return Applied { failed: true, ..applied };
         }
-        applied.failed |= self.check_returned(subject, &returned, plan.is_some()).is_err();
+        let wanted = (!applied.failed).then_some(plan.is_some());
+        applied.failed |= self.check_returned(subject, &returned, wanted).is_err();
         let returned = without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
         if let Some(plan) = plan
             && !applied.failed
@@ -315,13 +316,14 @@ impl Walk<'_> {
         applied
     }
 
-    /// A returned object must be there or not, as was wanted, wholly known, and without write-only values.
-    fn check_returned(&self, subject: &Subject, returned: &Value, wanted: bool) -> Result<(), Failed> {
+    /// A returned object must be there or not, as was wanted unless the call failed, wholly known, and without write-only
+    /// values.
+    fn check_returned(&self, subject: &Subject, returned: &Value, wanted: Option<bool>) -> Result<(), Failed> {
         let present = provider::write_only_values_present(&subject.type_name(), returned, subject.schema.block());
         let mut ok = self.report_provider(present, None, Some(&subject.text)).is_ok();
         let summary = "Provider returned invalid result object after apply";
-        if wanted == returned.is_null() {
-            let what = if wanted { "returned no object after apply" } else { "still returned an object after it was deleted" };
+        if wanted == Some(returned.is_null()) {
+            let what = if returned.is_null() { "returned no object after apply" } else { "still returned an object after it was deleted" };
             self.blame(subject, summary, what);
             ok = false;
         }

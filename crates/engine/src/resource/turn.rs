@@ -12,7 +12,7 @@ use values::MarkKind;
 
 use super::{InstanceValues, Subject};
 use crate::{
-    graph::{EdgeKind, NodeIx, NodeKind},
+    graph::{EdgeKind, NodeIx},
     memo::{InstanceMemo, NodeKey, NodeName, Planned},
     walk::{Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk, Work},
 };

@@ -37,7 +37,7 @@ pub(crate) use expand::{Each, Keys, Repeated};
 pub(crate) use modules::{FoundProvider, ModuleRun};
 pub(crate) use schedule::{Task, Work, run};
 pub(crate) use values::Turn;
-pub(crate) use scope::{EngineScope, OwnObject};
+pub(crate) use scope::{EngineScope, Functions, OwnObject};
 
 use crate::{
     ephemeral::{EphemeralStore, OpenIx},

@@ -74,6 +74,12 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     let mut told = CancelLevel::Running;
     loop {
         turns(walk, &mut running);
+        if told == CancelLevel::Running && walk.is_stopping() {
+            told = CancelLevel::Stopping;
+            walk.emit(Event::Stopping);
+            let stop = Task { node: NodeIx(0), work: Work::StopProviders };
+            running.tasks.push(start(walk, stop));
+        }
         begin(walk, &mut running);
         if running.tasks.len() == running.keepers {
             if running.waiting.is_empty() && !unlock_stuck(walk) {
@@ -86,14 +92,9 @@ pub(crate) async fn run(walk: &Walk<'_>) {
             biased;
             Some(ended) = running.tasks.next() => end(walk, &mut running, ended),
             () = walk.environment.cancel.reached(next_level) => {
-                told = next_level;
-                if told == CancelLevel::Aborting {
+                if next_level == CancelLevel::Aborting {
                     break;
                 }
-                walk.emit(Event::Stopping);
-                walk.stopping.set(true);
-                let stop = Task { node: NodeIx(0), work: Work::StopProviders };
-                running.tasks.push(start(walk, stop));
             }
         }
     }
@@ -105,6 +106,11 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     if was_stopped {
         let detail = "The operation was interrupted. What had begun was finished; nothing else was done.";
         walk.report(Diagnostic::error("interrupted", "execution halted", detail));
+    }
+    let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
+    if silent && walk.graph.borrow().any_failed() {
+        // Whoever fails says why; a failure that nobody explained must not look like success.
+        let _ = walk.report_panic();
     }
 }
 

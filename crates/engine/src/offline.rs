@@ -1,0 +1,315 @@
+//! What expressions mean while nothing runs: for the console, and for the configurations that providers validate.
+//!
+//! Variables have their given values or defaults, or are unknown; resources are what the state holds, or unknown;
+//! ephemeral resources are not opened, so they are unknown. Everything is found when it is asked for, and once.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    rc::Rc,
+    sync::Arc,
+};
+
+use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
+use db::System;
+use hir::{
+    Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
+    item::{Repetition, Variable},
+};
+use provider::{Schema, mark_by_schema};
+use state::State;
+use values::{Mark, Str, Type, Value, functions::FunctionEnv};
+
+use crate::{
+    variables::VariableValues,
+    walk::Functions,
+};
+
+/// A configuration and a state to evaluate expressions against.
+pub struct Console {
+    program: Arc<Program>,
+    state: State,
+    values: VariableValues,
+    workspace: Str,
+    system: Arc<dyn System>,
+}
+
+impl Console {
+    /// Evaluates against the root module of `program`.
+    pub fn new(
+        program: &Arc<Program>,
+        state: &State,
+        values: VariableValues,
+        system: Arc<dyn System>,
+        workspace: Str,
+    ) -> Console {
+        Console { program: Arc::clone(program), state: state.clone(), values, workspace, system }
+    }
+
+    /// Gives the root module's scope to `evaluate`.
+    pub fn with_scope<T>(&self, evaluate: impl FnOnce(&dyn Scope) -> T) -> T {
+        let offline = Offline {
+            program: &self.program,
+            state: Some(&self.state),
+            values: Some(&self.values),
+            workspace: self.workspace.clone(),
+            functions: Functions { system: Arc::clone(&self.system), acts: true },
+            system: Arc::clone(&self.system),
+        };
+        evaluate(&ModuleScope::root(&offline))
+    }
+}
+
+/// What all modules share.
+pub(crate) struct Offline<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) state: Option<&'a State>,
+    pub(crate) values: Option<&'a VariableValues>,
+    pub(crate) workspace: Str,
+    pub(crate) functions: Functions,
+    pub(crate) system: Arc<dyn System>,
+}
+
+/// One module, as far as it was looked at.
+pub(crate) struct ModuleScope<'a> {
+    offline: &'a Offline<'a>,
+    id: ModuleId,
+    /// The instance, where it is known which one.
+    instance: Option<ModuleInstance>,
+    known: RefCell<BTreeMap<Ref, Value>>,
+    children: RefCell<BTreeMap<Str, Rc<ModuleScope<'a>>>>,
+    /// How deep references are followed now; a cycle ends as unknown.
+    depth: RefCell<u32>,
+}
+
+/// A cycle was reported before anything is evaluated; this only keeps it from overflowing the stack.
+const MAX_DEPTH: u32 = 4096;
+
+impl<'a> ModuleScope<'a> {
+    pub(crate) fn root(offline: &'a Offline<'a>) -> ModuleScope<'a> {
+        ModuleScope::new(offline, ModuleId(0), Some(ModuleInstance::root()))
+    }
+
+    /// A module of which only the directory counts.
+    pub(crate) fn of(offline: &'a Offline<'a>, id: ModuleId) -> ModuleScope<'a> {
+        ModuleScope::new(offline, id, None)
+    }
+
+    fn new(offline: &'a Offline<'a>, id: ModuleId, instance: Option<ModuleInstance>) -> ModuleScope<'a> {
+        ModuleScope {
+            offline,
+            id,
+            instance,
+            known: RefCell::default(),
+            children: RefCell::default(),
+            depth: RefCell::new(0),
+        }
+    }
+
+    fn module(&self) -> &'a hir::Module {
+        self.offline.program.module(self.id)
+    }
+
+    fn is_root(&self) -> bool {
+        self.instance.as_ref().is_some_and(ModuleInstance::is_root)
+    }
+
+    fn evaluate(&self, entry: &Entry, expr: hir::ExprId) -> Result<Value, Interrupt> {
+        if *self.depth.borrow() > MAX_DEPTH {
+            return Ok(Value::dynamic());
+        }
+        *self.depth.borrow_mut() += 1;
+        let evaluated = eval::evaluate(&entry.item.exprs, expr, self);
+        *self.depth.borrow_mut() -= 1;
+        let evaluated = evaluated?;
+        if evaluated.has_errors() { Err(Interrupt::Poisoned) } else { Ok(evaluated.value) }
+    }
+
+    fn variable(&self, name: &Str) -> Value {
+        let Some(entry) = self.module().variables.get(name) else { return Value::dynamic() };
+        let variable = entry.variable();
+        let given = self.offline.values.filter(|_| self.is_root()).and_then(|values| values.get(name));
+        let value = match given {
+            Some(given) => eval::apply_type(&variable.ty, given.value.clone()).ok(),
+            None if self.is_root() && self.offline.values.is_some() => default(entry, variable),
+            None => None,
+        };
+        let value = value.unwrap_or_else(|| Value::unknown(variable.ty.ty.without_optional()));
+        declared(value, variable.sensitive, variable.ephemeral)
+    }
+
+    fn resource(&self, resource: &addr::Resource) -> Value {
+        let Some(entry) = self.module().resources.get(resource) else { return Value::dynamic() };
+        let schema = self.schema(resource, entry);
+        if resource.mode == ResourceMode::Ephemeral {
+            return Value::dynamic().with_mark(Mark::Ephemeral);
+        }
+        let unknown = || match entry.resource().repetition {
+            Repetition::Single => Value::unknown(schema.as_ref().map_or(Type::Dynamic, |it| it.implied_type().clone())),
+            _ => Value::dynamic(),
+        };
+        let (Some(state), Some(instance), Some(schema)) = (self.offline.state, &self.instance, &schema) else {
+            return unknown();
+        };
+        let address = AbsResource { module: instance.clone(), resource: resource.clone() };
+        let Some(stored) = state.resource(&address) else { return unknown() };
+        let instances = stored.instances.iter().filter_map(|(key, it)| {
+            let object = it.current.as_ref()?.decode(schema.implied_type()).ok()?;
+            Some((key.clone(), mark_by_schema(&object, schema.block())))
+        });
+        collected(instances.collect(), &entry.resource().repetition).unwrap_or_else(unknown)
+    }
+
+    fn schema(&self, resource: &addr::Resource, entry: &Entry) -> Option<Arc<Schema>> {
+        let local_name = hir::names::provider_local_name(entry.resource());
+        let source = self.module().provider_sources.get(&local_name)?;
+        self.offline.program.schemas.get(source)?.of_mode(resource.mode, &resource.type_name)
+    }
+
+    fn child(&self, call: &str) -> Option<Rc<ModuleScope<'a>>> {
+        let (entry, id) = self.module().calls.get(call)?;
+        if let Some(child) = self.children.borrow().get(call) {
+            return Some(Rc::clone(child));
+        }
+        let single = matches!(entry.module_call().repetition, Repetition::Single);
+        let instance = self.instance.as_ref().filter(|_| single).map(|it| it.child(call, InstanceKey::None));
+        let child = Rc::new(ModuleScope::new(self.offline, *id, instance));
+        self.children.borrow_mut().insert(call.into(), Rc::clone(&child));
+        Some(child)
+    }
+
+    fn module_value(&self, call: &str) -> Result<Value, Interrupt> {
+        let Some(child) = self.child(call) else { return Ok(Value::dynamic()) };
+        if child.instance.is_none() {
+            return Ok(Value::dynamic());
+        }
+        let names: Vec<Str> = child.module().outputs.keys().cloned().collect();
+        let mut outputs = BTreeMap::new();
+        for name in names {
+            outputs.insert(name.clone(), child.output(&name)?);
+        }
+        Ok(Value::object(outputs))
+    }
+
+    fn output(&self, name: &str) -> Result<Value, Interrupt> {
+        let Some(entry) = self.module().outputs.get(name) else { return Ok(Value::dynamic()) };
+        let output = entry.output();
+        let value = match output.value {
+            Some(expr) => self.evaluate(entry, expr)?,
+            None => Value::dynamic(),
+        };
+        Ok(declared(value, output.sensitive, output.ephemeral))
+    }
+
+    fn find(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        Ok(match reference {
+            Ref::Variable(name) => self.variable(name),
+            Ref::Local(name) => match self.module().locals.get(name) {
+                Some(entry) => match entry.item.kind.as_local() {
+                    Some(local) => self.evaluate(entry, local.value)?,
+                    None => Value::dynamic(),
+                },
+                None => {
+                    return Err(Interrupt::Refused {
+                        summary: "Reference to undeclared local value",
+                        detail: format!("A local value with the name \"{name}\" has not been declared."),
+                    });
+                }
+            },
+            Ref::Resource(resource) => self.resource(resource),
+            Ref::Module(call) => self.module_value(call)?,
+            Ref::EachKey => Value::unknown(Type::String),
+            Ref::EachValue | Ref::SelfObject => Value::dynamic(),
+            Ref::CountIndex => Value::unknown(Type::Number),
+            Ref::PathModule => Value::string(self.module().dir.clone()),
+            Ref::PathRoot => Value::string(self.offline.program.root().dir.clone()),
+            Ref::PathCwd => {
+                Value::string(self.offline.system.current_directory().to_string_lossy().into_owned())
+            }
+            Ref::PathTemp => Value::unknown(Type::String),
+            Ref::Workspace => Value::string(self.offline.workspace.clone()),
+            Ref::Applying => Value::bool(false).with_mark(Mark::Ephemeral),
+        })
+    }
+}
+
+fn default(entry: &Entry, variable: &Variable) -> Option<Value> {
+    let constant = eval::constant(&entry.item.exprs, variable.default?);
+    eval::apply_type(&variable.ty, constant.value).ok()
+}
+
+/// The value with the marks that its declaration gives.
+fn declared(value: Value, sensitive: bool, ephemeral: bool) -> Value {
+    let mut value = value;
+    if sensitive {
+        value = value.with_mark(Mark::Sensitive);
+    }
+    if ephemeral {
+        value = value.with_mark(Mark::Ephemeral);
+    }
+    value
+}
+
+/// The instances of a resource as one value.
+fn collected(mut instances: BTreeMap<InstanceKey, Value>, repetition: &Repetition) -> Option<Value> {
+    match repetition {
+        Repetition::Single | Repetition::Enabled(_) => instances.remove(&InstanceKey::None),
+        Repetition::Count(_) => Some(Value::tuple(instances.into_values().collect())),
+        Repetition::ForEach(_) => {
+            let attrs = instances.into_iter().filter_map(|(key, value)| match key {
+                InstanceKey::String(key) => Some((Str::from(key.as_str()), value)),
+                _ => None,
+            });
+            Some(Value::object(attrs.collect()))
+        }
+    }
+}
+
+impl Scope for ModuleScope<'_> {
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        if let Some(known) = self.known.borrow().get(reference) {
+            return Ok(known.clone());
+        }
+        self.check_declared(reference)?;
+        let value = self.find(reference)?;
+        self.known.borrow_mut().insert(reference.clone(), value.clone());
+        Ok(value)
+    }
+
+    fn module_output(&self, call: &str, key: Option<&Value>, output: &str) -> Result<Option<Value>, Interrupt> {
+        match (self.child(call), key) {
+            (Some(child), None) if child.module().outputs.contains_key(output) => child.output(output).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn provider_function(&self, name: &str, _: &[Value]) -> Result<Value, Interrupt> {
+        let _ = name;
+        Ok(Value::dynamic())
+    }
+
+    fn functions(&self) -> &dyn FunctionEnv {
+        &self.offline.functions
+    }
+}
+
+impl ModuleScope<'_> {
+    /// The console has no analysis before it: names that do not exist are said here.
+    fn check_declared(&self, reference: &Ref) -> Result<(), Interrupt> {
+        let module = self.module();
+        let refused = |summary, detail| Err(Interrupt::Refused { summary, detail });
+        match reference {
+            Ref::Variable(name) if !module.variables.contains_key(name) => refused(
+                "Reference to undeclared input variable",
+                format!("An input variable with the name \"{name}\" has not been declared."),
+            ),
+            Ref::Resource(resource) if !module.resources.contains_key(resource) => {
+                refused("Reference to undeclared resource", format!("{resource} has not been declared in this module."))
+            }
+            Ref::Module(call) if !module.calls.contains_key(call) => {
+                refused("Reference to undeclared module", format!("No module call named \"{call}\" is declared in this module."))
+            }
+            _ => Ok(()),
+        }
+    }
+}

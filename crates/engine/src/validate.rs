@@ -1,0 +1,219 @@
+//! What providers say of configurations before anything is planned (`validate`).
+//!
+//! Values that only a run would give are unknown. A provider is started only if one of its configurations was not
+//! found good before, see [`Verdicts`]; it is not configured.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use addr::{ProviderSource, ResourceMode};
+use db::{Diagnostic, Severity};
+use futures::{StreamExt, stream};
+use hir::{
+    Entry, Module, NodeId, Program, eval,
+    item::Body,
+    names::provider_local_name,
+};
+use provider::{Block, Provider, ProviderDiagnostic, ValidateRequest};
+use values::{Str, Value, msgpack};
+
+use crate::{
+    offline::{ModuleScope, Offline},
+    request::Environment,
+    walk::Functions,
+};
+
+/// Remembers which configurations a provider has found good. What is kept says nothing of the configuration.
+pub trait Verdicts: Send + Sync {
+    /// Whether this very configuration passed this call of this provider before.
+    fn has_passed(&self, provider: &ProviderSource, question: &Question<'_>) -> bool;
+    /// It passed, without a word.
+    fn passed(&self, provider: &ProviderSource, question: &Question<'_>);
+}
+
+/// What a provider is asked.
+pub struct Question<'a> {
+    /// Which call: the block's mode.
+    pub mode: ResourceMode,
+    /// The type of resource.
+    pub type_name: &'a str,
+    /// The configuration as it is sent.
+    pub config: &'a [u8],
+}
+
+/// One configuration to be checked.
+struct Case<'a> {
+    entry: &'a Entry,
+    body: &'a Body,
+    mode: Option<ResourceMode>,
+    type_name: Str,
+    address: String,
+    config: Value,
+    encoded: Vec<u8>,
+}
+
+/// How many questions a provider is asked at once.
+const PARALLEL: usize = 10;
+
+/// Asks the providers about every configuration of the program, and gives what they say.
+pub async fn validate(
+    program: &Arc<Program>,
+    environment: &Environment,
+    workspace: &Str,
+    verdicts: &dyn Verdicts,
+) -> Vec<Diagnostic> {
+    let offline = Offline {
+        program,
+        state: None,
+        values: None,
+        workspace: workspace.clone(),
+        functions: Functions { system: Arc::clone(&environment.system), acts: false },
+        system: Arc::clone(&environment.system),
+    };
+    let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
+    let mut diagnostics = Vec::new();
+    for module in &program.modules {
+        collect(program, &offline, module, &mut cases, &mut diagnostics);
+    }
+    for (source, cases) in cases {
+        let open: Vec<Case<'_>> = cases.into_iter().filter(|case| !is_known_good(&source, case, verdicts)).collect();
+        if open.is_empty() {
+            continue;
+        }
+        match environment.providers.start(&source).await {
+            Ok(provider) => {
+                diagnostics.extend(ask_all(program, environment, &source, &*provider, open, verdicts).await);
+                provider.close().await;
+            }
+            Err(diagnostic) => diagnostics.push(*diagnostic),
+        }
+    }
+    diagnostics
+}
+
+/// A provider block depends on the environment, so its verdict is never remembered.
+fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
+    let Some(mode) = case.mode else { return false };
+    let question = Question { mode, type_name: &case.type_name, config: &case.encoded };
+    verdicts.has_passed(source, &question)
+}
+
+fn collect<'p>(
+    program: &'p Program,
+    offline: &Offline<'_>,
+    module: &'p Module,
+    cases: &mut BTreeMap<ProviderSource, Vec<Case<'p>>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let scope = ModuleScope::of(offline, module.id);
+    for entry in module.resources.values() {
+        let resource = entry.resource();
+        let mode = resource.resource.mode;
+        let Some(source) = module.provider_sources.get(&provider_local_name(resource)) else { continue };
+        let Some(schemas) = program.schemas.get(source) else { continue };
+        let Some(schema) = schemas.of_mode(mode, &resource.resource.type_name) else { continue };
+        let decoded = decode(program, &scope, entry, &resource.body, entry.item.header, schema.block(), diagnostics);
+        let Some((config, encoded)) = decoded else { continue };
+        let case = Case {
+            entry,
+            body: &resource.body,
+            mode: Some(mode),
+            type_name: Str::from(resource.resource.type_name.as_str()),
+            address: resource.resource.to_string(),
+            config,
+            encoded,
+        };
+        cases.entry(source.clone()).or_default().push(case);
+    }
+    for ((local_name, alias), entry) in &module.providers {
+        let config = entry.provider_config();
+        let Some(source) = module.provider_sources.get(local_name) else { continue };
+        let Some(schemas) = program.schemas.get(source) else { continue };
+        if config.body.attrs.is_empty() && config.body.blocks.is_empty() {
+            continue;
+        }
+        let block = schemas.provider.block();
+        let decoded = decode(program, &scope, entry, &config.body, entry.item.header, block, diagnostics);
+        let Some((value, encoded)) = decoded else { continue };
+        let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
+        let case = Case {
+            entry,
+            body: &config.body,
+            mode: None,
+            type_name: Str::default(),
+            address: format!("provider[{:?}]{alias}", source.to_string()),
+            config: value,
+            encoded,
+        };
+        cases.entry(source.clone()).or_default().push(case);
+    }
+}
+
+/// The configuration as the provider sees it. What cannot be evaluated was reported by the analysis, or is reported here.
+fn decode(
+    program: &Program,
+    scope: &ModuleScope<'_>,
+    entry: &Entry,
+    body: &Body,
+    header: NodeId,
+    block: &Block,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(Value, Vec<u8>)> {
+    let decoded = eval::decode_body(&entry.item.exprs, body, header, block, scope).ok()?;
+    if decoded.has_errors() {
+        for problem in decoded.diagnostics {
+            let mut diagnostic = Diagnostic::error(problem.id, problem.summary, problem.detail).at(program.locate(entry.origin, problem.at));
+            diagnostic.context = program.context(entry.origin);
+            diagnostic.values = problem.values;
+            diagnostics.push(diagnostic);
+        }
+        return None;
+    }
+    let value = decoded.value.without_all_marks();
+    let encoded = msgpack::encode(&value, block.implied_type()).ok()?;
+    Some((value, encoded))
+}
+
+async fn ask_all(
+    program: &Program,
+    environment: &Environment,
+    source: &ProviderSource,
+    provider: &dyn Provider,
+    cases: Vec<Case<'_>>,
+    verdicts: &dyn Verdicts,
+) -> Vec<Diagnostic> {
+    let answers = stream::iter(cases).map(|case| async {
+        let answer = ask(provider, &case).await;
+        (case, answer)
+    });
+    let mut answers: Vec<_> = answers.buffered(PARALLEL).collect().await;
+    let mut diagnostics = Vec::new();
+    for (case, answer) in answers.drain(..) {
+        if let (Some(mode), true) = (case.mode, answer.is_empty()) {
+            let question = Question { mode, type_name: &case.type_name, config: &case.encoded };
+            verdicts.passed(source, &question);
+        }
+        diagnostics.extend(answer.into_iter().map(|it| located(program, environment, &case, it)));
+    }
+    diagnostics
+}
+
+async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic> {
+    let request = ValidateRequest { type_name: case.type_name.clone(), config: case.config.clone() };
+    match case.mode {
+        None => provider.validate_provider_config(case.config.clone()).await,
+        Some(ResourceMode::Managed) => provider.validate_resource_config(request).await,
+        Some(ResourceMode::Data) => provider.validate_data_config(request).await,
+        Some(ResourceMode::Ephemeral) => provider.validate_ephemeral_config(request).await,
+    }
+}
+
+fn located(program: &Program, environment: &Environment, case: &Case<'_>, found: ProviderDiagnostic) -> Diagnostic {
+    let at = found.path.as_ref().and_then(|path| eval::locate_path(case.body, &case.entry.item.exprs, path));
+    let at = at.unwrap_or_else(|| case.entry.item.header.into());
+    let redact = |text: &str| environment.redactor.redact(text);
+    let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
+    let mut diagnostic = Diagnostic::error("provider", redact(&found.summary), redact(&found.detail));
+    diagnostic.severity = severity;
+    diagnostic.context = program.context(case.entry.origin);
+    diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())
+}

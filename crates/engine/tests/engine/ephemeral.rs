@@ -1,0 +1,473 @@
+//! The life of ephemeral resources.
+
+use expect_test::{Expect, expect};
+
+use crate::world::{World, summaries, world};
+
+#[track_caller]
+fn check(fixture: &str, expected: Expect) -> World {
+    let mut world = world(fixture);
+    let diagnostics = world.apply();
+    expected.assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    check_pairs(&world);
+    world
+}
+
+/// Nothing is open.
+#[track_caller]
+fn check_pairs(world: &World) {
+    assert_eq!(world.shared.lock().expect("not poisoned").open, 0, "each open has one close");
+}
+
+const USED: &str = r#"
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = ephemeral.test_secret.s.value
+}
+resource "test_thing" "z" { name = test_thing.a.id }
+"#;
+
+#[test]
+fn it_is_opened_before_its_user_and_closed_right_after() {
+    let world = check(USED, expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        Plan: 2 added, 0 changed, 0 destroyed
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        test_thing.a: Creating...
+        test_thing.a: Creating complete [id=id1]
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        test_thing.z: Creating...
+        test_thing.z: Creating complete [id=id2]
+        Apply: 2 added, 0 changed, 0 destroyed
+        ---
+    "#]]);
+    expect![[r#"
+        #1 configure token=null region=null
+        #1 validate s
+        #1 open s
+        #1 plan a
+        #1 close s
+        #1 plan ?
+        #1 end
+        #2 configure token=null region=null
+        #2 validate s
+        #2 open s
+        #2 plan a
+        #2 create a
+        #2 got secret=canary-of-s
+        #2 close s
+        #2 plan id1
+        #2 create id1
+        #2 end"#]].assert_eq(&world.calls().join("\n"));
+}
+
+#[test]
+fn nobody_opens_what_nobody_uses() {
+    check(r#"
+ephemeral "test_secret" "unused" { name = "u" }
+locals { also_unused = ephemeral.test_secret.unused.value }
+ephemeral "test_secret" "none" { name = "n" }
+resource "test_thing" "none" {
+  count     = 0
+  name      = "a"
+  secret_wo = ephemeral.test_secret.none.value
+}
+ephemeral "test_secret" "provider" { name = "p" }
+provider "test" {
+  alias = "unused"
+  token = ephemeral.test_secret.provider.value
+}
+"#, expect![[r#"
+    Plan: 0 added, 0 changed, 0 destroyed
+    Apply: 0 added, 0 changed, 0 destroyed
+    ---
+"#]]);
+}
+
+#[test]
+fn unknown_configuration_is_deferred_to_apply() {
+    check(r#"
+resource "test_thing" "a" { name = "a" }
+ephemeral "test_secret" "s" { name = test_thing.a.id }
+resource "test_thing" "b" {
+  name      = "b"
+  secret_wo = ephemeral.test_secret.s.value
+}
+"#, expect![[r#"
+    ephemeral.test_secret.s: Configuration unknown, deferring...
+    Plan: 2 added, 0 changed, 0 destroyed
+    test_thing.a: Creating...
+    test_thing.a: Creating complete [id=id1]
+    ephemeral.test_secret.s: Opening...
+    ephemeral.test_secret.s: Opening complete
+    test_thing.b: Creating...
+    test_thing.b: Creating complete [id=id2]
+    ephemeral.test_secret.s: Closing...
+    ephemeral.test_secret.s: Closing complete
+    Apply: 2 added, 0 changed, 0 destroyed
+    ---
+"#]]);
+}
+
+#[test]
+fn pending_dependencies_defer_too() {
+    check(r#"
+resource "test_thing" "a" { name = "a" }
+ephemeral "test_secret" "s" {
+  name       = "s"
+  depends_on = [test_thing.a]
+}
+resource "test_thing" "b" {
+  name      = "b"
+  secret_wo = ephemeral.test_secret.s.value
+}
+"#, expect![[r#"
+    ephemeral.test_secret.s: Configuration unknown, deferring...
+    Plan: 2 added, 0 changed, 0 destroyed
+    test_thing.a: Creating...
+    test_thing.a: Creating complete [id=id1]
+    ephemeral.test_secret.s: Opening...
+    ephemeral.test_secret.s: Opening complete
+    test_thing.b: Creating...
+    test_thing.b: Creating complete [id=id2]
+    ephemeral.test_secret.s: Closing...
+    ephemeral.test_secret.s: Closing complete
+    Apply: 2 added, 0 changed, 0 destroyed
+    ---
+"#]]);
+}
+
+#[test]
+fn a_chain_through_a_provider_closes_in_reverse() {
+    let world = check(r#"
+ephemeral "test_secret" "outer" { name = "outer" }
+provider "test" {
+  alias = "inner"
+  token = ephemeral.test_secret.outer.value
+}
+ephemeral "test_secret" "inner" {
+  provider = test.inner
+  name     = "inner"
+}
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = ephemeral.test_secret.inner.value
+}
+"#, expect![[r#"
+    ephemeral.test_secret.outer: Opening...
+    ephemeral.test_secret.outer: Opening complete
+    ephemeral.test_secret.inner: Opening...
+    ephemeral.test_secret.inner: Opening complete
+    ephemeral.test_secret.inner: Closing...
+    ephemeral.test_secret.inner: Closing complete
+    ephemeral.test_secret.outer: Closing...
+    ephemeral.test_secret.outer: Closing complete
+    Plan: 1 added, 0 changed, 0 destroyed
+    ephemeral.test_secret.outer: Opening...
+    ephemeral.test_secret.outer: Opening complete
+    ephemeral.test_secret.inner: Opening...
+    ephemeral.test_secret.inner: Opening complete
+    test_thing.a: Creating...
+    test_thing.a: Creating complete [id=id1]
+    ephemeral.test_secret.inner: Closing...
+    ephemeral.test_secret.inner: Closing complete
+    ephemeral.test_secret.outer: Closing...
+    ephemeral.test_secret.outer: Closing complete
+    Apply: 1 added, 0 changed, 0 destroyed
+    ---
+"#]]);
+    expect![[r#"
+        #1 configure token=null region=null
+        #1 validate outer
+        #1 open outer
+        #2 configure token=canary-of-outer region=null
+        #2 validate inner
+        #2 open inner
+        #1 plan a
+        #2 close inner
+        #2 end
+        #1 close outer
+        #1 end
+        #3 configure token=null region=null
+        #3 validate outer
+        #3 open outer
+        #4 configure token=canary-of-outer region=null
+        #4 validate inner
+        #4 open inner
+        #3 plan a
+        #3 create a
+        #3 got secret=canary-of-inner
+        #4 close inner
+        #4 end
+        #3 close outer
+        #3 end"#]].assert_eq(&world.calls().join("\n"));
+}
+
+#[test]
+fn it_is_closed_after_its_user_failed() {
+    let mut world = world(USED);
+    world.fault("create a");
+    let diagnostics = world.apply();
+    expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        Plan: 2 added, 0 changed, 0 destroyed
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        test_thing.a: Creating...
+        Error: create a failed
+        test_thing.a: Creating errored
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        ---
+        error: create a failed
+    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    check_pairs(&world);
+}
+
+#[test]
+fn wrong_results_are_refused_and_closed() {
+    for (name, expected) in [("liar", "Provider produced invalid ephemeral resource instance"), ("unknown", "Provider produced invalid object")] {
+        let mut world = world(&USED.replace("name = \"s\"", &format!("name = \"{name}\"")));
+        let found = summaries(&world.plan().diagnostics);
+        assert_eq!(found, format!("error: {expected}\n"));
+        check_pairs(&world);
+        assert!(world.log().contains("Closing complete"), "the close is printed");
+    }
+}
+
+#[test]
+fn a_close_that_hangs_is_given_up() {
+    let mut world = world(USED);
+    world.with_shared(|it| it.hangs.push("close s"));
+    let diagnostics = world.plan().diagnostics;
+    assert_eq!(summaries(&diagnostics), "error: Closing ephemeral resource timed out\n");
+    expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        ephemeral.test_secret.s: Closing...
+        Error: Closing ephemeral resource timed out
+        ephemeral.test_secret.s: Closing errored
+    "#]].assert_eq(&world.log());
+}
+
+#[test]
+fn a_run_that_is_given_up_closes_what_is_open() {
+    let mut world = world(USED);
+    world.with_shared(|it| it.hangs.push("create a"));
+    let cancel = world.cancel.clone();
+    let planned = world.plan();
+    world.log();
+    // Two interrupts while the creation hangs.
+    std::thread::scope(|scope| {
+        let events = std::sync::Arc::clone(&world.events);
+        scope.spawn(move || {
+            while !events.lock().expect("not poisoned").iter().any(|it| matches!(it, engine::Event::ApplyStart { .. })) {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            cancel.cancel();
+        });
+        let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+        assert_eq!(summaries(&diagnostics), "error: execution halted\n");
+    });
+    check_pairs(&world);
+}
+
+#[test]
+fn it_is_renewed_while_it_is_used() {
+    let mut world = world(USED);
+    world.with_shared(|it| {
+        it.renew_after = Some(3);
+        it.hangs.push("create a");
+    });
+    let planned = world.plan();
+    world.log();
+    let cancel = world.cancel.clone();
+    let events = std::sync::Arc::clone(&world.events);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let renewed = |it: &engine::Event| {
+                matches!(it, engine::Event::EphemeralComplete { action: engine::EphemeralAction::Renew, .. })
+            };
+            while events.lock().expect("not poisoned").iter().filter(|it| renewed(it)).count() < 3 {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            cancel.cancel();
+        });
+        world.apply_plan(planned.plan, planned.refreshed);
+    });
+    check_pairs(&world);
+}
+
+#[test]
+fn a_renewal_time_in_the_past_does_not_spin() {
+    let mut world = world(USED);
+    world.with_shared(|it| {
+        it.renew_after = Some(-60);
+        it.hangs.push("close s");
+    });
+    world.plan();
+    let renewals = world.calls().iter().filter(|it| it.contains("renew")).count();
+    assert!(renewals <= 2, "{renewals} renewals");
+}
+
+#[test]
+fn after_a_failed_renewal_uses_fail() {
+    let mut world = world(r#"
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "slow" {
+  name = "slow"
+  secret_wo = ephemeral.test_secret.s.value
+}
+resource "test_thing" "late" {
+  name      = "late"
+  secret_wo = ephemeral.test_secret.s.value
+  depends_on = [data.test_lookup.wait]
+}
+data "test_lookup" "wait" { name = "wait" }
+"#);
+    world.with_shared(|it| it.renew_after = Some(-1));
+    world.parallelism = 1;
+    world.fault("renew s");
+    let diagnostics = world.apply();
+    let text = summaries(&diagnostics);
+    check_pairs(&world);
+    assert!(text.is_empty() || text.contains("renew s failed"), "{text}");
+}
+
+#[test]
+fn conditions_are_checked_and_kept() {
+    let mut world = world(r#"
+ephemeral "test_secret" "s" {
+  name = "s"
+  lifecycle {
+    precondition {
+      condition     = 1 == 1
+      error_message = "your message here"
+    }
+    postcondition {
+      condition     = self.value != ""
+      error_message = "empty"
+    }
+  }
+}
+"#);
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[r#"
+        [
+            CheckResult {
+                kind: Resource,
+                config_addr: "ephemeral.test_secret.s",
+                status: Pass,
+                objects: [
+                    CheckObject {
+                        addr: "ephemeral.test_secret.s",
+                        status: Pass,
+                        failure_messages: [],
+                    },
+                ],
+            },
+        ]
+    "#]].assert_debug_eq(&world.state.checks);
+    check_pairs(&world);
+}
+
+#[test]
+fn a_failed_postcondition_closes() {
+    let mut world = world(r#"
+ephemeral "test_secret" "s" {
+  name = "s"
+  lifecycle {
+    postcondition {
+      condition     = self.value == ""
+      error_message = "not empty"
+    }
+  }
+}
+"#);
+    let outcome = world.plan();
+    expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        Error: Resource postcondition failed
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        ---
+        error: Resource postcondition failed
+    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&outcome.diagnostics)));
+    check_pairs(&world);
+}
+
+#[test]
+fn destroying_opens_only_what_providers_need() {
+    let mut world = world(r#"
+ephemeral "test_secret" "token" { name = "token" }
+provider "test" {
+  alias = "p"
+  token = ephemeral.test_secret.token.value
+}
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  provider  = test.p
+  name      = "a"
+  secret_wo = ephemeral.test_secret.s.value
+}
+"#);
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.mode = state::PlanMode::Destroy;
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[r#"
+        ephemeral.test_secret.token: Opening...
+        ephemeral.test_secret.token: Opening complete
+        test_thing.a: Refreshing state...
+        ephemeral.test_secret.token: Closing...
+        ephemeral.test_secret.token: Closing complete
+        Plan: 0 added, 0 changed, 1 destroyed
+        ephemeral.test_secret.token: Opening...
+        ephemeral.test_secret.token: Opening complete
+        test_thing.a: Destroying...
+        test_thing.a: Destroying complete [id=id1]
+        ephemeral.test_secret.token: Closing...
+        ephemeral.test_secret.token: Closing complete
+        Destroy: 0 added, 0 changed, 1 destroyed
+    "#]].assert_eq(&world.log());
+    check_pairs(&world);
+    assert!(world.state.is_empty());
+}
+
+#[test]
+fn ephemeral_values_are_refused_where_they_would_be_kept() {
+    let mut world = world(r#"
+variable "e" { ephemeral = true }
+resource "test_thing" "a" { name = var.e }
+"#);
+    world.set("e", "secret-value");
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "error: Invalid use of an ephemeral value\n");
+    expect![[r#""name" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."#]].assert_eq(&outcome.diagnostics[0].detail);
+}
+
+#[test]
+fn applying_is_known_to_the_whole_command() {
+    let fixture = r#"
+provider "test" { region = tofu.applying ? "writes" : "reads" }
+resource "test_thing" "a" { name = "a" }
+"#;
+    let mut world = world(fixture);
+    world.plan();
+    assert!(world.calls().iter().any(|it| it.contains("region=reads")));
+    world.apply();
+    let calls = world.calls();
+    assert!(calls.iter().filter(|it| it.contains("configure")).all(|it| it.contains("region=writes")), "{calls:?}");
+}

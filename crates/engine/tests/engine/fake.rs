@@ -1,0 +1,319 @@
+//! A provider in memory. What it is asked goes into the world's log; what it answers can be changed by faults.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use provider::*;
+use values::{Path, Str, Type, Value};
+
+/// What all processes of the fake share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Every call, in order.
+    pub(crate) calls: Vec<String>,
+    /// Calls that fail, such as `apply a` or `open s`.
+    pub(crate) faults: Vec<&'static str>,
+    /// Ephemeral resources renew after this time; the past is allowed.
+    pub(crate) renew_after: Option<i64>,
+    /// Calls that never answer.
+    pub(crate) hangs: Vec<&'static str>,
+    pub(crate) processes: u32,
+    /// Objects by id, as they are outside: what reading gives. Absent here means gone if `gone` names it.
+    pub(crate) gone: Vec<String>,
+    pub(crate) open: i64,
+    pub(crate) ids: u32,
+}
+
+pub(crate) type SharedRef = Arc<Mutex<Shared>>;
+
+/// One process.
+pub(crate) struct Fake {
+    serial: u32,
+    shared: SharedRef,
+    now: SystemTime,
+}
+
+impl Fake {
+    pub(crate) fn new(shared: SharedRef, now: SystemTime) -> Fake {
+        let serial = {
+            let mut shared = shared.lock().expect("no test panics with the lock");
+            shared.processes += 1;
+            shared.processes
+        };
+        Fake { serial, shared, now }
+    }
+
+    /// Records a call; waits for ever or fails if a fault says so.
+    async fn call(&self, what: String) -> Vec<ProviderDiagnostic> {
+        let (fails, hangs) = {
+            let mut shared = self.shared.lock().expect("no test panics with the lock");
+            shared.calls.push(format!("#{} {what}", self.serial));
+            let named = |list: &[&str]| list.iter().any(|it| what == *it);
+            (named(&shared.faults), named(&shared.hangs))
+        };
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        if fails { vec![ProviderDiagnostic::error(format!("{what} failed"), "as told")] } else { Vec::new() }
+    }
+
+    fn next_id(&self) -> String {
+        let mut shared = self.shared.lock().expect("no test panics with the lock");
+        shared.ids += 1;
+        format!("id{}", shared.ids)
+    }
+
+    fn renew_at(&self) -> Option<SystemTime> {
+        let after = self.shared.lock().expect("no test panics with the lock").renew_after?;
+        let seconds = Duration::from_secs(after.unsigned_abs());
+        if after < 0 { self.now.checked_sub(seconds) } else { self.now.checked_add(seconds) }
+    }
+}
+
+fn name_of(value: &Value) -> String {
+    value.get_attr("name").and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_else(|| "?".to_owned())
+}
+
+fn attributes(list: Vec<(&str, Attribute)>) -> Block {
+    Block::new(list.into_iter().map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+}
+
+fn write_only(ty: Type) -> Attribute {
+    Attribute { write_only: true, ..Attribute::optional(ty) }
+}
+
+/// The schemas of the fake.
+pub(crate) fn schemas() -> Arc<ProviderSchemas> {
+    let thing = attributes(vec![
+        ("id", Attribute::computed(Type::String)),
+        ("name", Attribute::required(Type::String)),
+        ("zone", Attribute::optional(Type::String)),
+        ("size", Attribute::optional_computed(Type::Number)),
+        ("tags", Attribute::optional(Type::map(Type::String))),
+        ("password", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),
+        ("secret_wo", write_only(Type::String)),
+        ("secret_wo_version", Attribute::optional(Type::Number)),
+    ]);
+    let lookup = attributes(vec![
+        ("name", Attribute::required(Type::String)),
+        ("result", Attribute::computed(Type::String)),
+    ]);
+    let secret = attributes(vec![
+        ("name", Attribute::required(Type::String)),
+        ("value", Attribute::computed(Type::String)),
+    ]);
+    let provider = attributes(vec![
+        ("token", Attribute::optional(Type::String)),
+        ("region", Attribute::optional(Type::String)),
+    ]);
+    let one = |name: &str, block| BTreeMap::from([(Str::from(name), Arc::new(Schema::new(0, block)))]);
+    let types = SchemaTypes {
+        managed: one("test_thing", thing),
+        data: one("test_lookup", lookup),
+        ephemeral: one("test_secret", secret),
+        identities: BTreeMap::new(),
+    };
+    let capabilities = Capabilities { get_provider_schema_optional: true, plan_destroy: true, ..Capabilities::default() };
+    Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, BTreeMap::new(), capabilities))
+}
+
+/// The value of a secret, which tests look for everywhere.
+pub(crate) fn secret_value(name: &str) -> String {
+    format!("canary-of-{name}")
+}
+
+impl Provider for Fake {
+    fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok(schemas()) })
+    }
+
+    fn functions(&self) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok(BTreeMap::new()) })
+    }
+
+    fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { Vec::new() })
+    }
+
+    fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        let shown = |name: &str| match request.config.get_attr(name) {
+            Some(it) if !it.is_known() => "unknown".to_owned(),
+            Some(it) => it.as_str().map_or_else(|| "null".to_owned(), str::to_owned),
+            None => "absent".to_owned(),
+        };
+        Box::pin(self.call(format!("configure token={} region={}", shown("token"), shown("region"))))
+    }
+
+    fn validate_resource_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { Vec::new() })
+    }
+
+    fn validate_data_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async { Vec::new() })
+    }
+
+    fn validate_ephemeral_config(&self, request: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(self.call(format!("validate {}", name_of(&request.config))))
+    }
+
+    fn upgrade_resource_state(&self, request: UpgradeResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+        let RawState::Json(text) = request.raw_state else { unreachable!("tests store JSON") };
+        let ty = schemas().managed("test_thing").expect("has it").implied_type().clone();
+        let state = values::json::decode(&text, &ty).expect("stored by tests");
+        Box::pin(async move { StateResponse { state: Some(state), private: None, diagnostics: Vec::new() } })
+    }
+
+    fn move_resource_state(&self, _: MoveResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+        unreachable!("nothing moves in these tests")
+    }
+
+    fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
+        Box::pin(async move {
+            let name = name_of(&request.current_state);
+            let diagnostics = self.call(format!("read {name}")).await;
+            let gone = self.shared.lock().expect("not poisoned").gone.contains(&name);
+            let state = if gone { Value::null(request.current_state.ty()) } else { request.current_state };
+            let new_state = diagnostics.is_empty().then_some(state);
+            ReadResourceResponse { new_state, private: request.private, identity: None, diagnostics }
+        })
+    }
+
+    fn plan_resource_change(&self, request: PlanResourceChangeRequest) -> BoxFuture<'_, PlanResourceChangeResponse> {
+        Box::pin(async move {
+            let proposed = &request.proposed_new_state;
+            let prior = &request.prior_state;
+            let mut answer = PlanResourceChangeResponse {
+                planned_state: None,
+                requires_replace: vec![Path::root().attr("zone")],
+                planned_private: Private::new(*b"planned"),
+                planned_identity: None,
+                legacy_type_system: false,
+                diagnostics: Vec::new(),
+            };
+            if proposed.is_null() {
+                answer.diagnostics = self.call(format!("plan-destroy {}", name_of(prior))).await;
+                answer.planned_state = Some(proposed.clone());
+                return answer;
+            }
+            answer.diagnostics = self.call(format!("plan {}", name_of(proposed))).await;
+            let mut planned = proposed.as_map().cloned().expect("an object");
+            if prior.is_null() {
+                planned.insert(Str::from("id"), Value::unknown(Type::String));
+            }
+            if planned["size"].is_null() {
+                let size = if prior.is_null() { Value::unknown(Type::Number) } else { prior.get_attr("size").expect("has it") };
+                planned.insert(Str::from("size"), size);
+            }
+            planned.insert(Str::from("secret_wo"), Value::null(Type::String));
+            answer.planned_state = Some(Value::object(planned));
+            answer
+        })
+    }
+
+    fn apply_resource_change(&self, request: ApplyResourceChangeRequest) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+        Box::pin(async move {
+            let planned = &request.planned_state;
+            let answer = |state, diagnostics| ApplyResourceChangeResponse {
+                new_state: Some(state),
+                private: Private::new(*b"applied"),
+                new_identity: None,
+                legacy_type_system: false,
+                diagnostics,
+            };
+            if planned.is_null() {
+                let diagnostics = self.call(format!("destroy {}", name_of(&request.prior_state))).await;
+                let left = if diagnostics.is_empty() { planned } else { &request.prior_state };
+                return answer(left.clone(), diagnostics);
+            }
+            let secret = request.config.get_attr("secret_wo").and_then(|it| it.as_str().map(str::to_owned));
+            let secret = secret.map(|it| format!(" secret={it}")).unwrap_or_default();
+            let verb = if request.prior_state.is_null() { "create" } else { "update" };
+            let recorded = format!("{verb} {}", name_of(planned));
+            let mut diagnostics = self.call(recorded).await;
+            if !secret.is_empty() {
+                diagnostics.extend(self.call(format!("got{secret}")).await);
+            }
+            let mut state = planned.as_map().cloned().expect("an object");
+            if !state["id"].is_known() {
+                state.insert(Str::from("id"), Value::string(self.next_id()));
+            }
+            if !state["size"].is_known() {
+                state.insert(Str::from("size"), Value::int(1));
+            }
+            let failed_create = !diagnostics.is_empty() && request.prior_state.is_null();
+            let state = if failed_create { Value::null(planned.ty()) } else { Value::object(state) };
+            answer(state, diagnostics)
+        })
+    }
+
+    fn import_resource_state(&self, _: ImportResourceStateRequest) -> BoxFuture<'_, ImportResourceStateResponse> {
+        unreachable!("nothing is imported in these tests")
+    }
+
+    fn read_data_source(&self, request: ReadDataSourceRequest) -> BoxFuture<'_, ReadDataSourceResponse> {
+        Box::pin(async move {
+            let name = name_of(&request.config);
+            let diagnostics = self.call(format!("lookup {name}")).await;
+            let result = Value::string(format!("found-{name}"));
+            let state = Value::object_from([("name", Value::string(name)), ("result", result)]);
+            ReadDataSourceResponse { state: diagnostics.is_empty().then_some(state), diagnostics }
+        })
+    }
+
+    fn open_ephemeral(&self, request: OpenEphemeralRequest) -> BoxFuture<'_, OpenEphemeralResponse> {
+        Box::pin(async move {
+            let name = name_of(&request.config);
+            let diagnostics = self.call(format!("open {name}")).await;
+            if !diagnostics.is_empty() {
+                return OpenEphemeralResponse { opened: None, diagnostics };
+            }
+            self.shared.lock().expect("not poisoned").open += 1;
+            let value = match name.as_str() {
+                "unknown" => Value::unknown(Type::String),
+                _ => Value::string(secret_value(&name)),
+            };
+            let told = if name == "liar" { Value::string("truth") } else { Value::string(name.as_str()) };
+            let result = Value::object_from([("name", told), ("value", value)]);
+            let private = Private::new(name.into_bytes());
+            let opened = OpenedEphemeral { result, renew_at: self.renew_at(), private };
+            OpenEphemeralResponse { opened: Some(opened), diagnostics }
+        })
+    }
+
+    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> BoxFuture<'_, RenewEphemeralResponse> {
+        Box::pin(async move {
+            let name = String::from_utf8_lossy(request.private.as_bytes()).into_owned();
+            let diagnostics = self.call(format!("renew {name}")).await;
+            RenewEphemeralResponse { renew_at: self.renew_at(), private: request.private, diagnostics }
+        })
+    }
+
+    fn close_ephemeral(&self, request: CloseEphemeralRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        Box::pin(async move {
+            let name = String::from_utf8_lossy(request.private.as_bytes()).into_owned();
+            let diagnostics = self.call(format!("close {name}")).await;
+            self.shared.lock().expect("not poisoned").open -= 1;
+            diagnostics
+        })
+    }
+
+    fn call_function(&self, _: CallFunctionRequest) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        unreachable!("no functions in these tests")
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            self.call("stop".to_owned()).await;
+            Ok(())
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.call("end".to_owned()).await;
+        })
+    }
+}

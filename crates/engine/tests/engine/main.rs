@@ -1,0 +1,13 @@
+//! Runs of the engine over configurations in text, with a provider in memory that records what it is asked.
+
+mod apply;
+mod confidentiality;
+mod ephemeral;
+mod fake;
+mod incremental;
+mod linear;
+mod modules;
+mod plan;
+mod provisioners;
+mod saved;
+mod world;

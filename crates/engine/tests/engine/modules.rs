@@ -1,0 +1,192 @@
+//! Modules, provider configurations, and how many there are of each.
+
+use expect_test::{Expect, expect};
+
+use crate::world::{World, actions, summaries, world};
+
+#[track_caller]
+fn check(fixture: &str, expected: Expect) -> World {
+    let mut world = world(fixture);
+    let outcome = world.plan();
+    expected.assert_eq(&format!("{}{}", actions(&outcome.plan), summaries(&outcome.diagnostics)));
+    world
+}
+
+const MODULE: &str = r#"
+//- /main.tf
+module "m" {
+  for_each = { one = "x", two = "y" }
+  source   = "./mod"
+  zone     = each.value
+}
+module "n" {
+  count  = 2
+  source = "./mod"
+  zone   = "n${count.index}"
+}
+output "ids" { value = [for m in module.m : m.name] }
+output "one" { value = module.m["one"].name }
+output "n" { value = module.n[1].name }
+//- /mod/main.tf
+variable "zone" {}
+resource "test_thing" "a" {
+  count = 2
+  name  = "${var.zone}-${count.index}"
+}
+output "name" { value = test_thing.a[1].name }
+"#;
+
+#[test]
+fn modules_and_resources_repeat() {
+    let mut world = check(MODULE, expect![[""]]);
+    assert_eq!(summaries(&world.apply()), "");
+    let outputs: Vec<String> = world.state.outputs.iter().map(|(name, it)| format!("{name} = {:?}", it.value)).collect();
+    expect![[""]].assert_eq(&outputs.join("\n"));
+    world.log();
+    world.edit("main.tf", r#"
+module "m" {
+  for_each = { two = "y" }
+  source   = "./mod"
+  zone     = each.value
+}
+"#);
+    world.edit("mod/main.tf", r#"
+variable "zone" {}
+resource "test_thing" "a" {
+  count = 1
+  name  = "${var.zone}-${count.index}"
+}
+output "name" { value = test_thing.a[0].name }
+"#);
+    expect![[""]].assert_eq(&actions(&world.plan().plan));
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.instances().count(), 1);
+}
+
+#[test]
+fn providers_are_passed_inherited_and_shared_by_equal_configuration_only() {
+    let mut world = world(
+        r#"
+//- /main.tf
+provider "test" { region = "default" }
+provider "test" {
+  alias  = "west"
+  region = "west"
+}
+provider "test" {
+  alias  = "other"
+  region = "default"
+}
+module "m" {
+  source    = "./mod"
+  providers = { test.local = test.west }
+}
+resource "test_thing" "default" { name = "default" }
+resource "test_thing" "other" {
+  provider = test.other
+  name     = "other"
+}
+//- /mod/main.tf
+terraform {
+  required_providers {
+    test = {
+      source                = "hashicorp/test"
+      configuration_aliases = [test.local]
+    }
+  }
+}
+resource "test_thing" "passed" {
+  provider = test.local
+  name     = "passed"
+}
+resource "test_thing" "inherited" { name = "inherited" }
+"#,
+    );
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let mut calls = world.calls();
+    calls.sort();
+    expect![[""]].assert_eq(&calls.join("\n"));
+    let providers: Vec<String> =
+        outcome.plan.resource_changes.iter().map(|it| format!("{} {}", it.addr, it.provider)).collect();
+    expect![[""]].assert_eq(&providers.join("\n"));
+}
+
+#[test]
+fn depends_on_waits_for_whole_modules() {
+    let mut world = world(
+        r#"
+//- /main.tf
+module "first" { source = "./mod" }
+module "second" {
+  source     = "./mod"
+  depends_on = [module.first]
+}
+resource "test_thing" "last" {
+  name       = "last"
+  depends_on = [module.second]
+}
+//- /mod/main.tf
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "b" { name = test_thing.a.id }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[""]].assert_eq(&world.log());
+    world.mode = state::PlanMode::Destroy;
+    world.log();
+    assert_eq!(summaries(&world.apply()), "");
+    let log = world.log();
+    let destroyed: Vec<&str> = log.lines().filter(|it| it.ends_with("Destroying...")).collect();
+    expect![[""]].assert_eq(&destroyed.join("\n"));
+}
+
+#[test]
+fn an_ephemeral_output_reaches_a_write_only_attribute_of_another_module() {
+    let mut world = world(
+        r#"
+//- /main.tf
+module "secrets" { source = "./secrets" }
+module "user" {
+  source = "./user"
+  secret = module.secrets.value
+}
+//- /secrets/main.tf
+ephemeral "test_secret" "s" { name = "s" }
+output "value" {
+  value     = ephemeral.test_secret.s.value
+  ephemeral = true
+}
+//- /user/main.tf
+variable "secret" { ephemeral = true }
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = var.secret
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[""]].assert_eq(&world.log());
+}
+
+#[test]
+fn numbers_of_instances_are_checked() {
+    for (argument, expected) in [
+        ("count = -1", "error: Invalid count argument\n"),
+        ("count = null", "error: Invalid count argument\n"),
+        ("count = var.e", "error: Invalid count argument\n"),
+        ("count = length(test_thing.b.id)", "error: Invalid count argument\n"),
+        ("for_each = toset([var.e])", "error: Invalid for_each argument\n"),
+        ("for_each = [\"a\"]", "error: Invalid for_each argument\n"),
+        ("for_each = toset([test_thing.b.id])", "error: Invalid for_each argument\n"),
+        ("for_each = { a = var.e }", ""),
+        ("count = 2", ""),
+    ] {
+        let fixture = format!(
+            "variable \"e\" {{ ephemeral = true }}\nresource \"test_thing\" \"b\" {{ name = \"b\" }}\nresource \"test_thing\" \"a\" {{\n{argument}\nname = \"a\"\n}}"
+        );
+        let mut world = world(&fixture);
+        world.set("e", "1");
+        assert_eq!(summaries(&world.plan().diagnostics), expected, "{argument}");
+    }
+}

@@ -1,0 +1,172 @@
+//! `local-exec` around the life of objects.
+
+use expect_test::{Expect, expect};
+
+use crate::world::{World, summaries, world};
+
+#[track_caller]
+fn check(fixture: &str, prepare: impl Fn(&mut World), expected: Expect) -> World {
+    let mut world = world(fixture);
+    prepare(&mut world);
+    let diagnostics = world.apply();
+    let details: Vec<&str> = diagnostics.iter().map(|it| it.detail.as_str()).collect();
+    let commands = world.commands.lock().expect("not poisoned").join("\n");
+    expected.assert_eq(&format!("{}---\n{}{}\n---\n{commands}", world.log(), summaries(&diagnostics), details.join("\n")));
+    world
+}
+
+#[test]
+fn a_provisioner_may_name_its_own_resource_and_self() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "echo ${test_thing.a.id} ${self.name}" }
+}
+"#,
+        |it| it.prints = "printed",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn output_is_suppressed_where_secrets_are_in_the_configuration() {
+    check(
+        r#"
+variable "s" { sensitive = true }
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "echo ${var.s}" }
+  provisioner "local-exec" { command = "echo ${ephemeral.test_secret.s.value}" }
+  provisioner "local-exec" {
+    command     = "echo"
+    environment = { S = ephemeral.test_secret.s.value }
+  }
+}
+"#,
+        |it| {
+            it.set("s", "sensitive-value");
+            it.prints = "line 1\nline 2";
+        },
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_failure_taints_and_shows_no_secret() {
+    let mut world = check(
+        r#"
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "echo ${ephemeral.test_secret.s.value}" }
+}
+"#,
+        |it| {
+            it.prints = "it is canary-of-s, or Y2FuYXJ5LW9mLXM=";
+            it.fails = true;
+        },
+        expect![[""]],
+    );
+    world.fails = false;
+    world.log();
+    let plan = world.plan();
+    expect![[""]].assert_eq(&crate::world::actions(&plan.plan));
+}
+
+#[test]
+fn a_short_secret_hides_the_whole_output() {
+    check(
+        r#"
+variable "pin" { ephemeral = true }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "pin ${var.pin}" }
+}
+"#,
+        |it| {
+            it.set("pin", "1234");
+            it.prints = "12345 is wrong";
+            it.fails = true;
+        },
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_failure_may_be_passed_over() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" {
+    command    = "false"
+    on_failure = continue
+    quiet      = true
+  }
+}
+"#,
+        |it| it.fails = true,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn one_at_destruction_runs_before_it_and_can_prevent_it() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" {
+  count = 1
+  name  = "a"
+  provisioner "local-exec" {
+    when    = destroy
+    command = "bye ${self.id} ${count.index}"
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.mode = state::PlanMode::Destroy;
+    world.fails = true;
+    assert_eq!(summaries(&world.apply()), "error: local-exec provisioner error\n");
+    assert_eq!(world.state.instances().count(), 1);
+    world.fails = false;
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(world.state.is_empty());
+    assert_eq!(world.commands.lock().expect("not poisoned").join("\n"), "/bin/sh -c bye id1 0\n/bin/sh -c bye id1 0");
+}
+
+#[test]
+fn what_only_a_provisioner_uses_is_opened_only_when_it_runs() {
+    let fixture = r#"
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "echo ${ephemeral.test_secret.s.value}" }
+}
+"#;
+    let mut world = world(fixture);
+    world.plan();
+    assert!(!world.log().contains("Opening"), "not in plan");
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(world.log().contains("Opening"), "it runs at creation");
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(!world.log().contains("Opening"), "it does not run again");
+}
+
+#[test]
+fn other_provisioners_are_refused_in_words() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "file" {
+    content     = "x"
+    destination = "/tmp/x"
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
+}

@@ -1,0 +1,99 @@
+//! Plans that were written to a file and read again.
+
+use db::Diagnostic;
+use engine::{VariableValues, variables_for_saved_plan};
+use state::{ConfigSnapshot, Plan, PlanFile, StateFile};
+
+use crate::world::{World, summaries, world};
+
+const CONFIG: &str = r#"
+variable "plain" { default = "d" }
+variable "secret" { ephemeral = true }
+variable "optional" {
+  ephemeral = true
+  default   = "dflt"
+}
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name      = var.plain
+  secret_wo = "${var.secret}${var.optional}${ephemeral.test_secret.s.value}"
+}
+"#;
+
+/// Plans, writes the file, reads it.
+fn saved(world: &mut World) -> (Plan, state::State, Vec<u8>) {
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let lineage = "11111111-2222-3333-4444-555555555555";
+    let file = PlanFile {
+        plan: Plan { made_by: "test".to_owned(), ..outcome.plan },
+        prior_state: StateFile { state: outcome.refreshed, ..StateFile::new(lineage.to_owned()) },
+        previous_state: StateFile::new(lineage.to_owned()),
+        locks: Vec::new(),
+        config: ConfigSnapshot { modules: Default::default() },
+        temp: Vec::new(),
+    };
+    let bytes = file.write().expect("writes");
+    let read = PlanFile::read(&bytes, "test").expect("reads");
+    (read.plan, read.prior_state.state, bytes)
+}
+
+fn variables(world: &World, plan: &Plan, given: &[(&str, &str)]) -> Result<VariableValues, Vec<Diagnostic>> {
+    let mut values = VariableValues::new();
+    for (name, value) in given {
+        values.set(*name, values::Value::string(*value), engine::ValueSource::CommandLine);
+    }
+    variables_for_saved_plan(&world.program(), plan, &values)
+}
+
+#[test]
+fn ephemeral_variables_are_given_again_and_may_differ() {
+    let mut world = world(CONFIG);
+    world.set("plain", "p").set("secret", "first-secret");
+    let (plan, state, _) = saved(&mut world);
+    assert_eq!(plan.ephemeral_variables.iter().map(|it| &**it).collect::<Vec<_>>(), ["secret"]);
+    assert_eq!(plan.ephemerals.iter().map(|it| it.addr.to_string()).collect::<Vec<_>>(), ["ephemeral.test_secret.s"]);
+    for (given, expected) in [
+        (&[][..], "error: No value for required variable\n"),
+        (&[("secret", "x"), ("plain", "other")], "error: Mismatch between input and plan variable value\n"),
+        (&[("secret", "x"), ("plain", "p")], ""),
+        (&[("secret", "x"), ("optional", "y")], ""),
+    ] {
+        let found = variables(&world, &plan, given).err().unwrap_or_default();
+        assert_eq!(summaries(&found), expected, "{given:?}");
+    }
+    world.variables = variables(&world, &plan, &[("secret", "second-secret")]).unwrap_or_else(|_| panic!("accepted"));
+    world.calls();
+    assert_eq!(summaries(&world.apply_plan(plan, state)), "");
+    assert!(world.calls().iter().any(|it| it.contains("got secret=second-secretdfltcanary-of-s")));
+}
+
+#[test]
+fn an_ephemeral_variable_set_at_plan_is_needed_again_even_with_a_default() {
+    let mut world = world(CONFIG);
+    world.set("secret", "first-secret").set("optional", "set-at-plan");
+    let (plan, ..) = saved(&mut world);
+    let found = variables(&world, &plan, &[("secret", "x")]).err().unwrap_or_default();
+    assert_eq!(summaries(&found), "error: No value for required variable\n");
+}
+
+#[test]
+fn no_ephemeral_byte_is_in_the_file() {
+    let mut world = world(CONFIG);
+    world.set("secret", "first-secret-value").set("optional", "other-secret-value");
+    let (_, _, bytes) = saved(&mut world);
+    for secret in ["first-secret-value", "other-secret-value", "canary-of-s"] {
+        assert!(!crate::confidentiality::finds(&bytes, secret), "{secret}");
+    }
+}
+
+#[test]
+fn a_plan_with_errors_is_not_applied() {
+    let mut world = world(CONFIG);
+    world.set("secret", "s");
+    world.fault("plan d");
+    let outcome = world.plan();
+    assert!(outcome.plan.has_errors && !outcome.plan.is_applyable);
+    let diagnostics = world.apply_plan(outcome.plan, outcome.refreshed);
+    assert_eq!(summaries(&diagnostics), "error: Cannot apply incomplete plan\n");
+}

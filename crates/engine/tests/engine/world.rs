@@ -1,0 +1,300 @@
+//! A directory, a state and a provider: what one person's runs happen in.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use addr::{ProviderSource, ResourceInstance};
+use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
+use engine::*;
+use hir::Program;
+use project::Project;
+use provider::{BoxFuture, Provider};
+use state::{PlanMode, State};
+use values::{Mark, Value};
+
+use crate::fake::{self, Fake, Shared, SharedRef};
+
+pub(crate) struct World {
+    project: Project,
+    system: Arc<MemorySystem>,
+    pub(crate) shared: SharedRef,
+    pub(crate) state: State,
+    pub(crate) memo: Memo,
+    pub(crate) variables: VariableValues,
+    pub(crate) mode: PlanMode,
+    pub(crate) refresh: bool,
+    pub(crate) replace: Vec<ResourceInstance>,
+    pub(crate) parallelism: usize,
+    pub(crate) cancel: CancelToken,
+    pub(crate) redactor: Redactor,
+    pub(crate) events: Arc<Mutex<Vec<Event>>>,
+    /// What commands print, and how they end.
+    pub(crate) prints: &'static str,
+    pub(crate) fails: bool,
+    pub(crate) commands: Arc<Mutex<Vec<String>>>,
+    /// Instances after whose change the run is told to stop.
+    pub(crate) stop_after: Option<&'static str>,
+    /// How often the state was handed over.
+    pub(crate) persisted: Arc<Mutex<Vec<String>>>,
+}
+
+pub(crate) fn world(fixture: &str) -> World {
+    let system = Arc::new(MemorySystem::new());
+    for (path, text) in split_fixture(fixture) {
+        system.write(path, text);
+    }
+    let mut project = Project::load(Arc::clone(&system) as Arc<dyn System>, PathBuf::from("."), BTreeMap::new()).expect("readable");
+    project.set_schemas(source(), fake::schemas());
+    project.set_schemas(engine::builtin::source(), engine::builtin::schemas());
+    World {
+        project,
+        system,
+        shared: SharedRef::default(),
+        state: State::default(),
+        memo: Memo::new(),
+        variables: VariableValues::new(),
+        mode: PlanMode::Normal,
+        refresh: true,
+        replace: Vec::new(),
+        parallelism: 10,
+        cancel: CancelToken::new(),
+        redactor: Redactor::new(),
+        events: Arc::default(),
+        prints: "",
+        fails: false,
+        commands: Arc::default(),
+        stop_after: None,
+        persisted: Arc::default(),
+    }
+}
+
+fn source() -> ProviderSource {
+    ProviderSource::default_for("test")
+}
+
+struct Factory {
+    shared: SharedRef,
+    system: Arc<MemorySystem>,
+}
+
+impl ProviderFactory for Factory {
+    fn start(&self, _: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+        let fake: Arc<dyn Provider> = Arc::new(Fake::new(Arc::clone(&self.shared), self.system.now()));
+        Box::pin(async move { Ok(fake) })
+    }
+}
+
+struct Shell {
+    prints: &'static str,
+    fails: bool,
+    ran: Arc<Mutex<Vec<String>>>,
+}
+
+impl CommandRunner for Shell {
+    fn run<'a>(
+        &'a self,
+        command: Command,
+        output: &'a (dyn Fn(&str) + Send + Sync),
+        _: &'a CancelToken,
+    ) -> BoxFuture<'a, Result<CommandStatus, String>> {
+        self.ran.lock().expect("not poisoned").push(command.arguments.join(" "));
+        self.prints.lines().for_each(output);
+        let (success, text) = if self.fails { (false, "exit status 3") } else { (true, "exit status 0") };
+        let status = CommandStatus { success, text: text.to_owned() };
+        Box::pin(async move { Ok(status) })
+    }
+}
+
+struct Sink {
+    persisted: Arc<Mutex<Vec<String>>>,
+    stop_after: Option<&'static str>,
+    cancel: CancelToken,
+}
+
+impl StateSink for Sink {
+    fn persist(&self, _: &State, changed: &ResourceInstance) -> Result<(), Box<Diagnostic>> {
+        let changed = changed.to_string();
+        if self.stop_after == Some(changed.as_str()) {
+            self.cancel.cancel();
+        }
+        self.persisted.lock().expect("not poisoned").push(changed);
+        Ok(())
+    }
+}
+
+impl World {
+    pub(crate) fn program(&self) -> Arc<Program> {
+        Arc::new(self.project.program())
+    }
+
+    /// Changes a file as an editor does.
+    pub(crate) fn edit(&mut self, path: &str, text: &str) {
+        assert!(self.project.set_text(path, text), "{path} is part of the configuration");
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> &mut World {
+        self.variables.set(name, Value::string(value), ValueSource::CommandLine);
+        self
+    }
+
+    fn environment(&self) -> Environment {
+        let events = Arc::clone(&self.events);
+        Environment {
+            providers: Arc::new(Factory { shared: Arc::clone(&self.shared), system: Arc::clone(&self.system) }),
+            system: Arc::clone(&self.system) as Arc<dyn System>,
+            commands: Arc::new(Shell { prints: self.prints, fails: self.fails, ran: Arc::clone(&self.commands) }),
+            events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
+            redactor: self.redactor.clone(),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    fn options(&self, applying: bool) -> PlanOptions {
+        PlanOptions {
+            mode: self.mode,
+            refresh: self.refresh,
+            parallelism: self.parallelism,
+            applying,
+            workspace: "default".into(),
+            replace: self.replace.clone(),
+            timestamp: "2025-01-01T00:00:00Z".into(),
+        }
+    }
+
+    /// Plans; the state stays as it was.
+    pub(crate) fn plan(&mut self) -> PlanOutcome {
+        self.plan_with(false)
+    }
+
+    fn plan_with(&mut self, applying: bool) -> PlanOutcome {
+        let (program, environment, options) = (self.program(), self.environment(), self.options(applying));
+        let (state, variables) = (self.state.clone(), self.variables.clone());
+        block_on(plan(&program, state, variables, &mut self.memo, &environment, options))
+    }
+
+    /// Plans and applies, as `apply -auto-approve` does.
+    pub(crate) fn apply(&mut self) -> Vec<Diagnostic> {
+        let planned = self.plan_with(true);
+        if planned.has_errors() {
+            return planned.diagnostics;
+        }
+        self.apply_plan(planned.plan, planned.refreshed)
+    }
+
+    pub(crate) fn apply_plan(&mut self, plan: state::Plan, refreshed: State) -> Vec<Diagnostic> {
+        let (program, environment) = (self.program(), self.environment());
+        let options = ApplyOptions { parallelism: self.parallelism, workspace: "default".into() };
+        let sink = Sink { persisted: Arc::clone(&self.persisted), stop_after: self.stop_after, cancel: self.cancel.clone() };
+        let outcome = block_on(apply(&program, &plan, refreshed, self.variables.clone(), &sink, &environment, options));
+        self.state = outcome.state;
+        outcome.diagnostics
+    }
+
+    /// What the provider was asked since the last time.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.lock().expect("not poisoned").calls)
+    }
+
+    /// The events since the last time, as lines.
+    pub(crate) fn log(&self) -> String {
+        let events = std::mem::take(&mut *self.events.lock().expect("not poisoned"));
+        let mut log = String::new();
+        for event in events {
+            if let Some(line) = line(&event) {
+                let _ = writeln!(log, "{line}");
+            }
+        }
+        log
+    }
+
+    pub(crate) fn fault(&self, call: &'static str) {
+        self.shared.lock().expect("not poisoned").faults.push(call);
+    }
+
+    pub(crate) fn mend(&self) {
+        self.shared.lock().expect("not poisoned").faults.clear();
+    }
+
+    pub(crate) fn with_shared(&self, change: impl FnOnce(&mut Shared)) {
+        change(&mut self.shared.lock().expect("not poisoned"));
+    }
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("builds");
+    runtime.block_on(future)
+}
+
+pub(crate) fn ephemeral(text: &str) -> Value {
+    Value::string(text).with_mark(Mark::Ephemeral)
+}
+
+/// Summaries of errors and warnings.
+pub(crate) fn summaries(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().fold(String::new(), |mut text, it| {
+        let severity = if it.is_error() { "error" } else { "warning" };
+        let _ = writeln!(text, "{severity}: {}", it.summary);
+        text
+    })
+}
+
+/// The planned actions, as lines.
+pub(crate) fn actions(plan: &state::Plan) -> String {
+    let mut text = String::new();
+    for change in &plan.resource_changes {
+        let reason = change.reason.map(|it| format!(" ({})", it.as_str())).unwrap_or_default();
+        let _ = writeln!(text, "{} {:?}{reason}", change.addr, change.change.action);
+    }
+    for (name, change) in &plan.output_changes {
+        let _ = writeln!(text, "output {name} {:?}", change.action);
+    }
+    text
+}
+
+fn line(event: &Event) -> Option<String> {
+    let verb = |action: EphemeralAction| match action {
+        EphemeralAction::Open => "Opening",
+        EphemeralAction::Renew => "Renewing",
+        EphemeralAction::Close => "Closing",
+    };
+    let apply_verb = |action: ApplyAction| match action {
+        ApplyAction::Create => "Creating",
+        ApplyAction::Update => "Modifying",
+        ApplyAction::Delete => "Destroying",
+        ApplyAction::Read => "Reading",
+    };
+    Some(match event {
+        Event::RefreshStart { address, .. } => format!("{address}: Refreshing state..."),
+        Event::ApplyStart { address, action, .. } => format!("{address}: {}...", apply_verb(*action)),
+        Event::ApplyProgress { address, action, elapsed, .. } => {
+            format!("{address}: Still {}... [{}s]", apply_verb(*action).to_lowercase(), elapsed.as_secs())
+        }
+        Event::ApplyComplete { address, action, id, .. } => {
+            let id = id.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+            format!("{address}: {} complete{id}", apply_verb(*action))
+        }
+        Event::ApplyErrored { address, action, .. } => format!("{address}: {} errored", apply_verb(*action)),
+        Event::ProvisionStart { address, provisioner } => format!("{address}: Provisioning with '{provisioner}'..."),
+        Event::ProvisionOutput { address, provisioner, line } => format!("{address} ({provisioner}): {line}"),
+        Event::ProvisionErrored { address, .. } => format!("{address}: provisioner errored"),
+        Event::EphemeralStart { address, action } => format!("{address}: {}...", verb(*action)),
+        Event::EphemeralProgress { address, action, elapsed } => {
+            format!("{address}: Still {}... [{}s]", verb(*action).to_lowercase(), elapsed.as_secs())
+        }
+        Event::EphemeralComplete { address, action, .. } => format!("{address}: {} complete", verb(*action)),
+        Event::EphemeralErrored { address, action, .. } => format!("{address}: {} errored", verb(*action)),
+        Event::Deferred { address, .. } => format!("{address}: Configuration unknown, deferring..."),
+        Event::Diagnostic(it) => {
+            format!("{}: {}", if it.is_error() { "Error" } else { "Warning" }, it.summary)
+        }
+        Event::Stopping => "Stopping".to_owned(),
+        Event::Summary { operation, counts } => {
+            format!("{operation:?}: {} added, {} changed, {} destroyed", counts.add, counts.change, counts.destroy)
+        }
+        _ => return None,
+    })
+}
