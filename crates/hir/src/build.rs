@@ -24,7 +24,7 @@ pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
         directories.iter().enumerate().map(|(index, directory)| (*directory, ModuleId(index as u32))).collect();
     let build = Build { db, workspace, ids, places };
     let modules: Vec<Module> = directories.iter().map(|directory| build.module(*directory)).collect();
-    let schemas = schemas(db, workspace, &modules);
+    let schemas = schemas(db, workspace);
     Program { modules, schemas, sources }
 }
 
@@ -134,10 +134,10 @@ impl Build<'_> {
     }
 }
 
-fn schemas(db: &dyn Db, workspace: Workspace, modules: &[Module]) -> BTreeMap<ProviderSource, Arc<ProviderSchemas>> {
-    let used = modules.iter().flat_map(|module| module.provider_sources.values());
+/// All that are known, also of providers that only the state needs: what they made may have to be destroyed.
+fn schemas(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Arc<ProviderSchemas>> {
     let inputs = workspace.providers(db);
-    used.filter_map(|source| Some((source.clone(), inputs.get(source)?.schemas(db).0.clone()))).collect()
+    inputs.iter().map(|(source, input)| (source.clone(), input.schemas(db).0.clone())).collect()
 }
 
 /// Every provider that the configuration names, with the constraints on its version: what must be installed.

@@ -92,12 +92,13 @@ fn body(
             };
             BodyInfer { infer, persistence }.block(&resource.body, schema.block(), item.header, "")
         }
-        lookup => {
+        SchemaLookup::NoSuchType => {
             without_schema(infer, &resource.body);
-            match lookup {
-                SchemaLookup::NoSuchType => no_such_type(infer, env, resource, source),
-                _ => {}
-            }
+            no_such_type(infer, env, resource, source);
+            Abstract::any()
+        }
+        SchemaLookup::NoProvider => {
+            without_schema(infer, &resource.body);
             Abstract::any()
         }
     }
