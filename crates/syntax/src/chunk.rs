@@ -180,7 +180,7 @@ impl Outline {
         for (at, &kind) in tokens.kinds.iter().enumerate() {
             if let (IDENT, Some(first)) = (kind, line_start) {
                 let mut in_body = stack.innermost().is_none_or(|open| bodies.contains(&open));
-                if first == at && stack.depth() > 0 && outline.note_header(tokens, at, in_body) {
+                if first == at && !stack.is_empty() && outline.note_header(tokens, at, in_body) {
                     stack.clear();
                     in_body = true;
                 }

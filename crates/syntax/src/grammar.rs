@@ -18,7 +18,7 @@ use crate::syntax_kind::SyntaxKind::*;
 /// A file, or a chunk of one.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
     let root = p.start();
-    body::items(p, false);
+    body::items(p);
     root.complete(p, SOURCE_FILE);
 }
 
@@ -68,3 +68,6 @@ fn take_rest(p: &mut Parser<'_>) {
         rest.complete(p, ERROR);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,10 @@
 //! The entry points: a text in, a tree and its errors out.
 
-use std::collections::hash_map::Entry;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use rowan::GreenNode;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{AstNode, Attribute, ExprFile, SourceFile, TemplateFile};
 use crate::chunk;
@@ -98,21 +97,16 @@ pub fn parse_file(text: &str) -> Parse<SourceFile> {
 
 /// Attributes of a file that are set in two chunks; a chunk knows only its own.
 fn redefined_in_file(root: &SyntaxNode, known: &[SyntaxError]) -> Vec<SyntaxError> {
+    let known: FxHashSet<_> =
+        known.iter().filter(|error| error.related.is_some()).map(|error| error.range).collect();
     let mut first_of = FxHashMap::default();
     let mut errors = Vec::new();
     let names = root.children().filter_map(Attribute::cast).filter_map(|it| it.name_token());
     for name in names {
-        match first_of.entry(name.text().to_owned()) {
-            Entry::Vacant(entry) => {
-                entry.insert(name.text_range());
-            }
-            Entry::Occupied(entry) => {
-                let error =
-                    SyntaxError::attribute_redefined(name.text(), name.text_range(), *entry.get());
-                if !known.iter().any(|it| it.range == error.range && it.summary == error.summary) {
-                    errors.push(error);
-                }
-            }
+        let range = name.text_range();
+        let first = *first_of.entry(name.text().to_owned()).or_insert(range);
+        if first != range && !known.contains(&range) {
+            errors.push(SyntaxError::attribute_redefined(name.text(), range, first));
         }
     }
     errors

@@ -5,14 +5,24 @@ use super::template::MULTI_LINE;
 use crate::parser::{Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// Items up to the end of the file, or, in a block, up to its closing brace.
-pub(super) fn items(p: &mut Parser<'_>, in_block: bool) {
+/// Where items are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    File,
+    Block,
+    /// In a block on one line that has had an error: its brace may follow an item.
+    BrokenLine,
+}
+
+/// Items up to the end of the file.
+pub(super) fn items(p: &mut Parser<'_>) {
     let outer = p.open_names();
-    items_alone(p, in_block);
+    items_alone(p, Place::File);
     p.close_names(outer);
 }
 
-fn items_alone(p: &mut Parser<'_>, in_block: bool) {
+/// Items up to the end of the file, or, in a block, up to its closing brace.
+fn items_alone(p: &mut Parser<'_>, place: Place) {
     loop {
         match p.current() {
             NEWLINE => {
@@ -20,8 +30,8 @@ fn items_alone(p: &mut Parser<'_>, in_block: bool) {
             }
             EOF => break,
             // A sequence's end with no sequence open is a brace whose string lacks its end.
-            R_BRACE | SEQ_END if in_block => break,
-            kind if kind.is_name() => item(p),
+            R_BRACE | SEQ_END if place != Place::File => break,
+            kind if kind.is_name() => item(p, place),
             _ => not_an_item(p),
         }
     }
@@ -45,12 +55,12 @@ fn not_an_item(p: &mut Parser<'_>) {
     }
 }
 
-fn item(p: &mut Parser<'_>) {
+fn item(p: &mut Parser<'_>, place: Place) {
     let next = if p.newline_before_nth(1) { NEWLINE } else { p.nth(1) };
     match next {
-        EQ => attribute(p),
-        OPEN_QUOTE | L_BRACE => block(p),
-        kind if kind.is_name() => block(p),
+        EQ => attribute(p, place),
+        OPEN_QUOTE | L_BRACE => block(p, place),
+        kind if kind.is_name() => block(p, place),
         _ => {
             p.error_at(p.nth_range(0), ITEM_REQUIRED, ITEM_EQUALS_HINT);
             p.skip_to(TokenSet::EMPTY);
@@ -59,10 +69,10 @@ fn item(p: &mut Parser<'_>) {
 }
 
 /// `name = expr` and the end of its line.
-fn attribute(p: &mut Parser<'_>) {
+fn attribute(p: &mut Parser<'_>, place: Place) {
     let failures = p.failures();
     attribute_alone(p);
-    end_of_item(p, failures, |p| {
+    end_of_item(p, place, failures, |p| {
         if p.at(COMMA) {
             p.error(
                 "Unexpected comma after argument",
@@ -87,9 +97,16 @@ fn attribute_alone(p: &mut Parser<'_>) {
 }
 
 /// An item ends with its line. `complain` speaks up, unless the item itself had an error.
-fn end_of_item(p: &mut Parser<'_>, failures: usize, complain: impl FnOnce(&mut Parser<'_>)) {
-    if matches!(p.current(), NEWLINE | EOF) {
-        return;
+fn end_of_item(
+    p: &mut Parser<'_>,
+    place: Place,
+    failures: usize,
+    complain: impl FnOnce(&mut Parser<'_>),
+) {
+    match p.current() {
+        NEWLINE | EOF => return,
+        R_BRACE if place == Place::BrokenLine => return,
+        _ => {}
     }
     if p.failures() == failures {
         complain(p);
@@ -104,14 +121,14 @@ fn end_of_item(p: &mut Parser<'_>, failures: usize, complain: impl FnOnce(&mut P
 }
 
 /// `type label… { body }` and the end of its line.
-fn block(p: &mut Parser<'_>) {
+fn block(p: &mut Parser<'_>, place: Place) {
     let failures = p.failures();
     let block = p.start();
     p.bump();
     let has_body = header(p) && braces(p);
     block.complete(p, BLOCK);
     if has_body {
-        end_of_item(p, failures, |p| {
+        end_of_item(p, place, failures, |p| {
             p.error(
                 "Missing newline after block definition",
                 "A block definition must end with a newline.",
@@ -218,10 +235,15 @@ fn braces(p: &mut Parser<'_>) -> bool {
     let doubtful = p.replace_doubt(false);
     let outer = p.open_names();
     // A newline, the file's end or the brace make it an ordinary body; anything else, the form on one line.
+    let mut place = Place::Block;
     if !matches!(p.current(), NEWLINE | EOF | R_BRACE) {
+        let failures = p.failures();
         single_line_item(p);
+        if p.failures() > failures {
+            place = Place::BrokenLine;
+        }
     }
-    items_alone(p, true);
+    items_alone(p, place);
     p.close_names(outer);
     body.complete(p, BODY);
     if matches!(p.current(), R_BRACE | SEQ_END) {
@@ -264,9 +286,9 @@ fn single_line_item(p: &mut Parser<'_>) {
                 "Argument definition required",
                 detail,
             );
-            return block(p);
+            return block(p, Place::BrokenLine);
         }
-        _ => return item(p),
+        _ => return item(p, Place::BrokenLine),
     }
     if p.failures() == failures {
         single_line_end(p);

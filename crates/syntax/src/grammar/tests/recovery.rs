@@ -1,0 +1,238 @@
+//! What is still read after an error, and which errors are not repeated.
+
+use expect_test::{Expect, expect};
+
+use super::{errors, outline};
+use crate::ast::{BodyItem, HasItems};
+use crate::{MAX_DEPTH, parse_expression, parse_file};
+
+/// The names of the attributes and blocks of a file, blocks with theirs in braces, and the errors.
+#[track_caller]
+fn check(text: &str, expect: Expect) {
+    let parse = parse_file(text);
+    let items = names(&parse.tree());
+    expect.assert_eq(&format!("{items}\n{}", errors(&parse, text)));
+}
+
+fn names(items: &impl HasItems) -> String {
+    let name = |item: BodyItem| match item {
+        BodyItem::Attribute(it) => it.name().unwrap_or_default().to_string(),
+        BodyItem::Block(it) => {
+            format!(
+                "{} {{ {} }}",
+                it.block_type().unwrap_or_default(),
+                it.body().map(|it| names(&it)).unwrap_or_default()
+            )
+        }
+    };
+    items.body_items().map(name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_error_costs_its_line() {
+    check(
+        "a {\n  b = 1 2\n  c = f(1 2)\n  d = [1, , 2]\n  e = 1 +\n  f == 2\n  g = {h 1}\n  i = 1\n}\n",
+        expect![[r#"
+            a { b c d e g i }
+            12 `2` Missing newline after argument
+            24 `2` Missing argument separator
+            37 `,` Invalid expression
+            51 `⏎` Invalid expression
+            54 `f` Argument or block definition required
+            70 `1` Missing key/value separator
+        "#]],
+    );
+}
+
+#[test]
+fn an_unclosed_bracket_does_not_take_the_lines_below() {
+    check(
+        "a {\n  b = f(1,\n  c = 2\n  d = [1\n  e = (\n  f = 3\n  g = x[1\n  h {\n  }\n}\ni = 1\n",
+        expect![[r#"
+            a { b c d e f g h {  } } i
+            19 `=` Missing argument separator
+            34 `e` Missing item separator
+            44 `=` Unbalanced parentheses
+            60 `h` Missing close bracket on index
+        "#]],
+    );
+}
+
+#[test]
+fn an_unclosed_string_ends_with_its_line() {
+    check(
+        "a {\n  b = \"x\n  c = \"${f(\"y\n  d = \"z${1\n  e = 2\n}\nf = 1\n",
+        expect![[r#"
+        a { b c d e } f
+        12 `⏎` Invalid multi-line string
+        26 `⏎` Invalid multi-line string
+        41 `e` Extra characters after interpolation expression
+    "#]],
+    );
+}
+
+#[test]
+fn an_unclosed_block_ends_where_another_begins_at_the_left() {
+    check(
+        "a \"b\" {\n  c = 1\n\n# about d\nd \"e\" {\n  f = 1\n}\ng {\n",
+        expect![[r#"
+        a { c } d { f } g {  }
+        6 `{` Unclosed configuration block
+        47 `{` Unclosed configuration block
+    "#]],
+    );
+}
+
+#[test]
+fn a_block_at_the_left_is_nested_where_the_outer_one_is_closed() {
+    check(
+        "a {\nb {\n}\n}\nc {}\n",
+        expect![[r#"
+        a { b {  } } c {  }
+    "#]],
+    );
+}
+
+#[test]
+fn an_unclosed_expression_ends_where_a_block_begins_at_the_left() {
+    check(
+        "a {\n  b = [1,\n\nc \"d\" {\n}\ne = \"${ f(\n\ng {\n}\n",
+        expect![[r#"
+        a { b } c {  } e g {  }
+        14 `` Missing expression
+        36 `` Missing expression
+    "#]],
+    );
+}
+
+#[test]
+fn a_heredoc_without_end_stops_at_a_block() {
+    check(
+        "a = <<E\n  text\nb \"c\" {\n}\nd {}\n",
+        expect![[r#"
+        a b {  } d {  }
+        15 `` Unterminated template string
+    "#]],
+    );
+}
+
+#[test]
+fn a_comment_without_end_costs_its_line() {
+    check(
+        "a = 1 /* b\nc = 2\n",
+        expect![[r#"
+        a c
+        6 `/*` Unterminated comment
+    "#]],
+    );
+}
+
+#[test]
+fn broken_headers_keep_their_bodies() {
+    check(
+        "a b.c {\n  d = 1\n}\ne \"f\"\n{\n  g = 1\n}\nh \"i${j}\" {\n  k = 1\n}\nl \"m\" = {\n  n = 1\n}\no = 1\n",
+        expect![[r#"
+            a { d } e { g } h { k } l {  } o
+            3 `.` Invalid block definition
+            23 `⏎` Invalid block definition
+            40 `${` Invalid string literal
+            64 `=` Invalid block definition
+        "#]],
+    );
+}
+
+#[test]
+fn items_on_one_line_are_all_read() {
+    check(
+        "a {} b {} c = 1, d = 2 e = 3\nf { g = 1, h = 2 }\ni { j {} }\n",
+        expect![[r#"
+            a {  } b {  } c d e f { g h } i { j {  } }
+            5 `b` Missing newline after block definition
+            10 `c` Missing newline after block definition
+            15 `,` Unexpected comma after argument
+            23 `e` Missing newline after argument
+            38 `,` Invalid single-argument block definition
+            52 `j {` Argument definition required
+        "#]],
+    );
+}
+
+#[test]
+fn stray_closers_are_passed() {
+    check(
+        "a {\n}}\nb = 1)\n]\nc = 1\n",
+        expect![[r#"
+        a {  } b c
+        5 `}` Missing newline after block definition
+        12 `)` Missing newline after argument
+        14 `]` Argument or block definition required
+    "#]],
+    );
+}
+
+#[test]
+fn characters_outside_the_language_are_reported_once() {
+    check(
+        "a = 'b'\nc = 1; d = 2;\ne = 1 & 2\nf = “g”\nh = @\ni = 1\n",
+        expect![[r#"
+        a c e f h i
+        4 `'` Invalid character
+        13 `;` Invalid character
+        28 `&` Unsupported operator
+        36 `“` Invalid character
+        40 `”` Invalid character
+        48 `@` Invalid character
+    "#]],
+    );
+}
+
+#[test]
+fn attributes_set_twice_are_found_in_and_across_chunks() {
+    check(
+        "a = 1\nb {\n  c = 1\n  c = 2\n}\na = 2\n",
+        expect![[r#"
+        a b { c c } a
+        20 `c` Attribute redefined
+        28 `a` Attribute redefined
+    "#]],
+    );
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_stays_flat() {
+    let deep = 5_000;
+    let nests: [(String, String); 9] = [
+        ("(".repeat(deep), ")".repeat(deep)),
+        ("[".repeat(deep), String::new()),
+        ("{a=".repeat(deep), "}".repeat(deep)),
+        ("f(".repeat(deep), ")".repeat(deep)),
+        ("-".repeat(deep), String::new()),
+        ("\"${".repeat(deep), "}\"".repeat(deep)),
+        ("1 + ".repeat(deep), String::new()),
+        ("a ? b : ".repeat(deep), String::new()),
+        ("(1 + ".repeat(deep), " + 2)".repeat(deep)),
+    ];
+    for (before, after) in nests {
+        let text = format!("{before}1{after}");
+        let parse = parse_expression(&text);
+        let first = parse.errors().first().map(|error| error.summary.as_ref());
+        assert_eq!(first, Some("Nesting too deep"), "{}", &text[..20]);
+        crate::fuzz::check_parse(&text);
+    }
+    crate::fuzz::check_parse(&"a {\n".repeat(deep));
+    crate::fuzz::check_parse(&format!("x{}", ".a[0]".repeat(deep)));
+}
+
+#[test]
+fn what_can_be_nested_is_enough() {
+    let deep = MAX_DEPTH / 2;
+    let text = format!("{}1{}", "(".repeat(deep), ")".repeat(deep));
+    assert_eq!(errors(&parse_expression(&text), &text), "");
+}
+
+#[test]
+fn a_partial_traversal_keeps_what_is_there() {
+    let parse = parse_expression("aws_instance.web.");
+    expect!["(expr_file (traversal (reference aws_instance) (attr_step . web) (error .)))"]
+        .assert_eq(&outline(&parse.syntax()));
+}
