@@ -299,3 +299,6 @@ impl Walk<'_> {
         self.at = newline.map_or(header, |at| at + 1);
     }
 }
+
+#[cfg(test)]
+mod tests;

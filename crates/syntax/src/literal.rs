@@ -145,3 +145,31 @@ pub fn is_number(text: &str) -> bool {
     });
     mantissa_ok && exponent_ok
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_from_what_the_lexer_takes_for_one() {
+        let numbers = ["0", "00012", "1.5", "1.e5", "1e5", "1E+5", "2.5e-3"];
+        assert!(numbers.iter().all(|text| is_number(text)), "{numbers:?}");
+        let others = ["1..2", "1.2.3", "1e5e5", "1e", "", ".", "1e+", "0x1"];
+        assert!(others.iter().all(|text| !is_number(text)), "{others:?}");
+    }
+
+    #[test]
+    fn text_without_escapes_is_not_copied() {
+        assert!(matches!(unescape_quoted("plain"), Cow::Borrowed("plain")));
+        assert!(matches!(unescape_template("\\n $ %"), Cow::Borrowed("\\n $ %")));
+    }
+
+    #[test]
+    fn wrong_escapes_are_found_where_they_are() {
+        let found = wrong_escapes(r"a\n\q\\\u12\uD800").into_iter();
+        assert_eq!(
+            found.map(|(at, len, _)| (at, len)).collect::<Vec<_>>(),
+            [(3, 2), (7, 4), (11, 6)]
+        );
+    }
+}
