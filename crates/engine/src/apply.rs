@@ -38,7 +38,8 @@ pub async fn apply(
 ) -> ApplyOutcome {
     if plan.has_errors {
         let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one once they are mended.";
-        let diagnostics = vec![Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)];
+        let diagnostics =
+            vec![Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)];
         return ApplyOutcome { state: refreshed, diagnostics };
     }
     let destroys = plan.mode == PlanMode::Destroy;
@@ -53,7 +54,8 @@ pub async fn apply(
     let orders = Orders::new(plan);
     let mut memo = Memo::new();
     let previous = Arc::new(refreshed);
-    let input = WalkInput { settings, variables, orders: Some(&orders), states: Some(states), previous };
+    let input =
+        WalkInput { settings, variables, orders: Some(&orders), states: Some(states), previous };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();
     walk.add_destruction(&orders);
@@ -103,7 +105,9 @@ pub(crate) struct Orders<'p> {
 impl<'p> Orders<'p> {
     fn new(plan: &'p Plan) -> Orders<'p> {
         let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
-        let destroys = |it: &&ResourceChange| matches!(it.change.action, Action::Delete | Action::DeleteThenCreate);
+        let destroys = |it: &&ResourceChange| {
+            matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
+        };
         Orders {
             changes: current().map(|it| (&it.addr, it)).collect(),
             destroyed: current().filter(destroys).collect(),
@@ -204,7 +208,9 @@ impl Walk<'_> {
         }
         let FoundProvider::Node(node) = self.find_provider_ref(provider) else { return false };
         let needed = needs.entry(node).or_insert_with(|| self.resources_behind(node));
-        needed.iter().any(|it| it.resource == resource.resource && it.module.is_instance_of(&resource.module))
+        needed.iter().any(|it| {
+            it.resource == resource.resource && it.module.is_instance_of(&resource.module)
+        })
     }
 
     /// All resources that a node is made from, as far as the graph shows it before the run.
@@ -253,7 +259,11 @@ pub fn variables_for_saved_plan(
                         "Variable \"{name}\" is configured as ephemeral. This type of variables need to be given a value during `tofu plan` and also during `tofu apply`."
                     );
                     let location = program.locate(entry.origin, entry.item.header.into());
-                    let diagnostic = Diagnostic::error("ephemeral-variable-not-set", "No value for required variable", detail);
+                    let diagnostic = Diagnostic::error(
+                        "ephemeral-variable-not-set",
+                        "No value for required variable",
+                        detail,
+                    );
                     problems.push(diagnostic.at(location));
                 }
                 None => {}
@@ -264,7 +274,8 @@ pub fn variables_for_saved_plan(
         let converted = if now.is_text() && !variable.ty.written {
             now.value.clone()
         } else {
-            hir::eval::apply_type(&variable.ty, now.value.clone()).unwrap_or_else(|_| now.value.clone())
+            hir::eval::apply_type(&variable.ty, now.value.clone())
+                .unwrap_or_else(|_| now.value.clone())
         };
         match plan.variables.get(name) {
             Some(planned) if planned.raw_equals(&converted.without_all_marks()) => {}
@@ -272,13 +283,21 @@ pub fn variables_for_saved_plan(
                 let detail = format!(
                     "Value saved in the plan file for variable \"{name}\" is different from the one given to the current command."
                 );
-                problems.push(Diagnostic::error("plan-variable-mismatch", "Mismatch between input and plan variable value", detail));
+                problems.push(Diagnostic::error(
+                    "plan-variable-mismatch",
+                    "Mismatch between input and plan variable value",
+                    detail,
+                ));
             }
             None => {
                 let detail = format!(
                     "Variable \"{name}\" had no value when the plan was made, so its default is part of the plan. Make a new plan to use another value."
                 );
-                problems.push(Diagnostic::error("plan-variable-mismatch", "Mismatch between input and plan variable value", detail));
+                problems.push(Diagnostic::error(
+                    "plan-variable-mismatch",
+                    "Mismatch between input and plan variable value",
+                    detail,
+                ));
             }
         }
     }

@@ -1,16 +1,20 @@
 //! `terraform.io/builtin/terraform`: the provider that is part of the program. Its one resource so far is
 //! `terraform_data`.
 
-use std::{collections::BTreeMap, sync::{Arc, LazyLock}};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use addr::ProviderSource;
 use provider::{
-    ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, Block, BoxFuture, CallFunctionRequest,
-    Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
-    ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource, MoveResourceStateRequest,
-    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
-    Provider, ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
-    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Schema, SchemaTypes,
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, Block, BoxFuture,
+    CallFunctionRequest, Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault,
+    FunctionSignature, ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget,
+    ImportedResource, MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
+    ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
+    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Schema, SchemaTypes,
     StateResponse, UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Path, Refinements, Str, Type, Value, json};
@@ -29,7 +33,8 @@ static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
     let managed = BTreeMap::from([(Str::from(TYPE_NAME), data)]);
     let types = SchemaTypes { managed, ..SchemaTypes::default() };
     let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
-    let capabilities = Capabilities { get_provider_schema_optional: true, ..Capabilities::default() };
+    let capabilities =
+        Capabilities { get_provider_schema_optional: true, ..Capabilities::default() };
     Arc::new(ProviderSchemas::new(provider, types, BTreeMap::new(), capabilities))
 });
 
@@ -70,19 +75,33 @@ impl Terraform {
         let failed = |detail: String| StateResponse {
             state: None,
             private: None,
-            diagnostics: vec![ProviderDiagnostic::error("Unable to read the stored object", detail)],
+            diagnostics: vec![ProviderDiagnostic::error(
+                "Unable to read the stored object",
+                detail,
+            )],
         };
         match raw_state {
             RawState::Json(text) => match json::decode(text, &self.ty) {
-                Ok(state) => StateResponse { state: Some(state), private: None, diagnostics: Vec::new() },
-                Err(error) => failed(format!("The stored attributes of {TYPE_NAME} are not as expected: {error}.")),
+                Ok(state) => {
+                    StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
+                }
+                Err(error) => failed(format!(
+                    "The stored attributes of {TYPE_NAME} are not as expected: {error}."
+                )),
             },
-            RawState::Flatmap(_) => failed(format!("{TYPE_NAME} never had attributes in this form.")),
+            RawState::Flatmap(_) => {
+                failed(format!("{TYPE_NAME} never had attributes in this form."))
+            }
         }
     }
 
     fn plan(&self, request: PlanResourceChangeRequest) -> PlanResourceChangeResponse {
-        let PlanResourceChangeRequest { prior_state: prior, proposed_new_state: proposed, prior_private, .. } = request;
+        let PlanResourceChangeRequest {
+            prior_state: prior,
+            proposed_new_state: proposed,
+            prior_private,
+            ..
+        } = request;
         let mut response = PlanResourceChangeResponse {
             planned_state: None,
             requires_replace: Vec::new(),
@@ -95,7 +114,8 @@ impl Terraform {
             response.planned_state = Some(proposed);
             return response;
         }
-        let part = |object: &Value, name: &str| object.get_attr(name).unwrap_or_else(Value::dynamic);
+        let part =
+            |object: &Value, name: &str| object.get_attr(name).unwrap_or_else(Value::dynamic);
         let mut attributes = proposed.as_map().cloned().unwrap_or_default();
         let input = part(&proposed, "input");
         let creates = prior.is_null();
@@ -104,7 +124,10 @@ impl Terraform {
             attributes.insert(Str::from("id"), id);
         } else if !same(&part(&prior, "triggers_replace"), &part(&proposed, "triggers_replace")) {
             response.requires_replace.push(Path::root().attr("triggers_replace"));
-            attributes.insert(Str::from("id"), Value::unknown_with(Type::String, Refinements::non_null()));
+            attributes.insert(
+                Str::from("id"),
+                Value::unknown_with(Type::String, Refinements::non_null()),
+            );
         }
         if creates || !same(&part(&prior, "input"), &input) {
             let output = if input.is_null() { input } else { Value::unknown(input.ty()) };
@@ -138,8 +161,14 @@ impl Terraform {
 
     fn import(&self, request: ImportResourceStateRequest) -> ImportResourceStateResponse {
         let ImportTarget::Id(id) = request.target else {
-            let problem = ProviderDiagnostic::error("Missing import id", format!("{TYPE_NAME} is imported by its id."));
-            return ImportResourceStateResponse { imported: Vec::new(), diagnostics: vec![problem] };
+            let problem = ProviderDiagnostic::error(
+                "Missing import id",
+                format!("{TYPE_NAME} is imported by its id."),
+            );
+            return ImportResourceStateResponse {
+                imported: Vec::new(),
+                diagnostics: vec![problem],
+            };
         };
         let null = || Value::null(Type::Dynamic);
         let state = Value::object_from([
@@ -148,7 +177,12 @@ impl Terraform {
             ("output", null()),
             ("triggers_replace", null()),
         ]);
-        let object = ImportedResource { type_name: request.type_name, state, private: Private::default(), identity: None };
+        let object = ImportedResource {
+            type_name: request.type_name,
+            state,
+            private: Private::default(),
+            identity: None,
+        };
         ImportResourceStateResponse { imported: vec![object], diagnostics: Vec::new() }
     }
 }
@@ -164,7 +198,10 @@ fn ready<'a, T: Send + 'a>(answer: T) -> BoxFuture<'a, T> {
 
 /// What a call gets that the provider does not have.
 fn no_such_type(what: &str) -> Vec<ProviderDiagnostic> {
-    vec![ProviderDiagnostic::error("Unsupported operation", format!("The built-in provider has no {what}."))]
+    vec![ProviderDiagnostic::error(
+        "Unsupported operation",
+        format!("The built-in provider has no {what}."),
+    )]
 }
 
 impl Provider for Terraform {
@@ -172,7 +209,9 @@ impl Provider for Terraform {
         ready(Ok(schemas()))
     }
 
-    fn functions(&self) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    fn functions(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         ready(Ok(BTreeMap::new()))
     }
 
@@ -184,7 +223,10 @@ impl Provider for Terraform {
         ready(Vec::new())
     }
 
-    fn validate_resource_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_resource_config(
+        &self,
+        _: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         ready(Vec::new())
     }
 
@@ -192,11 +234,17 @@ impl Provider for Terraform {
         ready(no_such_type("data source of this type"))
     }
 
-    fn validate_ephemeral_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_ephemeral_config(
+        &self,
+        _: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         ready(no_such_type("ephemeral resource"))
     }
 
-    fn upgrade_resource_state(&self, request: UpgradeResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+    fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
         ready(self.upgrade(&request.raw_state))
     }
 
@@ -214,27 +262,45 @@ impl Provider for Terraform {
         })
     }
 
-    fn plan_resource_change(&self, request: PlanResourceChangeRequest) -> BoxFuture<'_, PlanResourceChangeResponse> {
+    fn plan_resource_change(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> BoxFuture<'_, PlanResourceChangeResponse> {
         ready(self.plan(request))
     }
 
-    fn apply_resource_change(&self, request: ApplyResourceChangeRequest) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+    fn apply_resource_change(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
         ready(self.apply(request))
     }
 
-    fn import_resource_state(&self, request: ImportResourceStateRequest) -> BoxFuture<'_, ImportResourceStateResponse> {
+    fn import_resource_state(
+        &self,
+        request: ImportResourceStateRequest,
+    ) -> BoxFuture<'_, ImportResourceStateResponse> {
         ready(self.import(request))
     }
 
     fn read_data_source(&self, _: ReadDataSourceRequest) -> BoxFuture<'_, ReadDataSourceResponse> {
-        ready(ReadDataSourceResponse { state: None, diagnostics: no_such_type("data source of this type") })
+        ready(ReadDataSourceResponse {
+            state: None,
+            diagnostics: no_such_type("data source of this type"),
+        })
     }
 
     fn open_ephemeral(&self, _: OpenEphemeralRequest) -> BoxFuture<'_, OpenEphemeralResponse> {
-        ready(OpenEphemeralResponse { opened: None, diagnostics: no_such_type("ephemeral resource") })
+        ready(OpenEphemeralResponse {
+            opened: None,
+            diagnostics: no_such_type("ephemeral resource"),
+        })
     }
 
-    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> BoxFuture<'_, RenewEphemeralResponse> {
+    fn renew_ephemeral(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> BoxFuture<'_, RenewEphemeralResponse> {
         let diagnostics = no_such_type("ephemeral resource");
         ready(RenewEphemeralResponse { renew_at: None, private: request.private, diagnostics })
     }
@@ -243,7 +309,10 @@ impl Provider for Terraform {
         ready(no_such_type("ephemeral resource"))
     }
 
-    fn call_function(&self, request: CallFunctionRequest) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+    fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
         let message = format!("the built-in provider has no function {}", request.name);
         ready(Err(FunctionFault { argument: None, message }))
     }

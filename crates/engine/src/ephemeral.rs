@@ -20,8 +20,8 @@ use addr::ResourceInstance;
 use db::Diagnostic;
 use hir::Entry;
 use provider::{
-    Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral, Private, Provider,
-    RenewEphemeralRequest, Schema, ValidateRequest, objchange,
+    Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
+    Private, Provider, RenewEphemeralRequest, Schema, ValidateRequest, objchange,
 };
 use state::{CheckKind, EphemeralPlan};
 use tokio::{sync::Notify, time::Instant};
@@ -32,7 +32,10 @@ use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
     progress::with_progress,
     request::CancelLevel,
-    walk::{Each, EngineScope, Failed, OwnObject, Task, Walk, Work, checks::{Checked, ConditionKind}},
+    walk::{
+        Each, EngineScope, Failed, OwnObject, Task, Walk, Work,
+        checks::{Checked, ConditionKind},
+    },
 };
 
 /// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
@@ -73,7 +76,12 @@ struct Open {
 
 impl EphemeralStore {
     pub(crate) fn new(now: SystemTime) -> EphemeralStore {
-        EphemeralStore { open: RefCell::default(), spawned: RefCell::default(), started: now, origin: Instant::now() }
+        EphemeralStore {
+            open: RefCell::default(),
+            spawned: RefCell::default(),
+            started: now,
+            origin: Instant::now(),
+        }
     }
 
     /// Tasks that keep something open alive and have not begun.
@@ -84,7 +92,8 @@ impl EphemeralStore {
     /// What a node opened and nobody has begun to close.
     pub(crate) fn opened_by(&self, node: NodeIx) -> Vec<OpenIx> {
         let open = self.open.borrow();
-        let of_node = open.iter().enumerate().filter(|(_, it)| it.node == node && !it.closing.get());
+        let of_node =
+            open.iter().enumerate().filter(|(_, it)| it.node == node && !it.closing.get());
         of_node.map(|(index, _)| OpenIx(index as u32)).collect()
     }
 
@@ -117,10 +126,16 @@ impl Walk<'_> {
     }
 
     /// Opens one instance, or defers it.
-    pub(crate) async fn open_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+    pub(crate) async fn open_instance(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
         let Some((module_ix, module, _)) = self.declared(node) else { return Err(Failed) };
         let resource = entry.resource();
-        let address = resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let address =
+            resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let text = address.to_string();
         let config_addr = address.config().to_string();
         let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &text };
@@ -132,7 +147,8 @@ impl Walk<'_> {
         self.check_conditions(&scope, entry, preconditions, ConditionKind::Precondition, checked)?;
         let schema = self.ephemeral_schema(node, entry, &text)?;
         let block = schema.block();
-        let config = self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
+        let config =
+            self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
         let config = config.without_all_marks();
         if self.phase().is_plan() {
             self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
@@ -143,11 +159,21 @@ impl Walk<'_> {
                 objchange::planned_unknown_object(block, &config)
             }
             None if !config.is_wholly_known() => {
-                let detail = format!("{text} cannot be opened, because its configuration has parts that are not known even in apply.");
-                self.report_about(&text, "incomplete-ephemeral", "Incomplete configuration for ephemeral resource", detail);
+                let detail = format!(
+                    "{text} cannot be opened, because its configuration has parts that are not known even in apply."
+                );
+                self.report_about(
+                    &text,
+                    "incomplete-ephemeral",
+                    "Incomplete configuration for ephemeral resource",
+                    detail,
+                );
                 return Err(Failed);
             }
-            None => self.open(node, entry, &address, Configured { schema: Arc::clone(&schema), config }).await?,
+            None => {
+                self.open(node, entry, &address, Configured { schema: Arc::clone(&schema), config })
+                    .await?
+            }
         };
         let value = provider::mark_by_schema(&value, block).with_mark(Mark::Ephemeral);
         self.set_instance(node, each, value.clone());
@@ -157,7 +183,12 @@ impl Walk<'_> {
         self.check_conditions(&scope, entry, postconditions, ConditionKind::Postcondition, checked)
     }
 
-    fn ephemeral_schema(&self, node: NodeIx, entry: &Entry, address: &str) -> Result<Arc<Schema>, Failed> {
+    fn ephemeral_schema(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        address: &str,
+    ) -> Result<Arc<Schema>, Failed> {
         let resource = &entry.resource().resource;
         let source = self.source_of(node).ok_or(Failed)?;
         let schema = self.schemas(&source).and_then(|it| it.ephemeral(&resource.type_name));
@@ -167,7 +198,8 @@ impl Walk<'_> {
                 source.for_display(),
                 resource.type_name
             );
-            let diagnostic = Diagnostic::error("unknown-ephemeral-type", "Invalid ephemeral resource", detail);
+            let diagnostic =
+                Diagnostic::error("unknown-ephemeral-type", "Invalid ephemeral resource", detail);
             self.report_at(entry, entry.resource().type_node.into(), Some(address), diagnostic);
             Failed
         })
@@ -183,7 +215,8 @@ impl Walk<'_> {
             return Some(DeferReason::ConfigUnknown);
         }
         let lifecycle = &entry.resource().lifecycle;
-        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions =
+            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
@@ -210,19 +243,29 @@ impl Walk<'_> {
         let body = &entry.resource().body;
         let type_name = Str::from(address.resource.type_name.as_str());
         let provider = self.provider(self.provider_node(node).ok_or(Failed)?).await?;
-        let request = ValidateRequest { type_name: type_name.clone(), config: configured.config.clone() };
+        let request =
+            ValidateRequest { type_name: type_name.clone(), config: configured.config.clone() };
         let found = provider.validate_ephemeral_config(request).await;
         self.report_provider(found, Some((entry, body)), Some(&text))?;
 
         let action = EphemeralAction::Open;
         let begun = self.ephemeral_start(address, action);
-        let request = OpenEphemeralRequest { type_name: type_name.clone(), config: configured.config.clone() };
-        let response = self.ephemeral_progress(address, action, begun, provider.open_ephemeral(request)).await;
-        let result = response.opened.map(|opened| self.add_open(node, address, &type_name, &provider, opened));
+        let request = OpenEphemeralRequest {
+            type_name: type_name.clone(),
+            config: configured.config.clone(),
+        };
+        let response =
+            self.ephemeral_progress(address, action, begun, provider.open_ephemeral(request)).await;
+        let result = response
+            .opened
+            .map(|opened| self.add_open(node, address, &type_name, &provider, opened));
         let said = self.report_provider(response.diagnostics, Some((entry, body)), Some(&text));
         let Some((open, result)) = result else {
             if said.is_ok() {
-                let detail = format!("Provider {} neither opened {text} nor said why.", self.provider_name(node));
+                let detail = format!(
+                    "Provider {} neither opened {text} nor said why.",
+                    self.provider_name(node)
+                );
                 self.report_about(&text, "nothing-opened", "Provider produced null object", detail);
             }
             self.ephemeral_end(address, action, begun, false);
@@ -232,7 +275,9 @@ impl Walk<'_> {
         self.ephemeral_end(address, action, begun, checked.is_ok());
         match checked {
             Ok(()) => {
-                self.with_facts(node, |it| it.opened = it.opened.iter().copied().chain([open]).collect());
+                self.with_facts(node, |it| {
+                    it.opened = it.opened.iter().copied().chain([open]).collect()
+                });
                 Ok(result)
             }
             Err(Failed) => {
@@ -269,7 +314,13 @@ impl Walk<'_> {
     }
 
     /// The result must have the schema's type, be there and known, and repeat what the configuration gave (DESIGN 2.7).
-    fn check_opened(&self, node: NodeIx, address: &str, configured: &Configured, result: &Value) -> Result<(), Failed> {
+    fn check_opened(
+        &self,
+        node: NodeIx,
+        address: &str,
+        configured: &Configured,
+        result: &Value,
+    ) -> Result<(), Failed> {
         let provider = self.provider_name(node);
         let blame = "\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.";
         let refuse = |summary: &str, what: String| {
@@ -277,14 +328,27 @@ impl Walk<'_> {
             self.report_about(address, "invalid-ephemeral-result", summary, detail);
             Err(Failed)
         };
-        if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty() && !result.is_null() {
-            return refuse("Provider produced invalid object", format!("produced an invalid value for {address}: its type is not that of the schema"));
+        if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty()
+            && !result.is_null()
+        {
+            return refuse(
+                "Provider produced invalid object",
+                format!(
+                    "produced an invalid value for {address}: its type is not that of the schema"
+                ),
+            );
         }
         if result.is_null() {
-            return refuse("Provider produced null object", format!("produced a null value for {address}"));
+            return refuse(
+                "Provider produced null object",
+                format!("produced a null value for {address}"),
+            );
         }
         if !result.is_wholly_known() {
-            return refuse("Provider produced invalid object", format!("produced a value for {address} that is not wholly known"));
+            return refuse(
+                "Provider produced invalid object",
+                format!("produced a value for {address} that is not wholly known"),
+            );
         }
         let block = configured.schema.block();
         let expected = expected_result(block, &configured.config);
@@ -292,7 +356,10 @@ impl Walk<'_> {
             // Values of an ephemeral resource are never quoted, so only the place is told.
             return refuse(
                 "Provider produced invalid ephemeral resource instance",
-                format!("produced a result for {address} whose {} is not what the configuration gave", violation.path),
+                format!(
+                    "produced a result for {address} whose {} is not what the configuration gave",
+                    violation.path
+                ),
             );
         }
         Ok(())
@@ -314,7 +381,12 @@ impl Walk<'_> {
                     it.address
                 );
                 let text = it.address.to_string();
-                self.report_about(&text, "ephemeral-expired", "Ephemeral resource instance has expired", detail);
+                self.report_about(
+                    &text,
+                    "ephemeral-expired",
+                    "Ephemeral resource instance has expired",
+                    detail,
+                );
                 return Err(Failed);
             }
         }
@@ -326,7 +398,11 @@ impl Walk<'_> {
         let it = self.store.get(open);
         loop {
             let begins = it.close_begins.notified();
-            let (Some(renew_at), false, false) = (it.renew_at.get(), it.expired.get(), it.closing.get()) else { return };
+            let (Some(renew_at), false, false) =
+                (it.renew_at.get(), it.expired.get(), it.closing.get())
+            else {
+                return;
+            };
             let due = renew_at.duration_since(self.now()).unwrap_or_default();
             let least = LEAST_RENEW_INTERVAL.saturating_sub(it.renewed.get().elapsed());
             tokio::select! {
@@ -345,13 +421,17 @@ impl Walk<'_> {
         }
         let action = EphemeralAction::Renew;
         let begun = self.ephemeral_start(&open.address, action);
-        let request = RenewEphemeralRequest { type_name: open.type_name.clone(), private: open.private.borrow().clone() };
+        let request = RenewEphemeralRequest {
+            type_name: open.type_name.clone(),
+            private: open.private.borrow().clone(),
+        };
         let call = open.provider.renew_ephemeral(request);
         let response = self.ephemeral_progress(&open.address, action, begun, call).await;
         open.private.replace(response.private);
         open.renew_at.set(response.renew_at);
         open.renewed.set(Instant::now());
-        let said = self.report_provider(response.diagnostics, None, Some(&open.address.to_string()));
+        let said =
+            self.report_provider(response.diagnostics, None, Some(&open.address.to_string()));
         open.expired.set(said.is_err());
         self.ephemeral_end(&open.address, action, begun, said.is_ok());
     }
@@ -375,7 +455,10 @@ impl Walk<'_> {
         let call = async {
             // A renewal that runs would change what closing needs.
             let _renewal = it.renewing.lock().await;
-            let request = CloseEphemeralRequest { type_name: it.type_name.clone(), private: it.private.borrow().clone() };
+            let request = CloseEphemeralRequest {
+                type_name: it.type_name.clone(),
+                private: it.private.borrow().clone(),
+            };
             it.provider.close_ephemeral(request).await
         };
         let call = tokio::time::timeout(limit, call);
@@ -383,8 +466,16 @@ impl Walk<'_> {
         let ok = match self.ephemeral_progress(&it.address, action, begun, call).await {
             Ok(found) => self.report_provider(found, None, Some(&text)).is_ok(),
             Err(_) => {
-                let detail = format!("The ephemeral resource \"{text}\" timed out on closing after {}s", limit.as_secs());
-                self.report_about(&text, "ephemeral-close-timeout", "Closing ephemeral resource timed out", detail);
+                let detail = format!(
+                    "The ephemeral resource \"{text}\" timed out on closing after {}s",
+                    limit.as_secs()
+                );
+                self.report_about(
+                    &text,
+                    "ephemeral-close-timeout",
+                    "Closing ephemeral resource timed out",
+                    detail,
+                );
                 false
             }
         };
@@ -419,7 +510,13 @@ impl Walk<'_> {
         .await
     }
 
-    fn ephemeral_end(&self, address: &ResourceInstance, action: EphemeralAction, begun: Instant, ok: bool) {
+    fn ephemeral_end(
+        &self,
+        address: &ResourceInstance,
+        action: EphemeralAction,
+        begun: Instant,
+        ok: bool,
+    ) {
         let (address, elapsed) = (address.clone(), begun.elapsed());
         self.emit(match ok {
             true => Event::EphemeralComplete { address, action, elapsed },

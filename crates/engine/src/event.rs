@@ -39,9 +39,19 @@ pub enum Event {
     /// An operation on an instance begins: a change in apply, or the read of a data source in plan or apply.
     ApplyStart { address: ResourceInstance, action: ApplyAction, id: Option<ObjectId> },
     /// It still runs; sent every ten seconds.
-    ApplyProgress { address: ResourceInstance, action: ApplyAction, id: Option<ObjectId>, elapsed: Duration },
+    ApplyProgress {
+        address: ResourceInstance,
+        action: ApplyAction,
+        id: Option<ObjectId>,
+        elapsed: Duration,
+    },
     /// It ended well.
-    ApplyComplete { address: ResourceInstance, action: ApplyAction, id: Option<ObjectId>, elapsed: Duration },
+    ApplyComplete {
+        address: ResourceInstance,
+        action: ApplyAction,
+        id: Option<ObjectId>,
+        elapsed: Duration,
+    },
     /// It failed; the diagnostics tell why.
     ApplyErrored { address: ResourceInstance, action: ApplyAction, elapsed: Duration },
 

@@ -28,6 +28,7 @@ mod ephemeral;
 mod event;
 mod graph;
 mod memo;
+mod offline;
 mod plan;
 mod pool;
 mod progress;
@@ -37,28 +38,27 @@ mod redact;
 mod request;
 mod resource;
 mod saved;
-mod offline;
 mod template_file;
 mod validate;
 mod variables;
 mod walk;
 
 pub use crate::{
-    builtin::builtin_provider,
-    offline::Console,
-    validate::{Question, Verdicts, validate},
     apply::{apply, variables_for_saved_plan},
+    builtin::builtin_provider,
     event::{
-        ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event, EventSink, LogLevel,
-        ObjectId, Operation,
+        ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
+        EventSink, LogLevel, ObjectId, Operation,
     },
     memo::Memo,
+    offline::Console,
     plan::plan,
     redact::{MIN_SECRET, Redactor},
     request::{
-        ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner, CommandStatus, Environment,
-        PlanOptions, PlanOutcome, ProviderFactory, StateSink,
+        ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner,
+        CommandStatus, Environment, PlanOptions, PlanOutcome, ProviderFactory, StateSink,
     },
     saved::check_plan_is_current,
+    validate::{Question, Verdicts, validate},
     variables::{GivenValue, ValueSource, VariableValues},
 };

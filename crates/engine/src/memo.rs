@@ -145,7 +145,12 @@ impl Memo {
     }
 
     /// What is remembered of a node, if its item and what it read are the same.
-    pub(crate) fn unchanged(&self, key: &NodeKey, item: &Arc<Item>, inputs: Inputs) -> Option<(Version, Option<Value>)> {
+    pub(crate) fn unchanged(
+        &self,
+        key: &NodeKey,
+        item: &Arc<Item>,
+        inputs: Inputs,
+    ) -> Option<(Version, Option<Value>)> {
         let memo = self.nodes.get(key)?;
         if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs {
             return None;
@@ -158,7 +163,13 @@ impl Memo {
     }
 
     /// Remembers a node; gives the version of its value, which is the old one if the value is the same.
-    pub(crate) fn remember(&mut self, key: NodeKey, item: &Arc<Item>, inputs: Inputs, value: &Value) -> Version {
+    pub(crate) fn remember(
+        &mut self,
+        key: NodeKey,
+        item: &Arc<Item>,
+        inputs: Inputs,
+        value: &Value,
+    ) -> Version {
         let remembered = if value.has_deep(MarkKind::Ephemeral) {
             Remembered::Hidden(self.value_digest(value))
         } else {
@@ -170,7 +181,8 @@ impl Memo {
             _ => false,
         });
         let version = if same { self.nodes[&key].version } else { self.next_version() };
-        self.nodes.insert(key, NodeMemo { item: Arc::clone(item), inputs, version, value: remembered });
+        self.nodes
+            .insert(key, NodeMemo { item: Arc::clone(item), inputs, version, value: remembered });
         version
     }
 

@@ -3,12 +3,7 @@
 //! Variables have their given values or defaults, or are unknown; resources are what the state holds, or unknown;
 //! ephemeral resources are not opened, so they are unknown. Everything is found when it is asked for, and once.
 
-use std::{
-    cell::RefCell,
-    collections::BTreeMap,
-    rc::Rc,
-    sync::Arc,
-};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
 use db::System;
@@ -20,10 +15,7 @@ use provider::{Schema, mark_by_schema};
 use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
-use crate::{
-    variables::VariableValues,
-    walk::Functions,
-};
+use crate::{variables::VariableValues, walk::Functions};
 
 /// A configuration and a state to evaluate expressions against.
 pub struct Console {
@@ -95,7 +87,11 @@ impl<'a> ModuleScope<'a> {
         ModuleScope::new(offline, id, None)
     }
 
-    fn new(offline: &'a Offline<'a>, id: ModuleId, instance: Option<ModuleInstance>) -> ModuleScope<'a> {
+    fn new(
+        offline: &'a Offline<'a>,
+        id: ModuleId,
+        instance: Option<ModuleInstance>,
+    ) -> ModuleScope<'a> {
         ModuleScope {
             offline,
             id,
@@ -128,7 +124,8 @@ impl<'a> ModuleScope<'a> {
     fn variable(&self, name: &Str) -> Value {
         let Some(entry) = self.module().variables.get(name) else { return Value::dynamic() };
         let variable = entry.variable();
-        let given = self.offline.values.filter(|_| self.is_root()).and_then(|values| values.get(name));
+        let given =
+            self.offline.values.filter(|_| self.is_root()).and_then(|values| values.get(name));
         let value = match given {
             Some(given) => eval::apply_type(&variable.ty, given.value.clone()).ok(),
             None if self.is_root() && self.offline.values.is_some() => default(entry, variable),
@@ -145,10 +142,14 @@ impl<'a> ModuleScope<'a> {
             return Value::dynamic().with_mark(Mark::Ephemeral);
         }
         let unknown = || match entry.resource().repetition {
-            Repetition::Single => Value::unknown(schema.as_ref().map_or(Type::Dynamic, |it| it.implied_type().clone())),
+            Repetition::Single => Value::unknown(
+                schema.as_ref().map_or(Type::Dynamic, |it| it.implied_type().clone()),
+            ),
             _ => Value::dynamic(),
         };
-        let (Some(state), Some(instance), Some(schema)) = (self.offline.state, &self.instance, &schema) else {
+        let (Some(state), Some(instance), Some(schema)) =
+            (self.offline.state, &self.instance, &schema)
+        else {
             return unknown();
         };
         let address = AbsResource { module: instance.clone(), resource: resource.clone() };
@@ -172,7 +173,8 @@ impl<'a> ModuleScope<'a> {
             return Some(Rc::clone(child));
         }
         let single = matches!(entry.module_call().repetition, Repetition::Single);
-        let instance = self.instance.as_ref().filter(|_| single).map(|it| it.child(call, InstanceKey::None));
+        let instance =
+            self.instance.as_ref().filter(|_| single).map(|it| it.child(call, InstanceKey::None));
         let child = Rc::new(ModuleScope::new(self.offline, *id, instance));
         self.children.borrow_mut().insert(call.into(), Rc::clone(&child));
         Some(child)
@@ -212,7 +214,9 @@ impl<'a> ModuleScope<'a> {
                 None => {
                     return Err(Interrupt::Refused {
                         summary: "Reference to undeclared local value",
-                        detail: format!("A local value with the name \"{name}\" has not been declared."),
+                        detail: format!(
+                            "A local value with the name \"{name}\" has not been declared."
+                        ),
                     });
                 }
             },
@@ -223,9 +227,9 @@ impl<'a> ModuleScope<'a> {
             Ref::CountIndex => Value::unknown(Type::Number),
             Ref::PathModule => Value::string(self.module().dir.clone()),
             Ref::PathRoot => Value::string(self.offline.program.root().dir.clone()),
-            Ref::PathCwd => {
-                Value::string(self.offline.system.current_directory().to_string_lossy().into_owned())
-            }
+            Ref::PathCwd => Value::string(
+                self.offline.system.current_directory().to_string_lossy().into_owned(),
+            ),
             Ref::PathTemp => Value::unknown(Type::String),
             Ref::Workspace => Value::string(self.offline.workspace.clone()),
             Ref::Applying => Value::bool(false).with_mark(Mark::Ephemeral),
@@ -251,7 +255,10 @@ fn declared(value: Value, sensitive: bool, ephemeral: bool) -> Value {
 }
 
 /// The instances of a resource as one value.
-fn collected(mut instances: BTreeMap<InstanceKey, Value>, repetition: &Repetition) -> Option<Value> {
+fn collected(
+    mut instances: BTreeMap<InstanceKey, Value>,
+    repetition: &Repetition,
+) -> Option<Value> {
     match repetition {
         Repetition::Single | Repetition::Enabled(_) => instances.remove(&InstanceKey::None),
         Repetition::Count(_) => Some(Value::tuple(instances.into_values().collect())),
@@ -276,9 +283,16 @@ impl Scope for ModuleScope<'_> {
         Ok(value)
     }
 
-    fn module_output(&self, call: &str, key: Option<&Value>, output: &str) -> Result<Option<Value>, Interrupt> {
+    fn module_output(
+        &self,
+        call: &str,
+        key: Option<&Value>,
+        output: &str,
+    ) -> Result<Option<Value>, Interrupt> {
         match (self.child(call), key) {
-            (Some(child), None) if child.module().outputs.contains_key(output) => child.output(output).map(Some),
+            (Some(child), None) if child.module().outputs.contains_key(output) => {
+                child.output(output).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -303,12 +317,14 @@ impl ModuleScope<'_> {
                 "Reference to undeclared input variable",
                 format!("An input variable with the name \"{name}\" has not been declared."),
             ),
-            Ref::Resource(resource) if !module.resources.contains_key(resource) => {
-                refused("Reference to undeclared resource", format!("{resource} has not been declared in this module."))
-            }
-            Ref::Module(call) if !module.calls.contains_key(call) => {
-                refused("Reference to undeclared module", format!("No module call named \"{call}\" is declared in this module."))
-            }
+            Ref::Resource(resource) if !module.resources.contains_key(resource) => refused(
+                "Reference to undeclared resource",
+                format!("{resource} has not been declared in this module."),
+            ),
+            Ref::Module(call) if !module.calls.contains_key(call) => refused(
+                "Reference to undeclared module",
+                format!("No module call named \"{call}\" is declared in this module."),
+            ),
             _ => Ok(()),
         }
     }

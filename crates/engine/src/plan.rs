@@ -48,7 +48,13 @@ pub async fn plan(
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
     let previous = Arc::new(prior);
-    let input = WalkInput { settings, variables, orders: None, states: None, previous: Arc::clone(&previous) };
+    let input = WalkInput {
+        settings,
+        variables,
+        orders: None,
+        states: None,
+        previous: Arc::clone(&previous),
+    };
     let walk = Walk::new(program, environment, memo, input);
     walk.add_root();
     if phase == Phase::PlanDestroy {
@@ -79,7 +85,10 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
     plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
     if !plan.has_errors {
-        walk.emit(Event::Summary { operation: Operation::Plan, counts: counts(&plan.resource_changes) });
+        walk.emit(Event::Summary {
+            operation: Operation::Plan,
+            counts: counts(&plan.resource_changes),
+        });
     }
     PlanOutcome { plan, refreshed, diagnostics }
 }
@@ -127,12 +136,29 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
     let change = |it: &ResourceChange| holds(&it.change.before) || holds(&it.change.after);
     let leaks = plan.resource_changes.iter().chain(&plan.resource_drift).find(|it| change(it));
     if let Some(leak) = leaks {
-        let detail = format!("The planned change of {} holds an ephemeral value. This is a defect of Mayfly; please report it.", leak.addr);
-        walk.report_about(&leak.addr.to_string(), "ephemeral-in-plan", "Ephemeral value in a plan", detail);
+        let detail = format!(
+            "The planned change of {} holds an ephemeral value. This is a defect of Mayfly; please report it.",
+            leak.addr
+        );
+        walk.report_about(
+            &leak.addr.to_string(),
+            "ephemeral-in-plan",
+            "Ephemeral value in a plan",
+            detail,
+        );
     }
-    if let Some((name, _)) = plan.output_changes.iter().find(|(_, it)| holds(&it.before) || holds(&it.after)) {
-        let detail = format!("The planned change of output {name} holds an ephemeral value. This is a defect of Mayfly; please report it.");
-        walk.report_about(&format!("output.{name}"), "ephemeral-in-plan", "Ephemeral value in a plan", detail);
+    if let Some((name, _)) =
+        plan.output_changes.iter().find(|(_, it)| holds(&it.before) || holds(&it.after))
+    {
+        let detail = format!(
+            "The planned change of output {name} holds an ephemeral value. This is a defect of Mayfly; please report it."
+        );
+        walk.report_about(
+            &format!("output.{name}"),
+            "ephemeral-in-plan",
+            "Ephemeral value in a plan",
+            detail,
+        );
     }
 }
 
@@ -141,12 +167,19 @@ fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
     let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
     memo.begin(&[
         options.workspace.as_bytes(),
-        &[u8::from(options.applying), u8::from(options.refresh), u8::from(options.mode == PlanMode::Destroy)],
+        &[
+            u8::from(options.applying),
+            u8::from(options.refresh),
+            u8::from(options.mode == PlanMode::Destroy),
+        ],
         replace.join("\n").as_bytes(),
     ]);
 }
 
-fn given_plain(program: &Program, variables: &VariableValues) -> std::collections::BTreeMap<values::Str, Value> {
+fn given_plain(
+    program: &Program,
+    variables: &VariableValues,
+) -> std::collections::BTreeMap<values::Str, Value> {
     let declared = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
     let given = declared.filter_map(|(name, entry)| {
         let given = variables.get(name)?;
@@ -162,7 +195,10 @@ fn given_plain(program: &Program, variables: &VariableValues) -> std::collection
     given.collect()
 }
 
-fn given_ephemeral(program: &Program, variables: &VariableValues) -> std::collections::BTreeSet<values::Str> {
+fn given_ephemeral(
+    program: &Program,
+    variables: &VariableValues,
+) -> std::collections::BTreeSet<values::Str> {
     let declared = program.root().variables.iter().filter(|(_, it)| it.variable().ephemeral);
     declared.map(|(name, _)| name.clone()).filter(|name| variables.contains(name)).collect()
 }

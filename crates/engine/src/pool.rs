@@ -60,13 +60,26 @@ struct Running {
 
 impl Pool {
     /// The place for a configuration; a new one or that of an equal one.
-    pub(crate) fn slot(&self, source: ProviderSource, config: Digest, value: Value, entry: Option<Entry>) -> SlotIx {
+    pub(crate) fn slot(
+        &self,
+        source: ProviderSource,
+        config: Digest,
+        value: Value,
+        entry: Option<Entry>,
+    ) -> SlotIx {
         let mut slots = self.slots.borrow_mut();
         let next = SlotIx(slots.len() as u32);
         let index = *self.by_config.borrow_mut().entry((source.clone(), config)).or_insert(next);
         if index == next {
             let users = Cell::new(0);
-            slots.push(Rc::new(Slot { source, config, value, entry, users, provider: OnceCell::new() }));
+            slots.push(Rc::new(Slot {
+                source,
+                config,
+                value,
+                entry,
+                users,
+                provider: OnceCell::new(),
+            }));
         }
         let users = &slots[index.0 as usize].users;
         users.set(users.get() + 1);
@@ -143,7 +156,10 @@ impl Walk<'_> {
         }
         let found = provider.validate_provider_config(slot.value.clone()).await;
         self.report_provider(found, place, None)?;
-        let request = ConfigureRequest { core_version: Str::from(state::WRITTEN_VERSION), config: slot.value.clone() };
+        let request = ConfigureRequest {
+            core_version: Str::from(state::WRITTEN_VERSION),
+            config: slot.value.clone(),
+        };
         self.report_provider(provider.configure(request).await, place, None)
     }
 
@@ -172,8 +188,16 @@ impl Walk<'_> {
 
     async fn end(&self, slot: &Slot, running: &Running) {
         if tokio::time::timeout(END_TIMEOUT, running.provider.close()).await.is_err() {
-            let detail = format!("The provider {} was asked to end and did not within {} seconds.", slot.source.for_display(), END_TIMEOUT.as_secs());
-            self.report(Diagnostic::warning("provider-does-not-end", "Provider does not end", detail));
+            let detail = format!(
+                "The provider {} was asked to end and did not within {} seconds.",
+                slot.source.for_display(),
+                END_TIMEOUT.as_secs()
+            );
+            self.report(Diagnostic::warning(
+                "provider-does-not-end",
+                "Provider does not end",
+                detail,
+            ));
         }
         self.emit(Event::ProviderEnded { provider: slot.source.clone(), serial: running.serial });
     }

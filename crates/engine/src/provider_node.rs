@@ -15,13 +15,21 @@ use crate::{
 
 impl Walk<'_> {
     /// One turn of a provider block.
-    pub(crate) fn run_provider(&self, node: NodeIx, index: ModuleIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+    pub(crate) fn run_provider(
+        &self,
+        node: NodeIx,
+        index: ModuleIx,
+        module: &Rc<ModuleRun>,
+        entry: &Entry,
+    ) -> Turn {
         let config = entry.provider_config();
         if let Some(expr) = config.for_each {
             self.report_unsupported(entry, expr.into(), "provider instances made by for_each");
             return Turn::Failed;
         }
-        let Some(source) = self.provider_source(module, &config.local_name) else { return Turn::Failed };
+        let Some(source) = self.provider_source(module, &config.local_name) else {
+            return Turn::Failed;
+        };
         let Ok(schema) = self.provider_schema(&source, Some(entry)) else { return Turn::Failed };
         let name = NodeName::Provider(config.local_name.clone(), config.alias.clone());
         let turn = self.remembered(node, module, name, &entry.item, &[], || {
@@ -71,7 +79,8 @@ impl Walk<'_> {
         let detail = format!(
             "The schemas of the provider {source} are not there. Run \"mayfly init\" to install the providers that this configuration needs."
         );
-        let diagnostic = Diagnostic::error("missing-provider-schema", "Missing provider schema", detail);
+        let diagnostic =
+            Diagnostic::error("missing-provider-schema", "Missing provider schema", detail);
         match entry {
             Some(entry) => self.report_at(entry, entry.item.header.into(), None, diagnostic),
             None => self.report(diagnostic),

@@ -11,7 +11,7 @@ use std::{
 use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Severity};
 use hir::{
-    Entry, Scope,
+    Entry, Expr, ExprId, Exprs, Scope,
     item::{Provisioner, RefPlace},
 };
 use provider::{Attribute, Block};
@@ -19,6 +19,7 @@ use values::{MarkKind, Str, Type, Value};
 
 use crate::{
     event::Event,
+    redact::has_short_secret,
     request::{Command, CommandStatus},
     resource::Subject,
     walk::{Each, EngineScope, Failed, OwnObject, Walk},
@@ -33,7 +34,10 @@ static SCHEMA: LazyLock<Block> = LazyLock::new(|| {
         ("environment", Attribute::optional(Type::map(Type::String))),
         ("quiet", Attribute::optional(Type::Bool)),
     ];
-    Block::new(attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+    Block::new(
+        attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect(),
+        BTreeMap::new(),
+    )
 });
 
 /// The longest output that is kept for an error, in bytes.
@@ -92,12 +96,20 @@ impl Walk<'_> {
     }
 
     /// Runs the provisioners of an object that is about to be destroyed. Where one fails, it is not.
-    pub(crate) async fn provision_destroyed(&self, subject: &Subject, value: &Value) -> Result<(), Failed> {
+    pub(crate) async fn provision_destroyed(
+        &self,
+        subject: &Subject,
+        value: &Value,
+    ) -> Result<(), Failed> {
         let Some(entry) = &subject.entry else { return Ok(()) };
         let each = Each { key: subject.address.key.clone(), value: None };
         for provisioner in entry.resource().provisioners.iter().filter(|it| it.at_destroy) {
             if &*provisioner.kind != "local-exec" {
-                self.report_unsupported(entry, provisioner.node.into(), &format!("the provisioner \"{}\"", provisioner.kind));
+                self.report_unsupported(
+                    entry,
+                    provisioner.node.into(),
+                    &format!("the provisioner \"{}\"", provisioner.kind),
+                );
                 return Err(Failed);
             }
             self.provision(subject, entry, &each, value, provisioner).await?;
@@ -120,10 +132,17 @@ impl Walk<'_> {
         let address = subject.address.clone();
         let kind = provisioner.kind.to_string();
         self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
-        let ran = match self.decode(&scope, entry, &provisioner.body, provisioner.node, &SCHEMA, Some(&subject.text)) {
+        let ran = match self.decode(
+            &scope,
+            entry,
+            &provisioner.body,
+            provisioner.node,
+            &SCHEMA,
+            Some(&subject.text),
+        ) {
             Ok(config) => {
-                self.learn_references(&scope, entry, &config);
-                self.local_exec(&address, &kind, &config).await
+                let hides_all = self.learn_references(&scope, entry, &config);
+                self.local_exec(&address, &kind, &config, hides_all).await
             }
             Err(Failed) => {
                 self.emit(Event::ProvisionErrored { address, provisioner: kind });
@@ -135,28 +154,41 @@ impl Walk<'_> {
             return Ok(());
         };
         self.emit(Event::ProvisionErrored { address, provisioner: kind });
-        let severity = if provisioner.continue_on_failure { Severity::Warning } else { Severity::Error };
+        let severity =
+            if provisioner.continue_on_failure { Severity::Warning } else { Severity::Error };
         let error = Diagnostic::error("local-exec", "local-exec provisioner error", detail);
         let diagnostic = Diagnostic { severity, ..error };
         self.report_at(entry, provisioner.node.into(), Some(&subject.text), diagnostic);
         if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
     }
 
-    /// Learns the secrets that the command may print: those of everything that its arguments refer to.
-    fn learn_references(&self, scope: &dyn Scope, entry: &Entry, config: &Value) {
-        self.environment.redactor.learn(config);
+    /// Learns the secrets that the command may print: those of everything that its arguments refer to. Gives whether one
+    /// of them is too short to be found again.
+    fn learn_references(&self, scope: &dyn Scope, entry: &Entry, config: &Value) -> bool {
+        let redactor = &self.environment.redactor;
+        redactor.learn(config);
+        let mut some_short = has_short_secret(config);
         for it in entry.item.refs.iter() {
             if !matches!(it.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner) {
                 continue;
             }
-            if let Ok(evaluated) = hir::eval::evaluate(&entry.item.exprs, it.expr, scope) {
-                self.environment.redactor.learn(&evaluated.value);
+            let traversal = whole_traversal(&entry.item.exprs, it.expr);
+            if let Ok(evaluated) = hir::eval::evaluate(&entry.item.exprs, traversal, scope) {
+                redactor.learn(&evaluated.value);
+                some_short |= has_short_secret(&evaluated.value);
             }
         }
+        some_short
     }
 
     /// Runs the command; the error is the detail of a diagnostic.
-    async fn local_exec(&self, address: &ResourceInstance, kind: &str, config: &Value) -> Result<(), String> {
+    async fn local_exec(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        config: &Value,
+        hides_all: bool,
+    ) -> Result<(), String> {
         let secrecy = Secrecy::of(config);
         let arguments = Arguments::read(&config.without_all_marks())?;
         let executing = if arguments.quiet {
@@ -170,7 +202,8 @@ impl Walk<'_> {
             notice: secrecy.notice(),
             printed: Arc::default(),
         };
-        let (events, redactor) = (Arc::clone(&self.environment.events), self.environment.redactor.clone());
+        let (events, redactor) =
+            (Arc::clone(&self.environment.events), self.environment.redactor.clone());
         let shown = output.clone();
         let show = move |line: &str| {
             let line = shown.notice.map_or_else(|| redactor.redact(line), str::to_owned);
@@ -189,29 +222,60 @@ impl Walk<'_> {
             show(line);
         };
         let shell_command = arguments.text.clone();
-        let status = self.environment.commands.run(arguments.command, &line, &self.environment.cancel).await;
+        let status =
+            self.environment.commands.run(arguments.command, &line, &self.environment.cancel).await;
         let printed = output.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match status {
             Ok(CommandStatus { success: true, .. }) => Ok(()),
-            Ok(CommandStatus { text, .. }) => Err(self.failure(secrecy, &shell_command, &text, &printed)),
+            Ok(CommandStatus { text, .. }) => {
+                Err(self.failure(secrecy, hides_all, &shell_command, &text, &printed))
+            }
             Err(reason) => Err(format!("The command could not be started: {reason}.")),
         }
     }
 
-    fn failure(&self, secrecy: Secrecy, command: &str, status: &str, printed: &str) -> String {
+    fn failure(
+        &self,
+        secrecy: Secrecy,
+        hides_all: bool,
+        command: &str,
+        status: &str,
+        printed: &str,
+    ) -> String {
         let redactor = &self.environment.redactor;
         if secrecy == Secrecy::None {
-            return redactor.redact(&format!("Error running command '{command}': {status}. Output: {printed}"));
+            return redactor.redact(&format!(
+                "Error running command '{command}': {status}. Output: {printed}"
+            ));
         }
-        match redactor.redact_strictly(printed) {
-            Some(printed) => format!(
-                "Error running a command whose configuration holds secrets: {status}. Its output, without them: {printed}"
-            ),
-            None => format!(
+        if hides_all {
+            return format!(
                 "Error running a command whose configuration holds secrets: {status}. Its output is not shown, because one of them is too short to be found in it."
-            ),
+            );
+        }
+        let printed = redactor.redact_all(printed);
+        format!(
+            "Error running a command whose configuration holds secrets: {status}. Its output, without them: {printed}"
+        )
+    }
+}
+
+/// The longest chain of attributes and indexes that an expression begins.
+fn whole_traversal(exprs: &Exprs, start: ExprId) -> ExprId {
+    let mut whole = start;
+    // Children come before their parents, so one pass sees the chain in order.
+    for (id, expr) in exprs.iter() {
+        match expr {
+            Expr::GetAttr { base, .. } if *base == whole => whole = id,
+            Expr::Index { base, key }
+                if *base == whole && matches!(exprs[*key], Expr::Literal(_)) =>
+            {
+                whole = id
+            }
+            _ => {}
         }
     }
+    whole
 }
 
 #[derive(Clone)]
@@ -233,7 +297,9 @@ struct Arguments {
 impl Arguments {
     fn read(config: &Value) -> Result<Arguments, String> {
         if !config.is_wholly_known() {
-            return Err("The configuration of the provisioner has parts that are not known.".to_owned());
+            return Err(
+                "The configuration of the provisioner has parts that are not known.".to_owned()
+            );
         }
         let attribute = |name: &str| config.get_attr(name).filter(|it| !it.is_null());
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -242,15 +308,25 @@ impl Arguments {
             return Err("local-exec provisioner command must be a non-empty string".to_owned());
         }
         let interpreter = attribute("interpreter");
-        let interpreter: Vec<String> =
-            interpreter.iter().flat_map(|it| it.as_slice().unwrap_or_default()).filter_map(text).collect();
-        let mut arguments = if interpreter.is_empty() { default_interpreter() } else { interpreter };
+        let interpreter: Vec<String> = interpreter
+            .iter()
+            .flat_map(|it| it.as_slice().unwrap_or_default())
+            .filter_map(text)
+            .collect();
+        let mut arguments =
+            if interpreter.is_empty() { default_interpreter() } else { interpreter };
         arguments.push(command.clone());
         let environment = attribute("environment");
         let environment = environment.iter().flat_map(|it| it.as_map().into_iter().flatten());
-        let environment = environment.filter_map(|(name, value)| Some((name.to_string(), text(value)?))).collect();
+        let environment = environment
+            .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
+            .collect();
         Ok(Arguments {
-            command: Command { arguments, directory: attribute("working_dir").as_ref().and_then(text), environment },
+            command: Command {
+                arguments,
+                directory: attribute("working_dir").as_ref().and_then(text),
+                environment,
+            },
             text: command,
             quiet: attribute("quiet").and_then(|it| it.as_bool()).unwrap_or(false),
         })

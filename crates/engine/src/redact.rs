@@ -38,8 +38,28 @@ struct Patterns {
     secrets: BTreeSet<Box<str>>,
     /// Longest first, so that a secret inside another does not tear it.
     spellings: Vec<Box<str>>,
-    /// Whether one was too short to look for.
-    some_too_short: bool,
+}
+
+/// Whether a text or number inside of `value` is secret and too short to be looked for, so that a text without it
+/// cannot be promised.
+pub(crate) fn has_short_secret(value: &Value) -> bool {
+    short_secret(value, false)
+}
+
+fn short_secret(value: &Value, is_secret: bool) -> bool {
+    let is_secret = is_secret
+        || value.marks().has(MarkKind::Ephemeral)
+        || value.marks().has(MarkKind::Sensitive);
+    if !is_secret && !value.has_deep_secret() {
+        return false;
+    }
+    let length = match value.kind() {
+        Kind::String(text) => text.len(),
+        Kind::Number(number) => number.to_string().len(),
+        _ => 0,
+    };
+    (is_secret && length > 0 && length < MIN_SECRET)
+        || value.elements().any(|(_, part)| short_secret(part, is_secret))
 }
 
 impl Redactor {
@@ -73,14 +93,10 @@ impl Redactor {
         self.shared.read().unwrap_or_else(PoisonError::into_inner).ephemeral.replace(text)
     }
 
-    /// `text` without any ephemeral or sensitive value. `None` where a known secret is too short to be found, so that
-    /// nothing can be said for sure.
-    pub fn redact_strictly(&self, text: &str) -> Option<String> {
+    /// `text` without any ephemeral or sensitive value.
+    pub fn redact_all(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
-        if known.ephemeral.some_too_short || known.sensitive.some_too_short {
-            return None;
-        }
-        Some(known.sensitive.replace(&known.ephemeral.replace(text)))
+        known.sensitive.replace(&known.ephemeral.replace(text))
     }
 
     /// Whether an ephemeral value is in the bytes, in any of its spellings.
@@ -121,16 +137,7 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
 
 impl Patterns {
     fn add(&mut self, secret: &str) {
-        if secret.is_empty() {
-            return;
-        }
-        if secret.len() < MIN_SECRET {
-            // A short number, `true` or a single word of structure says nothing by itself, but its absence cannot be
-            // promised either.
-            self.some_too_short = true;
-            return;
-        }
-        if !self.secrets.insert(secret.into()) {
+        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
             return;
         }
         self.spellings.extend(spellings(secret).into_iter().map(String::into_boxed_str));
@@ -153,7 +160,9 @@ impl Patterns {
 fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
     // What arrives line by line never holds a text of several lines as a whole.
-    found.extend(secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned));
+    found.extend(
+        secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
+    );
     for once in [json_escaped(secret, false), json_escaped(secret, true)] {
         found.push(json_escaped(&once, false));
         found.push(json_escaped(&once, true));
@@ -204,7 +213,9 @@ fn percent_encoded(text: &str, space: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte as char),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                encoded.push(byte as char)
+            }
             b' ' => encoded.push_str(space),
             _ => {
                 let _ = write!(encoded, "%{byte:02X}");
@@ -220,7 +231,10 @@ fn base64_forms(secret: &[u8]) -> Vec<String> {
     for alignment in 0..3 {
         let mut bytes = vec![0; alignment];
         bytes.extend_from_slice(secret);
-        for engine in [&base64::engine::general_purpose::STANDARD_NO_PAD, &base64::engine::general_purpose::URL_SAFE_NO_PAD] {
+        for engine in [
+            &base64::engine::general_purpose::STANDARD_NO_PAD,
+            &base64::engine::general_purpose::URL_SAFE_NO_PAD,
+        ] {
             let text = engine.encode(&bytes);
             let first = [0, 2, 3][alignment];
             let last = text.len() - usize::from(bytes.len() % 3 != 0);
@@ -286,17 +300,19 @@ mod tests {
     }
 
     #[test]
-    fn short_secrets_are_not_looked_for_but_remembered() {
-        let redactor = knowing("abc");
-        assert_eq!(redactor.redact("abcdef"), "abcdef");
-        assert_eq!(redactor.redact_strictly("abcdef"), None);
+    fn short_secrets_are_not_looked_for_but_told() {
+        assert_eq!(knowing("abc").redact("abcdef"), "abcdef");
+        assert!(has_short_secret(&Value::string("abc").with_mark(Mark::Ephemeral)));
+        assert!(has_short_secret(&Value::tuple(vec![Value::int(1234)]).with_mark(Mark::Sensitive)));
+        assert!(!has_short_secret(&Value::string("abcdef").with_mark(Mark::Ephemeral)));
+        assert!(!has_short_secret(&Value::string("abc")));
     }
 
     #[test]
-    fn sensitive_values_are_replaced_only_strictly() {
+    fn sensitive_values_are_replaced_only_where_that_is_asked_for() {
         let redactor = Redactor::new();
         redactor.learn(&Value::string("eu-west-1").with_mark(Mark::Sensitive));
         assert_eq!(redactor.redact("in eu-west-1"), "in eu-west-1");
-        assert_eq!(redactor.redact_strictly("in eu-west-1").as_deref(), Some("in (redacted)"));
+        assert_eq!(redactor.redact_all("in eu-west-1"), "in (redacted)");
     }
 }

@@ -98,7 +98,10 @@ pub trait ProviderFactory: Send + Sync {
     ///
     /// # Errors
     /// A diagnostic that tells why it cannot be started.
-    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
+    fn start(
+        &self,
+        source: &ProviderSource,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
 }
 
 /// Takes the state after every operation that changed it.
@@ -175,7 +178,10 @@ impl CancelToken {
 
     /// Asks once more.
     pub fn cancel(&self) {
-        let _ = self.shared.requests.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1)));
+        let _ = self
+            .shared
+            .requests
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| Some(n.saturating_add(1)));
         self.shared.notify.notify_waiters();
     }
 

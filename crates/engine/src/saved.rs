@@ -7,11 +7,18 @@ use state::{StateFile, StateIdentity};
 ///
 /// # Errors
 /// The diagnostic to show.
-pub fn check_plan_is_current(plan: &StateIdentity, current: Option<&StateFile>) -> Result<(), Box<Diagnostic>> {
+pub fn check_plan_is_current(
+    plan: &StateIdentity,
+    current: Option<&StateFile>,
+) -> Result<(), Box<Diagnostic>> {
     let (lineage, serial) = current.map_or(("", 0), |it| (it.lineage.as_str(), it.serial));
     if !plan.lineage.is_empty() && !lineage.is_empty() && plan.lineage != lineage {
         let detail = "The given plan file was created against a different state: its lineage is another one. A plan can only be applied to the state that it was made for. Make a new plan in this directory.";
-        return Err(Box::new(Diagnostic::error("plan-for-other-state", "Saved plan does not match the given state", detail)));
+        return Err(Box::new(Diagnostic::error(
+            "plan-for-other-state",
+            "Saved plan does not match the given state",
+            detail,
+        )));
     }
     if plan.serial != serial || plan.lineage.is_empty() != lineage.is_empty() {
         let detail = "The given plan file can no longer be applied because the state was changed by another operation after the plan was created.";
@@ -27,7 +34,8 @@ mod tests {
     #[track_caller]
     fn check(plan: (&str, u64), current: Option<(&str, u64)>, expected: Option<&str>) {
         let plan = StateIdentity { lineage: plan.0.to_owned(), serial: plan.1 };
-        let current = current.map(|(lineage, serial)| StateFile { serial, ..StateFile::new(lineage.to_owned()) });
+        let current = current
+            .map(|(lineage, serial)| StateFile { serial, ..StateFile::new(lineage.to_owned()) });
         let found = check_plan_is_current(&plan, current.as_ref()).err();
         assert_eq!(found.map(|it| it.summary).as_deref(), expected);
     }

@@ -7,7 +7,12 @@ use values::{MarkKind, Value, functions::FunctionEnv};
 ///
 /// # Errors
 /// What is wrong with it, in words for the user.
-pub(crate) fn render(functions: &dyn FunctionEnv, name: &str, text: &str, variables: &Value) -> Result<Value, String> {
+pub(crate) fn render(
+    functions: &dyn FunctionEnv,
+    name: &str,
+    text: &str,
+    variables: &Value,
+) -> Result<Value, String> {
     let (exprs, root, free_names, problems) = lower_template(text);
     if let Some(problem) = problems.first() {
         return Err(format!("failed to parse {name}: {}: {}", problem.summary, problem.detail));
@@ -21,10 +26,16 @@ pub(crate) fn render(functions: &dyn FunctionEnv, name: &str, text: &str, variab
         symbols.push((symbol, value.with_marks(variables.marks())));
     }
     let scope = TemplateScope { functions };
-    let evaluated = eval::evaluate_with(&exprs, root, &symbols, &scope).map_err(|_| format!("{name} refers to something that templates do not have"))?;
+    let evaluated = eval::evaluate_with(&exprs, root, &symbols, &scope)
+        .map_err(|_| format!("{name} refers to something that templates do not have"))?;
     match evaluated.diagnostics.iter().find(|it| it.severity == db::Severity::Error) {
-        Some(_) if variables.has_deep(MarkKind::Ephemeral) || variables.has_deep(MarkKind::Sensitive) => {
-            Err(format!("failed to render {name}; why is not shown, because secrets are among its variables"))
+        Some(_)
+            if variables.has_deep(MarkKind::Ephemeral)
+                || variables.has_deep(MarkKind::Sensitive) =>
+        {
+            Err(format!(
+                "failed to render {name}; why is not shown, because secrets are among its variables"
+            ))
         }
         Some(error) => Err(format!("failed to render {name}: {}: {}", error.summary, error.detail)),
         None => Ok(evaluated.value),
@@ -38,11 +49,17 @@ struct TemplateScope<'f> {
 
 impl Scope for TemplateScope<'_> {
     fn reference(&self, _: &Ref) -> Result<Value, Interrupt> {
-        Err(Interrupt::Refused { summary: "Invalid reference", detail: "Templates see only the variables that they are given.".to_owned() })
+        Err(Interrupt::Refused {
+            summary: "Invalid reference",
+            detail: "Templates see only the variables that they are given.".to_owned(),
+        })
     }
 
     fn provider_function(&self, _: &str, _: &[Value]) -> Result<Value, Interrupt> {
-        Err(Interrupt::Refused { summary: "Invalid function", detail: "Templates cannot call functions of providers.".to_owned() })
+        Err(Interrupt::Refused {
+            summary: "Invalid function",
+            detail: "Templates cannot call functions of providers.".to_owned(),
+        })
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -8,11 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use addr::{ProviderSource, ResourceMode};
 use db::{Diagnostic, Severity};
 use futures::{StreamExt, stream};
-use hir::{
-    Entry, Module, NodeId, Program, eval,
-    item::Body,
-    names::provider_local_name,
-};
+use hir::{Entry, Module, NodeId, Program, eval, item::Body, names::provider_local_name};
 use provider::{Block, Provider, ProviderDiagnostic, ValidateRequest};
 use values::{Str, Value, msgpack};
 
@@ -75,13 +71,16 @@ pub async fn validate(
         collect(program, &offline, module, &mut cases, &mut diagnostics);
     }
     for (source, cases) in cases {
-        let open: Vec<Case<'_>> = cases.into_iter().filter(|case| !is_known_good(&source, case, verdicts)).collect();
+        let open: Vec<Case<'_>> =
+            cases.into_iter().filter(|case| !is_known_good(&source, case, verdicts)).collect();
         if open.is_empty() {
             continue;
         }
         match environment.providers.start(&source).await {
             Ok(provider) => {
-                diagnostics.extend(ask_all(program, environment, &source, &*provider, open, verdicts).await);
+                diagnostics.extend(
+                    ask_all(program, environment, &source, &*provider, open, verdicts).await,
+                );
                 provider.close().await;
             }
             Err(diagnostic) => diagnostics.push(*diagnostic),
@@ -108,10 +107,20 @@ fn collect<'p>(
     for entry in module.resources.values() {
         let resource = entry.resource();
         let mode = resource.resource.mode;
-        let Some(source) = module.provider_sources.get(&provider_local_name(resource)) else { continue };
+        let Some(source) = module.provider_sources.get(&provider_local_name(resource)) else {
+            continue;
+        };
         let Some(schemas) = program.schemas.get(source) else { continue };
         let Some(schema) = schemas.of_mode(mode, &resource.resource.type_name) else { continue };
-        let decoded = decode(program, &scope, entry, &resource.body, entry.item.header, schema.block(), diagnostics);
+        let decoded = decode(
+            program,
+            &scope,
+            entry,
+            &resource.body,
+            entry.item.header,
+            schema.block(),
+            diagnostics,
+        );
         let Some((config, encoded)) = decoded else { continue };
         let case = Case {
             entry,
@@ -132,7 +141,8 @@ fn collect<'p>(
             continue;
         }
         let block = schemas.provider.block();
-        let decoded = decode(program, &scope, entry, &config.body, entry.item.header, block, diagnostics);
+        let decoded =
+            decode(program, &scope, entry, &config.body, entry.item.header, block, diagnostics);
         let Some((value, encoded)) = decoded else { continue };
         let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
         let case = Case {
@@ -161,7 +171,8 @@ fn decode(
     let decoded = eval::decode_body(&entry.item.exprs, body, header, block, scope).ok()?;
     if decoded.has_errors() {
         for problem in decoded.diagnostics {
-            let mut diagnostic = Diagnostic::error(problem.id, problem.summary, problem.detail).at(program.locate(entry.origin, problem.at));
+            let mut diagnostic = Diagnostic::error(problem.id, problem.summary, problem.detail)
+                .at(program.locate(entry.origin, problem.at));
             diagnostic.context = program.context(entry.origin);
             diagnostic.values = problem.values;
             diagnostics.push(diagnostic);
@@ -198,7 +209,8 @@ async fn ask_all(
 }
 
 async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic> {
-    let request = ValidateRequest { type_name: case.type_name.clone(), config: case.config.clone() };
+    let request =
+        ValidateRequest { type_name: case.type_name.clone(), config: case.config.clone() };
     match case.mode {
         None => provider.validate_provider_config(case.config.clone()).await,
         Some(ResourceMode::Managed) => provider.validate_resource_config(request).await,
@@ -207,12 +219,21 @@ async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic
     }
 }
 
-fn located(program: &Program, environment: &Environment, case: &Case<'_>, found: ProviderDiagnostic) -> Diagnostic {
-    let at = found.path.as_ref().and_then(|path| eval::locate_path(case.body, &case.entry.item.exprs, path));
+fn located(
+    program: &Program,
+    environment: &Environment,
+    case: &Case<'_>,
+    found: ProviderDiagnostic,
+) -> Diagnostic {
+    let at = found
+        .path
+        .as_ref()
+        .and_then(|path| eval::locate_path(case.body, &case.entry.item.exprs, path));
     let at = at.unwrap_or_else(|| case.entry.item.header.into());
     let redact = |text: &str| environment.redactor.redact(text);
     let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
-    let mut diagnostic = Diagnostic::error("provider", redact(&found.summary), redact(&found.detail));
+    let mut diagnostic =
+        Diagnostic::error("provider", redact(&found.summary), redact(&found.detail));
     diagnostic.severity = severity;
     diagnostic.context = program.context(case.entry.origin);
     diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())

@@ -69,6 +69,9 @@ impl VariableValues {
 impl GivenValue {
     /// Whether the value was given as text from outside of any file: such text was converted by nobody.
     pub fn is_text(&self) -> bool {
-        matches!(self.source, ValueSource::CommandLine | ValueSource::Environment | ValueSource::Prompt)
+        matches!(
+            self.source,
+            ValueSource::CommandLine | ValueSource::Environment | ValueSource::Prompt
+        )
     }
 }

@@ -208,7 +208,8 @@ impl Graph {
             if !std::mem::replace(&mut it.let_go, false) {
                 continue;
             }
-            let dependencies: Vec<NodeIx> = self.dependencies(node).map(|(dependency, ..)| dependency).collect();
+            let dependencies: Vec<NodeIx> =
+                self.dependencies(node).map(|(dependency, ..)| dependency).collect();
             for dependency in dependencies {
                 self.node_mut(dependency).holds += 1;
                 work.push(dependency);
@@ -223,7 +224,10 @@ impl Graph {
         while next != NO_EDGE {
             let index = next as usize;
             next = self.edges[index].next_dependency;
-            if self.edges[index].active || self.edges[index].kind == EdgeKind::Hold || !kinds(self.edges[index].kind) {
+            if self.edges[index].active
+                || self.edges[index].kind == EdgeKind::Hold
+                || !kinds(self.edges[index].kind)
+            {
                 continue;
             }
             self.edges[index].active = true;
@@ -405,7 +409,10 @@ impl Graph {
     }
 
     /// What a node needs, with the reason and whether it counts, oldest edge last.
-    pub(crate) fn dependencies(&self, node: NodeIx) -> impl Iterator<Item = (NodeIx, EdgeKind, bool)> + '_ {
+    pub(crate) fn dependencies(
+        &self,
+        node: NodeIx,
+    ) -> impl Iterator<Item = (NodeIx, EdgeKind, bool)> + '_ {
         let mut next = self.node(node).first_dependency;
         std::iter::from_fn(move || {
             let edge = self.edges.get(next as usize)?;
@@ -448,7 +455,14 @@ mod tests {
     /// Runs a graph of `edges` (user, dependency) from `demanded`; nodes in `failing` fail, those in `closing` must be
     /// ended. Gives what happened, in order.
     #[track_caller]
-    fn check(nodes: u32, edges: &[(u32, u32)], demanded: &[u32], failing: &[u32], closing: &[u32], expected: &str) {
+    fn check(
+        nodes: u32,
+        edges: &[(u32, u32)],
+        demanded: &[u32],
+        failing: &[u32],
+        closing: &[u32],
+        expected: &str,
+    ) {
         let mut graph = Graph::default();
         for _ in 0..nodes {
             graph.add_node(KIND);
@@ -509,7 +523,14 @@ mod tests {
     #[test]
     fn an_open_node_is_closed_after_its_last_user_and_in_reverse_order() {
         // 0 uses 1, which is opened with 2; 3 uses 2 too.
-        check(4, &[(0, 1), (1, 2), (3, 2)], &[0, 3], &[], &[1, 2], "run 2, run 1, run 3, run 0, close 1, close 2");
+        check(
+            4,
+            &[(0, 1), (1, 2), (3, 2)],
+            &[0, 3],
+            &[],
+            &[1, 2],
+            "run 2, run 1, run 3, run 0, close 1, close 2",
+        );
     }
 
     #[test]

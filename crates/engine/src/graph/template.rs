@@ -3,6 +3,8 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
 //! the run.
 
+use std::collections::BTreeMap;
+
 use addr::ResourceMode;
 use hir::{
     Entry, ExprId, Program,
@@ -68,11 +70,11 @@ pub(crate) struct Template {
     pub(crate) lazy: Vec<bool>,
     pub(crate) variables: FxHashMap<Str, u32>,
     pub(crate) locals: FxHashMap<Str, u32>,
-    pub(crate) outputs: FxHashMap<Str, u32>,
+    pub(crate) outputs: BTreeMap<Str, u32>,
     /// The node of the instances; the expansion is the node before.
     pub(crate) resources: FxHashMap<addr::Resource, u32>,
     pub(crate) calls: FxHashMap<Str, CallNodes>,
-    pub(crate) providers: FxHashMap<(Str, Option<Str>), u32>,
+    pub(crate) providers: BTreeMap<(Str, Option<Str>), u32>,
 }
 
 /// The nodes of one call.
@@ -82,7 +84,7 @@ pub(crate) struct CallNodes {
     pub(crate) gate: Option<u32>,
     pub(crate) done: u32,
     pub(crate) object: u32,
-    pub(crate) outputs: FxHashMap<Str, u32>,
+    pub(crate) outputs: BTreeMap<Str, u32>,
     pub(crate) inputs: Vec<ChildInput>,
 }
 
@@ -96,10 +98,10 @@ impl Template {
             lazy: Vec::new(),
             variables: FxHashMap::default(),
             locals: FxHashMap::default(),
-            outputs: FxHashMap::default(),
+            outputs: BTreeMap::new(),
             resources: FxHashMap::default(),
             calls: FxHashMap::default(),
-            providers: FxHashMap::default(),
+            providers: BTreeMap::new(),
         };
         template.add_nodes(program, module);
         template.add_edges(module);
@@ -143,16 +145,21 @@ impl Template {
     }
 
     fn add_call(&mut self, name: &Str, entry: &Entry, callee: ModuleId, program: &Program) {
-        let gate = (!entry.module_call().depends_on.is_empty()).then(|| self.push(Declared::Gate(entry.clone())));
+        let gate = (!entry.module_call().depends_on.is_empty())
+            .then(|| self.push(Declared::Gate(entry.clone())));
         let call = self.push(Declared::Call(entry.clone(), callee));
-        let mut outputs = FxHashMap::default();
+        let mut outputs = BTreeMap::new();
         for output in program.module(callee).outputs.keys() {
-            let node = self.push(Declared::ModuleOutput { call: entry.clone(), output: output.clone() });
+            let node =
+                self.push(Declared::ModuleOutput { call: entry.clone(), output: output.clone() });
             outputs.insert(output.clone(), node);
         }
         let object = self.push(Declared::ModuleObject(entry.clone()));
         let done = self.push(Declared::CallDone);
-        self.calls.insert(name.clone(), CallNodes { call, gate, done, object, outputs, inputs: Vec::new() });
+        self.calls.insert(
+            name.clone(),
+            CallNodes { call, gate, done, object, outputs, inputs: Vec::new() },
+        );
     }
 
     fn add_edges(&mut self, module: &Module) {
@@ -167,7 +174,8 @@ impl Template {
                 Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
                 Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),
                 Declared::Gate(entry) => {
-                    for item in entry.item.refs.iter().filter(|it| it.place == RefPlace::DependsOn) {
+                    for item in entry.item.refs.iter().filter(|it| it.place == RefPlace::DependsOn)
+                    {
                         self.reference(node, item);
                     }
                 }
@@ -263,8 +271,12 @@ impl Template {
             RefTarget::ModuleOutput(call, output) if item.place != RefPlace::DependsOn => {
                 self.calls.get(call)?.outputs.get(output).copied()
             }
-            RefTarget::Module(call) if item.place != RefPlace::DependsOn => Some(self.calls.get(call)?.object),
-            RefTarget::ModuleOutput(call, _) | RefTarget::Module(call) => Some(self.calls.get(call)?.done),
+            RefTarget::Module(call) if item.place != RefPlace::DependsOn => {
+                Some(self.calls.get(call)?.object)
+            }
+            RefTarget::ModuleOutput(call, _) | RefTarget::Module(call) => {
+                Some(self.calls.get(call)?.done)
+            }
             RefTarget::Ambient(_) => None,
         }
     }
@@ -324,7 +336,9 @@ impl InputRoots {
             inputs.iter().enumerate().map(|(index, input)| (input.value, Some(index))).collect();
         let repetition = match call.repetition {
             Repetition::Single => None,
-            Repetition::Count(expr) | Repetition::ForEach(expr) | Repetition::Enabled(expr) => Some(expr),
+            Repetition::Count(expr) | Repetition::ForEach(expr) | Repetition::Enabled(expr) => {
+                Some(expr)
+            }
         };
         let others = [repetition, call.source_expr, call.version].into_iter().flatten();
         roots.extend(others.map(|expr| (expr, None)));

@@ -4,7 +4,9 @@ use std::{rc::Rc, sync::Arc};
 
 use addr::ResourceMode;
 use hir::Entry;
-use provider::{ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange};
+use provider::{
+    ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
+};
 use state::{Action, CheckKind, Object, ResourceChange, Status};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
@@ -14,7 +16,10 @@ use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
     progress::with_progress,
-    walk::{Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, ResourceValue, Turn, Walk, Work, checks::{Checked, ConditionKind}},
+    walk::{
+        Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, ResourceValue, Turn, Walk, Work,
+        checks::{Checked, ConditionKind},
+    },
 };
 
 /// What an apply call left behind.
@@ -33,7 +38,8 @@ impl Walk<'_> {
         let Some(keys) = self.expanded(node) else { return Turn::Failed };
         let resource = entry.resource();
         let lifecycle = &resource.lifecycle;
-        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions =
+            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
         let mut acts = resource.resource.mode == ResourceMode::Ephemeral;
         let mut creates = false;
         let address = resource.resource.clone().in_module(module.address.clone());
@@ -75,10 +81,14 @@ impl Walk<'_> {
             _ => return Turn::Failed,
         };
         let lifecycle = &entry.resource().lifecycle;
-        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions =
+            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
         let mut tasks = Vec::new();
         for each in &keys.instances {
-            if has_conditions || entry.resource().resource.mode == ResourceMode::Ephemeral || self.is_ordered(module, entry, each) {
+            if has_conditions
+                || entry.resource().resource.mode == ResourceMode::Ephemeral
+                || self.is_ordered(module, entry, each)
+            {
                 tasks.push(Work::Instance(each.clone()));
                 continue;
             }
@@ -90,7 +100,12 @@ impl Walk<'_> {
     }
 
     fn is_ordered(&self, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
-        let address = entry.resource().resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let address = entry
+            .resource()
+            .resource
+            .clone()
+            .in_module(module.address.clone())
+            .instance(each.key.clone());
         let change = self.orders.and_then(|it| it.change(&address));
         change.is_some_and(|it| it.change.action != Action::NoOp)
     }
@@ -111,15 +126,27 @@ impl Walk<'_> {
     }
 
     /// Does what was planned for an instance.
-    pub(crate) async fn apply_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+    pub(crate) async fn apply_instance(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         let config_addr = subject.address.config().to_string();
-        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let checked =
+            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
         let lifecycle = &entry.resource().lifecycle;
         let scope = EngineScope::new(self, subject.module, Some(each));
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked)?;
+        self.check_conditions(
+            &scope,
+            entry,
+            &lifecycle.preconditions,
+            ConditionKind::Precondition,
+            checked,
+        )?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
             Some(ordered) => self.make_change(&subject, entry, each, ordered).await?,
@@ -131,7 +158,13 @@ impl Walk<'_> {
         self.set_instance(node, each, value.clone());
         let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
         let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
-        self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)
+        self.check_conditions(
+            &scope,
+            entry,
+            &lifecycle.postconditions,
+            ConditionKind::Postcondition,
+            checked,
+        )
     }
 
     async fn make_change(
@@ -155,7 +188,8 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        let action = if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
+        let action =
+            if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
         let id = prior.as_ref().and_then(|it| object_id(&it.value));
         let begun = self.apply_start(subject, action, id.clone());
         let prior_value = match plan.action {
@@ -205,14 +239,24 @@ impl Walk<'_> {
     }
 
     /// The plan made with everything known must be a completion of the one that was approved.
-    fn check_final_plan(&self, subject: &Subject, ordered: &ResourceChange, plan: &ChangePlan) -> Result<(), Failed> {
+    fn check_final_plan(
+        &self,
+        subject: &Subject,
+        ordered: &ResourceChange,
+        plan: &ChangePlan,
+    ) -> Result<(), Failed> {
         let refuse = |what: String| {
             let detail = format!(
                 "When expanding the plan for {} to include new values learned so far during apply, provider {} {what}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
                 subject.text,
                 subject.provider.source.for_display()
             );
-            self.report_about(&subject.text, "inconsistent-final-plan", "Provider produced inconsistent final plan", detail);
+            self.report_about(
+                &subject.text,
+                "inconsistent-final-plan",
+                "Provider produced inconsistent final plan",
+                detail,
+            );
         };
         let approved = ordered.change.action;
         let same_action = match (approved, plan.action) {
@@ -234,7 +278,12 @@ impl Walk<'_> {
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
-    fn keep_marks(&self, subject: &Subject, prior: Option<&Prior>, plan: &ChangePlan) -> Result<Value, Failed> {
+    fn keep_marks(
+        &self,
+        subject: &Subject,
+        prior: Option<&Prior>,
+        plan: &ChangePlan,
+    ) -> Result<Value, Failed> {
         let Some(prior) = prior else { return Err(Failed) };
         let object = self.encode(subject, &plan.after, (*prior.object).clone())?;
         self.save(subject, Some(Arc::new(object)))?;
@@ -251,7 +300,13 @@ impl Walk<'_> {
         Instant::now()
     }
 
-    pub(crate) fn apply_end(&self, subject: &Subject, action: ApplyAction, begun: Instant, value: Option<&Value>) {
+    pub(crate) fn apply_end(
+        &self,
+        subject: &Subject,
+        action: ApplyAction,
+        begun: Instant,
+        value: Option<&Value>,
+    ) {
         let (address, elapsed) = (subject.address.clone(), begun.elapsed());
         self.emit(match value {
             Some(value) => Event::ApplyComplete { address, action, id: object_id(value), elapsed },
@@ -292,20 +347,28 @@ impl Walk<'_> {
         let Some(returned) = response.new_state else {
             // Nobody can say what became of the object: the state keeps what it had.
             if !applied.failed {
-                self.blame(subject, "Provider produced invalid object", "returned no object after apply, and no error either");
+                self.blame(
+                    subject,
+                    "Provider produced invalid object",
+                    "returned no object after apply, and no error either",
+                );
             }
             return Applied { failed: true, ..applied };
         };
         if !returned.is_null()
             && let Some(mismatch) = conform::conforms(&returned.ty(), subject.ty()).first()
         {
-            let what = format!("produced an invalid value after apply at {}: {}", mismatch.path, mismatch.message);
+            let what = format!(
+                "produced an invalid value after apply at {}: {}",
+                mismatch.path, mismatch.message
+            );
             self.blame(subject, "Provider produced invalid object", &what);
             return Applied { failed: true, ..applied };
         }
         let wanted = (!applied.failed).then_some(plan.is_some());
         applied.failed |= self.check_returned(subject, &returned, wanted).is_err();
-        let returned = without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
+        let returned =
+            without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
         if let Some(plan) = plan
             && !applied.failed
             && !response.legacy_type_system
@@ -318,12 +381,25 @@ impl Walk<'_> {
 
     /// A returned object must be there or not, as was wanted unless the call failed, wholly known, and without write-only
     /// values.
-    fn check_returned(&self, subject: &Subject, returned: &Value, wanted: Option<bool>) -> Result<(), Failed> {
-        let present = provider::write_only_values_present(&subject.type_name(), returned, subject.schema.block());
+    fn check_returned(
+        &self,
+        subject: &Subject,
+        returned: &Value,
+        wanted: Option<bool>,
+    ) -> Result<(), Failed> {
+        let present = provider::write_only_values_present(
+            &subject.type_name(),
+            returned,
+            subject.schema.block(),
+        );
         let mut ok = self.report_provider(present, None, Some(&subject.text)).is_ok();
         let summary = "Provider returned invalid result object after apply";
         if wanted == Some(returned.is_null()) {
-            let what = if returned.is_null() { "returned no object after apply" } else { "still returned an object after it was deleted" };
+            let what = if returned.is_null() {
+                "returned no object after apply"
+            } else {
+                "still returned an object after it was deleted"
+            };
             self.blame(subject, summary, what);
             ok = false;
         }
@@ -346,7 +422,12 @@ impl Walk<'_> {
     }
 
     /// A returned object must be a completion of the planned one.
-    fn check_kept_promise(&self, subject: &Subject, plan: &ChangePlan, returned: &Value) -> Result<(), Failed> {
+    fn check_kept_promise(
+        &self,
+        subject: &Subject,
+        plan: &ChangePlan,
+        returned: &Value,
+    ) -> Result<(), Failed> {
         let planned = plan.after.without_all_marks();
         let violations = objchange::object_compatible(subject.schema.block(), &planned, returned);
         for violation in &violations {
@@ -358,7 +439,12 @@ impl Walk<'_> {
                 violation.path,
                 if violation.path.is_root() { "" } else { ": " }
             );
-            self.report_about(&subject.text, "inconsistent-result", "Provider produced inconsistent result after apply", detail);
+            self.report_about(
+                &subject.text,
+                "inconsistent-result",
+                "Provider produced inconsistent result after apply",
+                detail,
+            );
         }
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
@@ -410,7 +496,11 @@ impl Walk<'_> {
     ///
     /// # Errors
     /// If it could not be kept; the run then ends as soon as it can.
-    pub(crate) fn save(&self, subject: &Subject, object: Option<Arc<Object>>) -> Result<(), Failed> {
+    pub(crate) fn save(
+        &self,
+        subject: &Subject,
+        object: Option<Arc<Object>>,
+    ) -> Result<(), Failed> {
         let mut state = self.state.borrow_mut();
         match object {
             Some(object) => state.set_current(&subject.address, &subject.provider, object),
@@ -444,5 +534,7 @@ fn without_unknown(value: &Value) -> Value {
     if value.is_wholly_known() {
         return value.clone();
     }
-    value.transform(&mut |_, part| if part.is_known() { part.clone() } else { Value::null(part.ty()) })
+    value.transform(&mut |_, part| {
+        if part.is_known() { part.clone() } else { Value::null(part.ty()) }
+    })
 }

@@ -2,7 +2,8 @@
 
 use hir::item;
 use provider::{
-    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest, objchange,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest,
+    objchange,
 };
 use state::{Action, Reason};
 use values::{MarkKind, Marks, Path, Value};
@@ -61,14 +62,19 @@ impl Walk<'_> {
         let prior_value = prior.map_or_else(null, |it| it.value.without_all_marks());
         let ignored = self.ignored(subject);
         let followed = match (&ignored, prior) {
-            (Some(ignored), Some(_)) => {
-                objchange::ignore_changes(&prior_value, &config, Some(subject.schema.block()), ignored)
-            }
+            (Some(ignored), Some(_)) => objchange::ignore_changes(
+                &prior_value,
+                &config,
+                Some(subject.schema.block()),
+                ignored,
+            ),
             _ => config.clone(),
         };
         let (prior_private, prior_identity) =
             prior.map_or_else(Default::default, |it| (it.private.clone(), it.identity.clone()));
-        let first = self.ask_plan(subject, provider, &prior_value, &followed, prior_private, prior_identity).await?;
+        let first = self
+            .ask_plan(subject, provider, &prior_value, &followed, prior_private, prior_identity)
+            .await?;
         let first = self.check_plan(subject, &prior_value, &followed, first)?;
         let planned = match &ignored {
             // The old SDK may plan changes where none are configured.
@@ -77,14 +83,24 @@ impl Walk<'_> {
             }
             _ => first.planned.clone(),
         };
-        let replace = objchange::replace_paths(subject.schema.block(), &prior_value, &planned, &first.requires_replace);
+        let replace = objchange::replace_paths(
+            subject.schema.block(),
+            &prior_value,
+            &planned,
+            &first.requires_replace,
+        );
         for path in &replace.nonexistent {
             let detail = format!(
                 "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            self.report_about(
+                &subject.text,
+                "invalid-plan",
+                "Provider produced invalid plan",
+                detail,
+            );
         }
         if !replace.nonexistent.is_empty() {
             return Err(Failed);
@@ -102,7 +118,11 @@ impl Walk<'_> {
     }
 
     /// Chooses the action, asks again where the object is replaced, and puts the marks back.
-    async fn decide(&self, provider: &dyn Provider, change: Change<'_>) -> Result<ChangePlan, Failed> {
+    async fn decide(
+        &self,
+        provider: &dyn Provider,
+        change: Change<'_>,
+    ) -> Result<ChangePlan, Failed> {
         let Change { subject, request, unchanged, paths, forced_by_write_only, answer } = change;
         let tainted = request.prior.is_some_and(|it| it.tainted);
         let has_prior = request.prior.is_some_and(|it| !it.tainted);
@@ -120,11 +140,14 @@ impl Walk<'_> {
         if action == Action::DeleteThenCreate && has_prior {
             let null = Value::null(subject.ty().clone());
             let config = request.config.without_all_marks();
-            let again = self.ask_plan(subject, provider, &null, &config, answer.private.clone(), None).await?;
+            let again = self
+                .ask_plan(subject, provider, &null, &config, answer.private.clone(), None)
+                .await?;
             let again = self.conforming_plan(subject, again)?;
             answer = Answer { requires_replace: answer.requires_replace, ..again };
         }
-        let before = request.prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
+        let before =
+            request.prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
         let after = self.planned_marks(subject, request.config, &answer.planned);
         let action = match action {
             // Only what is secret about the object changes: the state must learn it, the provider need not.
@@ -167,7 +190,11 @@ impl Walk<'_> {
         Ok(response)
     }
 
-    fn conforming_plan(&self, subject: &Subject, response: PlanResourceChangeResponse) -> Result<Answer, Failed> {
+    fn conforming_plan(
+        &self,
+        subject: &Subject,
+        response: PlanResourceChangeResponse,
+    ) -> Result<Answer, Failed> {
         let planned = self.checked_object(subject, response.planned_state, "while planning")?;
         let Some(planned) = planned else {
             let detail = format!(
@@ -175,7 +202,12 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            self.report_about(
+                &subject.text,
+                "invalid-plan",
+                "Provider produced invalid plan",
+                detail,
+            );
             return Err(Failed);
         };
         Ok(Answer {
@@ -195,7 +227,8 @@ impl Walk<'_> {
         response: PlanResourceChangeResponse,
     ) -> Result<Answer, Failed> {
         let answer = self.conforming_plan(subject, response)?;
-        let violations = objchange::plan_valid(subject.schema.block(), prior, config, &answer.planned);
+        let violations =
+            objchange::plan_valid(subject.schema.block(), prior, config, &answer.planned);
         if violations.is_empty() || answer.legacy {
             return Ok(answer);
         }
@@ -207,7 +240,12 @@ impl Walk<'_> {
                 violation.path,
                 self.environment.redactor.redact(&violation.message)
             );
-            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            self.report_about(
+                &subject.text,
+                "invalid-plan",
+                "Provider produced invalid plan",
+                detail,
+            );
         }
         Err(Failed)
     }
@@ -216,9 +254,9 @@ impl Walk<'_> {
         match &subject.entry.as_ref()?.resource().lifecycle.ignore_changes {
             item::IgnoreChanges::None => None,
             item::IgnoreChanges::All => Some(objchange::IgnoreChanges::All),
-            item::IgnoreChanges::Paths(paths) => {
-                Some(objchange::IgnoreChanges::Paths(paths.iter().map(|(path, _)| path.0.clone()).collect()))
-            }
+            item::IgnoreChanges::Paths(paths) => Some(objchange::IgnoreChanges::Paths(
+                paths.iter().map(|(path, _)| path.0.clone()).collect(),
+            )),
         }
     }
 
@@ -228,7 +266,10 @@ impl Walk<'_> {
         if !config.is_marked_deep() {
             return marked;
         }
-        let found = config.without_deep(MarkKind::Deprecated).without_deep(MarkKind::Ephemeral).path_marks();
+        let found = config
+            .without_deep(MarkKind::Deprecated)
+            .without_deep(MarkKind::Ephemeral)
+            .path_marks();
         marked.with_path_marks(&found)
     }
 }
@@ -247,7 +288,8 @@ struct Change<'t> {
 
 fn sensitive_paths(value: &Value) -> Vec<String> {
     let found = value.path_marks();
-    let sensitive = found.iter().filter(|(_, marks): &&(Path, Marks)| marks.has(MarkKind::Sensitive));
+    let sensitive =
+        found.iter().filter(|(_, marks): &&(Path, Marks)| marks.has(MarkKind::Sensitive));
     let mut paths: Vec<String> = sensitive.map(|(path, _)| path.to_string()).collect();
     paths.sort();
     paths

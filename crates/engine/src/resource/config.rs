@@ -10,12 +10,24 @@ use crate::walk::{Each, EngineScope, Failed, Walk};
 impl Walk<'_> {
     /// The configuration of a managed or data instance. Ephemeral marks are gone from it: they are allowed on write-only
     /// attributes only, and anywhere else that is an error.
-    pub(crate) fn resource_config(&self, subject: &Subject, entry: &Entry, each: &Each) -> Result<Value, Failed> {
+    pub(crate) fn resource_config(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<Value, Failed> {
         let scope = EngineScope::new(self, subject.module, Some(each));
         let resource = entry.resource();
         let block = subject.schema.block();
         self.refuse_write_only_in_set(subject, entry)?;
-        let config = self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&subject.text))?;
+        let config = self.decode(
+            &scope,
+            entry,
+            &resource.body,
+            entry.item.header,
+            block,
+            Some(&subject.text),
+        )?;
         if !config.has_deep(MarkKind::Ephemeral) {
             return Ok(config);
         }
@@ -32,8 +44,13 @@ impl Walk<'_> {
             let detail = format!(
                 "\"{shown}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
             );
-            let at = eval::locate_path(&resource.body, &entry.item.exprs, &path).unwrap_or(At::Node(entry.item.header));
-            let diagnostic = Diagnostic::error("ephemeral-in-persisted-attribute", "Invalid use of an ephemeral value", detail);
+            let at = eval::locate_path(&resource.body, &entry.item.exprs, &path)
+                .unwrap_or(At::Node(entry.item.header));
+            let diagnostic = Diagnostic::error(
+                "ephemeral-in-persisted-attribute",
+                "Invalid use of an ephemeral value",
+                detail,
+            );
             self.report_at(entry, at, Some(&subject.text), diagnostic);
         }
         Err(Failed)
@@ -47,7 +64,8 @@ impl Walk<'_> {
             subject.provider.source.for_display(),
             subject.address.resource.type_name
         );
-        let diagnostic = Diagnostic::error("write-only-in-set", "Write-only attribute in a set", detail);
+        let diagnostic =
+            Diagnostic::error("write-only-in-set", "Write-only attribute in a set", detail);
         self.report_at(entry, entry.resource().type_node.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -14,12 +14,20 @@ use crate::{
     graph::{EdgeKind, NodeIx},
     memo::Planned,
     progress::with_progress,
-    walk::{Each, EngineScope, Failed, OwnObject, Walk, checks::{Checked, ConditionKind}},
+    walk::{
+        Each, EngineScope, Failed, OwnObject, Walk,
+        checks::{Checked, ConditionKind},
+    },
 };
 
 impl Walk<'_> {
     /// Reads a data source, or plans to.
-    pub(crate) async fn plan_data(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+    pub(crate) async fn plan_data(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
@@ -28,7 +36,10 @@ impl Walk<'_> {
         let digest = self.config_digest(&subject, &config);
         let deferred = self.data_deferred(node, entry, &config);
         let has_conditions = !entry.resource().lifecycle.postconditions.is_empty();
-        if deferred.is_none() && !has_conditions && let Some(planned) = self.planned_same(&subject, digest) {
+        if deferred.is_none()
+            && !has_conditions
+            && let Some(planned) = self.planned_same(&subject, digest)
+        {
             self.take_planned(&subject, each, &planned);
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
@@ -54,7 +65,8 @@ impl Walk<'_> {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
         let lifecycle = &entry.resource().lifecycle;
-        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions =
+            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
@@ -66,7 +78,8 @@ impl Walk<'_> {
     }
 
     fn defer_data(&self, subject: &Subject, config: &Value, reason: Reason) -> Planned {
-        let planned = objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
+        let planned =
+            objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
         let value = self.config_marks(subject, config, &planned);
         let change = ResourceChange {
             addr: subject.address.clone(),
@@ -104,7 +117,11 @@ impl Walk<'_> {
         let place = Some((entry, &entry.resource().body));
         let plain = config.without_all_marks();
         let request = ValidateRequest { type_name: subject.type_name(), config: plain.clone() };
-        self.report_provider(provider.validate_data_config(request).await, place, Some(&subject.text))?;
+        self.report_provider(
+            provider.validate_data_config(request).await,
+            place,
+            Some(&subject.text),
+        )?;
 
         let action = ApplyAction::Read;
         let address = || subject.address.clone();
@@ -125,7 +142,9 @@ impl Walk<'_> {
             .map(|value| self.config_marks(subject, config, &value));
         let elapsed = begun.elapsed();
         self.emit(match &result {
-            Ok(value) => Event::ApplyComplete { address: address(), action, id: object_id(value), elapsed },
+            Ok(value) => {
+                Event::ApplyComplete { address: address(), action, id: object_id(value), elapsed }
+            }
             Err(Failed) => Event::ApplyErrored { address: address(), action, elapsed },
         });
         result
@@ -143,7 +162,11 @@ impl Walk<'_> {
             subject.provider.source.for_display(),
             subject.text
         );
-        let summary = if value.is_none() { "Provider produced null object" } else { "Provider produced invalid object" };
+        let summary = if value.is_none() {
+            "Provider produced null object"
+        } else {
+            "Provider produced invalid object"
+        };
         self.report_about(&subject.text, "invalid-data", summary, detail);
         Err(Failed)
     }
@@ -155,22 +178,50 @@ impl Walk<'_> {
         Ok(Arc::new(self.encode(subject, value, Object { dependencies, ..empty })?))
     }
 
-    fn data_conditions(&self, subject: &Subject, entry: &Entry, each: &Each, value: Option<Value>) -> Result<(), Failed> {
+    fn data_conditions(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        value: Option<Value>,
+    ) -> Result<(), Failed> {
         let lifecycle = &entry.resource().lifecycle;
         let config_addr = subject.address.config().to_string();
-        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let checked =
+            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
         let scope = EngineScope::new(self, subject.module, Some(each));
         match value {
-            None => self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked),
+            None => self.check_conditions(
+                &scope,
+                entry,
+                &lifecycle.preconditions,
+                ConditionKind::Precondition,
+                checked,
+            ),
             Some(value) => {
-                let scope = scope.with_own(OwnObject { resource: &entry.resource().resource, key: &each.key, value });
-                self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)
+                let scope = scope.with_own(OwnObject {
+                    resource: &entry.resource().resource,
+                    key: &each.key,
+                    value,
+                });
+                self.check_conditions(
+                    &scope,
+                    entry,
+                    &lifecycle.postconditions,
+                    ConditionKind::Postcondition,
+                    checked,
+                )
             }
         }
     }
 
     /// Reads a data source that could not be read in plan; others keep what plan read.
-    pub(crate) async fn apply_data(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+    pub(crate) async fn apply_data(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
@@ -179,8 +230,16 @@ impl Walk<'_> {
             self.data_conditions(&subject, entry, each, None)?;
             let config = self.resource_config(&subject, entry, each)?;
             if !config.is_wholly_known() {
-                let detail = format!("{} cannot be read, because its configuration has parts that are not known even in apply.", subject.text);
-                self.report_about(&subject.text, "unknown-data-config", "Configuration contains unknown value", detail);
+                let detail = format!(
+                    "{} cannot be read, because its configuration has parts that are not known even in apply.",
+                    subject.text
+                );
+                self.report_about(
+                    &subject.text,
+                    "unknown-data-config",
+                    "Configuration contains unknown value",
+                    detail,
+                );
                 return Err(Failed);
             }
             let provider = self.provider(subject.provider_node).await?;

@@ -19,7 +19,9 @@ impl Walk<'_> {
         match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
             Ok(true) => {
                 let inherited = self.inherited(node);
-                self.with_facts(node, |it| *it = crate::walk::Facts { prepared: true, ..inherited });
+                self.with_facts(node, |it| {
+                    *it = crate::walk::Facts { prepared: true, ..inherited }
+                });
                 Turn::Tasks(vec![Work::Destroy])
             }
             Ok(false) => Turn::Again,
@@ -29,7 +31,9 @@ impl Walk<'_> {
 
     /// Destroys the object of a destroy node.
     pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
-        let NodeKind::Destroy { index } = self.graph.borrow().kind(node) else { return Err(Failed) };
+        let NodeKind::Destroy { index } = self.graph.borrow().kind(node) else {
+            return Err(Failed);
+        };
         let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Err(Failed) };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
         let entry = find_entry(self, &ordered.addr);
@@ -91,7 +95,8 @@ impl Walk<'_> {
             (Some(left), _) => {
                 // Something is left of it: the state must know what.
                 let left = self.marked(subject, &left);
-                let kept = state::Object { private: applied.private.as_bytes().into(), ..object.clone() };
+                let kept =
+                    state::Object { private: applied.private.as_bytes().into(), ..object.clone() };
                 let kept = self.encode(subject, &left, kept)?;
                 self.save(subject, Some(Arc::new(kept)))?;
                 Err(Failed)

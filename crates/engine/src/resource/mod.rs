@@ -71,20 +71,34 @@ impl Walk<'_> {
     /// Runs the work of one instance of a declared resource.
     pub(crate) async fn run_instance(&self, node: NodeIx, each: &Each) -> Result<(), Failed> {
         let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
-        let Declared::Resource(entry) = &module.template.nodes[local as usize] else { return Err(Failed) };
+        let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
+            return Err(Failed);
+        };
         match (entry.resource().resource.mode, self.phase()) {
             (ResourceMode::Ephemeral, _) => self.open_instance(node, entry, each).await,
             (ResourceMode::Managed, Phase::Plan) => self.plan_instance(node, entry, each).await,
             (ResourceMode::Managed, _) => self.apply_instance(node, entry, each).await,
-            (ResourceMode::Data, phase) if phase.is_plan() => self.plan_data(node, entry, each).await,
+            (ResourceMode::Data, phase) if phase.is_plan() => {
+                self.plan_data(node, entry, each).await
+            }
             (ResourceMode::Data, _) => self.apply_data(node, entry, each).await,
         }
     }
 
     /// What the work of a declared instance needs to know.
-    pub(crate) fn subject(&self, node: NodeIx, entry: &Entry, key: &InstanceKey) -> Result<Subject, Failed> {
+    pub(crate) fn subject(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        key: &InstanceKey,
+    ) -> Result<Subject, Failed> {
         let Some((index, module, _)) = self.declared(node) else { return Err(Failed) };
-        let address = entry.resource().resource.clone().in_module(module.address.clone()).instance(key.clone());
+        let address = entry
+            .resource()
+            .resource
+            .clone()
+            .in_module(module.address.clone())
+            .instance(key.clone());
         let Some(provider_node) = self.provider_node(node) else {
             self.report_missing_provider(entry, &address.to_string());
             return Err(Failed);
@@ -124,7 +138,10 @@ impl Walk<'_> {
             schema,
             identity,
             plans_destroy: schemas.capabilities.plan_destroy,
-            provider_meta: schemas.provider_meta.as_ref().map(|it| Value::null(it.implied_type().clone())),
+            provider_meta: schemas
+                .provider_meta
+                .as_ref()
+                .map(|it| Value::null(it.implied_type().clone())),
             provider_node,
             provider,
             entry,
@@ -151,7 +168,9 @@ impl Walk<'_> {
         );
         let diagnostic = Diagnostic::error("unknown-resource-type", summary, detail);
         match entry {
-            Some(entry) => self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic),
+            Some(entry) => {
+                self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic)
+            }
             None => self.report(diagnostic.with_address(text)),
         }
     }

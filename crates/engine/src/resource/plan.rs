@@ -9,28 +9,43 @@ use provider::{PlanResourceChangeRequest, Private, Provider};
 use state::{Action, Change, CheckKind, Object, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
-use super::{ChangePlan, Subject, change::ChangeRequest, find_entry, find_module, prior::{Prior, storable}};
+use super::{
+    ChangePlan, Subject,
+    change::ChangeRequest,
+    find_entry, find_module,
+    prior::{Prior, storable},
+};
 use crate::{
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind},
     memo::Planned,
-    walk::{Each, EngineScope, Failed, OwnObject, Phase, Walk, checks::{Checked, ConditionKind}},
+    walk::{
+        Each, EngineScope, Failed, OwnObject, Phase, Walk,
+        checks::{Checked, ConditionKind},
+    },
 };
 
 impl Walk<'_> {
     /// Plans a declared instance.
-    pub(crate) async fn plan_instance(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
+    pub(crate) async fn plan_instance(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let config_addr = subject.address.config().to_string();
-        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
+        let checked =
+            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
         let scope = EngineScope::new(self, subject.module, Some(each));
         let lifecycle = &entry.resource().lifecycle;
 
         let config = self.resource_config(&subject, entry, each)?;
         let config_digest = self.config_digest(&subject, &config);
-        let has_conditions = !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions =
+            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
         if !has_conditions && let Some(planned) = self.planned_same(&subject, config_digest) {
             self.take_planned(&subject, each, &planned);
             self.remember_planned(&subject, each, config_digest, planned);
@@ -39,7 +54,13 @@ impl Walk<'_> {
         let drift_before = self.drift.borrow().len();
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(&subject, &*provider).await?;
-        self.check_conditions(&scope, entry, &lifecycle.preconditions, ConditionKind::Precondition, checked)?;
+        self.check_conditions(
+            &scope,
+            entry,
+            &lifecycle.preconditions,
+            ConditionKind::Precondition,
+            checked,
+        )?;
         let replace = self.settings.replace.contains(&subject.address);
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace };
         let plan = self.plan_change(&subject, &*provider, request).await?;
@@ -49,7 +70,13 @@ impl Walk<'_> {
         self.rewrite_dependencies(&subject, prior.as_ref());
         let value = plan.after.clone();
         self.set_instance(node, each, value.clone());
-        let drift = self.drift.borrow().iter().skip(drift_before).find(|it| it.addr == subject.address).cloned();
+        let drift = self
+            .drift
+            .borrow()
+            .iter()
+            .skip(drift_before)
+            .find(|it| it.addr == subject.address)
+            .cloned();
         let planned = Planned {
             change: Some(self.resource_change(&subject, &plan)),
             drift,
@@ -59,7 +86,13 @@ impl Walk<'_> {
         self.record_change(&subject, &planned);
         let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
         let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
-        self.check_conditions(&scope, entry, &lifecycle.postconditions, ConditionKind::Postcondition, checked)?;
+        self.check_conditions(
+            &scope,
+            entry,
+            &lifecycle.postconditions,
+            ConditionKind::Postcondition,
+            checked,
+        )?;
         self.remember_planned(&subject, each, config_digest, planned);
         Ok(())
     }
@@ -84,7 +117,11 @@ impl Walk<'_> {
         if action != Action::NoOp {
             self.with_facts(subject.node, |it| it.changes = true);
         }
-        self.emit(Event::Planned { address: subject.address.clone(), action, reason: change.reason });
+        self.emit(Event::Planned {
+            address: subject.address.clone(),
+            action,
+            reason: change.reason,
+        });
         self.changes.borrow_mut().push(change.clone());
     }
 
@@ -94,7 +131,11 @@ impl Walk<'_> {
         let ancestors = self.with_facts(subject.node, |it| it.ancestors.clone());
         if *prior.object.dependencies != *ancestors {
             let object = Object { dependencies: ancestors, ..(*prior.object).clone() };
-            self.state.borrow_mut().set_current(&subject.address, &subject.provider, Arc::new(object));
+            self.state.borrow_mut().set_current(
+                &subject.address,
+                &subject.provider,
+                Arc::new(object),
+            );
         }
     }
 
@@ -121,7 +162,12 @@ impl Walk<'_> {
     }
 
     /// Plans the end of an instance.
-    pub(crate) async fn plan_gone(&self, node: NodeIx, key: &InstanceKey, reason: Option<Reason>) -> Result<(), Failed> {
+    pub(crate) async fn plan_gone(
+        &self,
+        node: NodeIx,
+        key: &InstanceKey,
+        reason: Option<Reason>,
+    ) -> Result<(), Failed> {
         let subject = self.gone_subject(node, key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
@@ -146,8 +192,12 @@ impl Walk<'_> {
             required_replace: Vec::new(),
             reason,
         };
-        let planned =
-            Planned { change: Some(self.resource_change(&subject, &plan)), drift: None, refreshed: None, value: plan.after };
+        let planned = Planned {
+            change: Some(self.resource_change(&subject, &plan)),
+            drift: None,
+            refreshed: None,
+            value: plan.after,
+        };
         self.record_change(&subject, &planned);
         Ok(())
     }
@@ -157,17 +207,22 @@ impl Walk<'_> {
         let address = match kind {
             NodeKind::Declared { .. } => {
                 let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
-                let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else {
+                let crate::graph::Declared::Resource(entry) =
+                    &module.template.nodes[local as usize]
+                else {
                     return Err(Failed);
                 };
                 return self.subject(node, entry, key);
             }
-            NodeKind::Orphan { index } => self.orphans.borrow()[index as usize].address.instance(key.clone()),
+            NodeKind::Orphan { index } => {
+                self.orphans.borrow()[index as usize].address.instance(key.clone())
+            }
             _ => return Err(Failed),
         };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
         // A destroy plan handles all resources in this way, also those that the configuration has.
-        let entry = (self.phase() == Phase::PlanDestroy).then(|| find_entry(self, &address)).flatten();
+        let entry =
+            (self.phase() == Phase::PlanDestroy).then(|| find_entry(self, &address)).flatten();
         let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
         self.subject_at(node, address, provider_node, entry, module)
     }
@@ -181,7 +236,12 @@ impl Walk<'_> {
     }
 
     /// Asks for the plan of a deletion, from providers that want to be asked.
-    async fn plan_destroy(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Private, Failed> {
+    async fn plan_destroy(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Prior,
+    ) -> Result<Private, Failed> {
         if !subject.plans_destroy {
             return Ok(prior.private.clone());
         }
@@ -203,7 +263,12 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(&subject.text, "invalid-plan", "Provider produced invalid plan", detail);
+            self.report_about(
+                &subject.text,
+                "invalid-plan",
+                "Provider produced invalid plan",
+                detail,
+            );
             return Err(Failed);
         }
         Ok(response.planned_private)
@@ -220,7 +285,11 @@ impl Walk<'_> {
                 "Resource instance {} has an ephemeral value for its prevent_destroy argument, which is invalid because the decision for whether it's okay to destroy instances of this resource instance must stay consistent between plan and apply.",
                 subject.text
             );
-            let diagnostic = Diagnostic::error("ephemeral-prevent-destroy", "Invalid value for prevent_destroy", detail);
+            let diagnostic = Diagnostic::error(
+                "ephemeral-prevent-destroy",
+                "Invalid value for prevent_destroy",
+                detail,
+            );
             self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
             return Err(Failed);
         }
@@ -229,8 +298,15 @@ impl Walk<'_> {
             Ok(Kind::Bool(false) | Kind::Null) => return Ok(()),
             Ok(Kind::Bool(true)) => {}
             _ => {
-                let detail = format!("The prevent_destroy argument of {} must be true or false, and known.", subject.text);
-                let diagnostic = Diagnostic::error("invalid-prevent-destroy", "Invalid value for prevent_destroy", detail);
+                let detail = format!(
+                    "The prevent_destroy argument of {} must be true or false, and known.",
+                    subject.text
+                );
+                let diagnostic = Diagnostic::error(
+                    "invalid-prevent-destroy",
+                    "Invalid value for prevent_destroy",
+                    detail,
+                );
                 self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
                 return Err(Failed);
             }
@@ -239,7 +315,8 @@ impl Walk<'_> {
             "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
             subject.text
         );
-        let diagnostic = Diagnostic::error("prevent-destroy", "Instance cannot be destroyed", detail);
+        let diagnostic =
+            Diagnostic::error("prevent-destroy", "Instance cannot be destroyed", detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use provider::{
-    Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange, write_only_values_present,
+    Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange,
+    write_only_values_present,
 };
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Type, Value, conform, json};
@@ -29,8 +30,14 @@ pub(crate) struct Prior {
 impl Walk<'_> {
     /// The object of an instance, upgraded, refreshed and written to the refreshed state; none if there is none, also
     /// when it is gone. What changed outside is recorded as drift.
-    pub(crate) async fn read_prior(&self, subject: &Subject, provider: &dyn Provider) -> Result<Option<Prior>, Failed> {
-        let Some(stored) = self.previous.current(&subject.address).cloned() else { return Ok(None) };
+    pub(crate) async fn read_prior(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+    ) -> Result<Option<Prior>, Failed> {
+        let Some(stored) = self.previous.current(&subject.address).cloned() else {
+            return Ok(None);
+        };
         let upgraded = self.upgrade(subject, provider, &stored).await?;
         if !self.settings.refresh {
             self.keep_refreshed(subject, Some(&upgraded.object));
@@ -46,15 +53,23 @@ impl Walk<'_> {
     fn keep_refreshed(&self, subject: &Subject, object: Option<&Arc<Object>>) {
         let mut state = self.state.borrow_mut();
         match object {
-            Some(object) if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
-            Some(object) => state.set_current(&subject.address, &subject.provider, Arc::clone(object)),
+            Some(object)
+                if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
+            Some(object) => {
+                state.set_current(&subject.address, &subject.provider, Arc::clone(object))
+            }
             None => {
                 state.remove_current(&subject.address);
             }
         }
     }
 
-    async fn upgrade(&self, subject: &Subject, provider: &dyn Provider, stored: &Arc<Object>) -> Result<Prior, Failed> {
+    async fn upgrade(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        stored: &Arc<Object>,
+    ) -> Result<Prior, Failed> {
         let current = u64::try_from(subject.schema.version()).unwrap_or_default();
         if stored.schema_version > current {
             let detail = format!(
@@ -62,7 +77,12 @@ impl Walk<'_> {
                 subject.text,
                 subject.provider.source.for_display()
             );
-            self.report_about(&subject.text, "newer-provider-state", "Resource instance managed by newer provider version", detail);
+            self.report_about(
+                &subject.text,
+                "newer-provider-state",
+                "Resource instance managed by newer provider version",
+                detail,
+            );
             return Err(Failed);
         }
         let raw_state = match &stored.attributes {
@@ -73,13 +93,17 @@ impl Walk<'_> {
             Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
         };
         let version = i64::try_from(stored.schema_version).unwrap_or_default();
-        let request = UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
+        let request =
+            UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
         let response = provider.upgrade_resource_state(request).await;
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        let value = self.checked_object(subject, response.state, "during upgrade")?.ok_or(Failed)?;
+        let value =
+            self.checked_object(subject, response.state, "during upgrade")?.ok_or(Failed)?;
         let value = remark(&self.marked(subject, &value), stored);
         let unchanged = stored.schema_version == current
-            && stored.decode(subject.ty()).is_ok_and(|old| old.without_all_marks().raw_equals(&value.without_all_marks()));
+            && stored
+                .decode(subject.ty())
+                .is_ok_and(|old| old.without_all_marks().raw_equals(&value.without_all_marks()));
         let object = if unchanged {
             Arc::clone(stored)
         } else {
@@ -95,7 +119,12 @@ impl Walk<'_> {
         })
     }
 
-    async fn refresh(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Option<Prior>, Failed> {
+    async fn refresh(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Prior,
+    ) -> Result<Option<Prior>, Failed> {
         let address = subject.address.clone();
         let id = object_id(&prior.value);
         self.emit(Event::RefreshStart { address: address.clone(), id: id.clone() });
@@ -108,7 +137,12 @@ impl Walk<'_> {
         result
     }
 
-    async fn read_again(&self, subject: &Subject, provider: &dyn Provider, prior: &Prior) -> Result<Option<Prior>, Failed> {
+    async fn read_again(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Prior,
+    ) -> Result<Option<Prior>, Failed> {
         let request = ReadResourceRequest {
             type_name: subject.type_name(),
             current_state: prior.value.without_all_marks(),
@@ -118,7 +152,10 @@ impl Walk<'_> {
         };
         let response = provider.read_resource(request).await;
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        let Some(value) = self.checked_object(subject, response.new_state, "during refresh")? else { return Ok(None) };
+        let Some(value) = self.checked_object(subject, response.new_state, "during refresh")?
+        else {
+            return Ok(None);
+        };
         let block = subject.schema.block();
         let value = objchange::normalize_legacy(&value, block);
         if !value.is_wholly_known() {
@@ -127,7 +164,12 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(&subject.text, "unknown-after-read", "Provider produced invalid object", detail);
+            self.report_about(
+                &subject.text,
+                "unknown-after-read",
+                "Provider produced invalid object",
+                detail,
+            );
             return Err(Failed);
         }
         let same_value = value.raw_equals(&prior.value.without_all_marks());
@@ -146,7 +188,13 @@ impl Walk<'_> {
             };
             Arc::new(self.encode(subject, &value, kept)?)
         };
-        Ok(Some(Prior { value, private: response.private, identity, tainted: prior.tainted, object }))
+        Ok(Some(Prior {
+            value,
+            private: response.private,
+            identity,
+            tainted: prior.tainted,
+            object,
+        }))
     }
 
     /// Checks an object that a provider returned: there, of the schema's type, without write-only values. None if it is
@@ -160,8 +208,16 @@ impl Walk<'_> {
         let provider = subject.provider.source.for_display();
         let blame = "This is a bug in the provider, which should be reported in the provider's own issue tracker.";
         let Some(value) = returned else {
-            let detail = format!("Provider {provider} returned no object for {} {when}, and no error either. {blame}", subject.text);
-            self.report_about(&subject.text, "no-object", "Provider produced invalid object", detail);
+            let detail = format!(
+                "Provider {provider} returned no object for {} {when}, and no error either. {blame}",
+                subject.text
+            );
+            self.report_about(
+                &subject.text,
+                "no-object",
+                "Provider produced invalid object",
+                detail,
+            );
             return Err(Failed);
         };
         if value.is_null() {
@@ -172,39 +228,71 @@ impl Walk<'_> {
                 "Provider {provider} produced an invalid value {when} for {}{}: {}. {blame}",
                 subject.text, mismatch.path, mismatch.message
             );
-            self.report_about(&subject.text, "invalid-object", "Provider produced invalid object", detail);
+            self.report_about(
+                &subject.text,
+                "invalid-object",
+                "Provider produced invalid object",
+                detail,
+            );
             return Err(Failed);
         }
-        let present = write_only_values_present(&subject.type_name(), &value, subject.schema.block());
+        let present =
+            write_only_values_present(&subject.type_name(), &value, subject.schema.block());
         self.report_provider(present, None, Some(&subject.text))?;
         Ok(Some(value))
     }
 
     /// An object of the state with these attributes; everything else from `kept`.
-    pub(crate) fn encode(&self, subject: &Subject, value: &Value, kept: Object) -> Result<Object, Failed> {
+    pub(crate) fn encode(
+        &self,
+        subject: &Subject,
+        value: &Value,
+        kept: Object,
+    ) -> Result<Object, Failed> {
         let stored = value.without_deep(values::MarkKind::Deprecated);
-        let encoded = Object::encode(&subject.text, kept.schema_version, &stored, subject.ty()).map_err(|error| {
-            let detail = format!("The object cannot be kept in the state: {error}.");
-            self.report_about(&subject.text, "state-encode", "Failed to save object to state", detail);
-            Failed
-        })?;
-        Ok(Object { attributes: encoded.attributes, sensitive_paths: encoded.sensitive_paths, ..kept })
+        let encoded = Object::encode(&subject.text, kept.schema_version, &stored, subject.ty())
+            .map_err(|error| {
+                let detail = format!("The object cannot be kept in the state: {error}.");
+                self.report_about(
+                    &subject.text,
+                    "state-encode",
+                    "Failed to save object to state",
+                    detail,
+                );
+                Failed
+            })?;
+        Ok(Object {
+            attributes: encoded.attributes,
+            sensitive_paths: encoded.sensitive_paths,
+            ..kept
+        })
     }
 
     pub(crate) fn identity(&self, subject: &Subject, stored: Option<&Identity>) -> Option<Value> {
         let schema = subject.identity.as_ref()?;
-        let stored = stored.filter(|it| i64::try_from(it.schema_version) == Ok(schema.version()))?;
+        let stored =
+            stored.filter(|it| i64::try_from(it.schema_version) == Ok(schema.version()))?;
         json::decode(stored.json.as_bytes(), schema.implied_type()).ok()
     }
 
-    pub(crate) fn encode_identity(&self, subject: &Subject, identity: Option<&Value>) -> Option<Identity> {
+    pub(crate) fn encode_identity(
+        &self,
+        subject: &Subject,
+        identity: Option<&Value>,
+    ) -> Option<Identity> {
         let schema = subject.identity.as_ref()?;
-        let json = json::encode(identity.filter(|it| !it.is_null())?, schema.implied_type()).ok()?;
-        Some(Identity { schema_version: u64::try_from(schema.version()).unwrap_or_default(), json: json.into() })
+        let json =
+            json::encode(identity.filter(|it| !it.is_null())?, schema.implied_type()).ok()?;
+        Some(Identity {
+            schema_version: u64::try_from(schema.version()).unwrap_or_default(),
+            json: json.into(),
+        })
     }
 
     fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
-        if after.is_some_and(|after| after.value.without_all_marks().raw_equals(&before.value.without_all_marks())) {
+        if after.is_some_and(|after| {
+            after.value.without_all_marks().raw_equals(&before.value.without_all_marks())
+        }) {
             return;
         }
         let action = if after.is_some() { Action::Update } else { Action::Delete };
@@ -216,7 +304,8 @@ impl Walk<'_> {
             change: Change {
                 action,
                 before: storable(&before.value),
-                after: after.map_or_else(|| Value::null(subject.ty().clone()), |it| storable(&it.value)),
+                after: after
+                    .map_or_else(|| Value::null(subject.ty().clone()), |it| storable(&it.value)),
                 importing: None,
                 generated_config: String::new(),
                 before_identity: None,
@@ -241,7 +330,8 @@ fn remark(value: &Value, stored: &Object) -> Value {
         return value.clone();
     }
     let marks = values::Marks::from(values::Mark::Sensitive);
-    let marks: Vec<_> = stored.sensitive_paths.iter().map(|path| (path.clone(), marks.clone())).collect();
+    let marks: Vec<_> =
+        stored.sensitive_paths.iter().map(|path| (path.clone(), marks.clone())).collect();
     value.with_path_marks(&marks)
 }
 
@@ -258,7 +348,9 @@ fn known_attributes(text: &Arc<str>, ty: &Type) -> Arc<str> {
     if json::decode(text.as_bytes(), ty).is_ok() {
         return Arc::clone(text);
     }
-    let Ok(mut json) = serde_json::from_str::<serde_json::Value>(text) else { return Arc::clone(text) };
+    let Ok(mut json) = serde_json::from_str::<serde_json::Value>(text) else {
+        return Arc::clone(text);
+    };
     retain_known(&mut json, ty);
     json.to_string().into()
 }

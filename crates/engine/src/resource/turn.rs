@@ -14,7 +14,10 @@ use super::{InstanceValues, Subject};
 use crate::{
     graph::{EdgeKind, NodeIx},
     memo::{InstanceMemo, NodeKey, NodeName, Planned},
-    walk::{Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk, Work},
+    walk::{
+        Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk,
+        Work,
+    },
 };
 
 impl Walk<'_> {
@@ -44,7 +47,9 @@ impl Walk<'_> {
             Phase::Apply | Phase::ApplyDestroy => self.begin_apply(node, module, entry),
         };
         match turn {
-            Turn::Tasks(tasks) if tasks.is_empty() => Turn::Done { keeps: self.conclude(node, true) },
+            Turn::Tasks(tasks) if tasks.is_empty() => {
+                Turn::Done { keeps: self.conclude(node, true) }
+            }
             turn => turn,
         }
     }
@@ -70,7 +75,10 @@ impl Walk<'_> {
         }
         for provisioner in &resource.provisioners {
             if &*provisioner.kind != "local-exec" {
-                refuse(&format!("the provisioner \"{}\"", provisioner.kind), provisioner.node.into());
+                refuse(
+                    &format!("the provisioner \"{}\"", provisioner.kind),
+                    provisioner.node.into(),
+                );
             }
         }
         refused
@@ -98,7 +106,12 @@ impl Walk<'_> {
     }
 
     /// Instances that state has and the configuration does not, with the reason.
-    fn gone_keys(&self, module: &ModuleRun, entry: &Entry, keys: &Keys) -> Vec<(InstanceKey, Reason)> {
+    fn gone_keys(
+        &self,
+        module: &ModuleRun,
+        entry: &Entry,
+        keys: &Keys,
+    ) -> Vec<(InstanceKey, Reason)> {
         if self.phase() != Phase::Plan {
             return Vec::new();
         }
@@ -143,22 +156,35 @@ impl Walk<'_> {
     }
 
     /// An ephemeral resource that would come out as in the run before is not opened unless somebody needs its value.
-    fn unchanged_ephemeral(&self, node: NodeIx, module: &ModuleRun, entry: &Entry, keys: &Rc<Keys>) -> Option<Turn> {
+    fn unchanged_ephemeral(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        entry: &Entry,
+        keys: &Rc<Keys>,
+    ) -> Option<Turn> {
         let lifecycle = &entry.resource().lifecycle;
         let forced = self.with_facts(node, |it| it.forced);
         if forced || !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
-            self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(Rc::clone(keys)))));
+            self.set_outcome(
+                node,
+                Outcome::Resource(Box::new(ResourceValue::new(Rc::clone(keys)))),
+            );
             return None;
         }
         let key = self.resource_key(module, entry);
-        let (version, _) = self.memo.borrow().unchanged(&key, &entry.item, self.inputs(node, &[]))?;
+        let (version, _) =
+            self.memo.borrow().unchanged(&key, &entry.item, self.inputs(node, &[]))?;
         self.set_outcome(node, Outcome::Unchanged);
         self.settle_facts(node, version, true);
         Some(Turn::Done { keeps: true })
     }
 
     fn resource_key(&self, module: &ModuleRun, entry: &Entry) -> NodeKey {
-        NodeKey { module: module.address.clone(), node: NodeName::Resource(entry.resource().resource.clone()) }
+        NodeKey {
+            module: module.address.clone(),
+            node: NodeName::Resource(entry.resource().resource.clone()),
+        }
     }
 
     /// Uses what the run before planned for an instance, if nothing that it was made from changed.
@@ -169,11 +195,14 @@ impl Walk<'_> {
             return false;
         }
         let inputs = self.inputs(node, &[self.each_version(each)]);
-        let address = resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let address =
+            resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let prior = self.previous.current(&address);
         let planned = {
             let memo = self.memo.borrow();
-            let Some(known) = memo.instance(&module.address, &resource.resource, &each.key) else { return false };
+            let Some(known) = memo.instance(&module.address, &resource.resource, &each.key) else {
+                return false;
+            };
             if !Arc::ptr_eq(&known.item, &entry.item)
                 || known.inputs != inputs
                 || known.prior.as_deref() != prior.map(|it| &**it)
@@ -191,7 +220,9 @@ impl Walk<'_> {
     pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
         let mut state = self.state.borrow_mut();
         match &planned.refreshed {
-            Some(object) => state.set_current(&subject.address, &subject.provider, Arc::clone(object)),
+            Some(object) => {
+                state.set_current(&subject.address, &subject.provider, Arc::clone(object))
+            }
             None => {
                 state.remove_current(&subject.address);
             }
@@ -212,7 +243,13 @@ impl Walk<'_> {
     }
 
     /// Remembers the plan for an instance.
-    pub(crate) fn remember_planned(&self, subject: &Subject, each: &Each, config: crate::memo::Digest, planned: Planned) {
+    pub(crate) fn remember_planned(
+        &self,
+        subject: &Subject,
+        each: &Each,
+        config: crate::memo::Digest,
+        planned: Planned,
+    ) {
         let Some(entry) = &subject.entry else { return };
         let memo = InstanceMemo {
             item: Arc::clone(&entry.item),
@@ -227,14 +264,23 @@ impl Walk<'_> {
 
     /// What is remembered of an instance whose configuration, prior state and provider are the same, even if what they
     /// were made from is not.
-    pub(crate) fn planned_same(&self, subject: &Subject, config: crate::memo::Digest) -> Option<Planned> {
+    pub(crate) fn planned_same(
+        &self,
+        subject: &Subject,
+        config: crate::memo::Digest,
+    ) -> Option<Planned> {
         let memo = self.memo.borrow();
-        let known = memo.instance(&subject.address.module, &subject.address.resource, &subject.address.key)?;
+        let known = memo.instance(
+            &subject.address.module,
+            &subject.address.resource,
+            &subject.address.key,
+        )?;
         let same_item = subject.entry.as_ref().is_some_and(|entry| {
             Arc::ptr_eq(&known.item, &entry.item) || same_lifecycle(&known.item, &entry.item)
         });
         let prior = self.previous.current(&subject.address);
-        let same = same_item && known.config == config && known.prior.as_deref() == prior.map(|it| &**it);
+        let same =
+            same_item && known.config == config && known.prior.as_deref() == prior.map(|it| &**it);
         same.then(|| known.planned.clone())
     }
 
@@ -244,7 +290,9 @@ impl Walk<'_> {
             self.with_facts(node, |it| it.pending |= it.changes);
             return false;
         };
-        let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else { return false };
+        let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else {
+            return false;
+        };
         let is_ephemeral = entry.resource().resource.mode == ResourceMode::Ephemeral;
         self.with_facts(node, |it| {
             it.pending |= it.changes;
@@ -252,7 +300,8 @@ impl Walk<'_> {
                 it.opened = Rc::default();
             }
         });
-        if ok && (is_ephemeral || self.graph.borrow().has_users(node))
+        if ok
+            && (is_ephemeral || self.graph.borrow().has_users(node))
             && let Some(value) = self.value_of(node)
         {
             let key = self.resource_key(&module, entry);
@@ -260,7 +309,8 @@ impl Walk<'_> {
             let version = self.memo.borrow_mut().remember(key, &entry.item, inputs, &value);
             self.with_facts(node, |it| it.version = version);
         }
-        is_ephemeral && (self.value_of(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
+        is_ephemeral
+            && (self.value_of(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
     }
 
     /// What references see of a resource whose instances are handled elsewhere, or not at all: the state's objects.
@@ -293,7 +343,9 @@ impl Walk<'_> {
         let refreshed = self.state.borrow();
         let state = if self.phase() == Phase::PlanDestroy { &refreshed } else { &*self.previous };
         let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
-        instances.filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?)))).collect()
+        instances
+            .filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?))))
+            .collect()
     }
 
     /// One turn of a resource that only the state has.
@@ -309,7 +361,8 @@ impl Walk<'_> {
         }
         match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
             Ok(true) => {
-                let works = orphan.instances.iter().map(|(key, reason)| Work::Gone(key.clone(), *reason));
+                let works =
+                    orphan.instances.iter().map(|(key, reason)| Work::Gone(key.clone(), *reason));
                 let works: Vec<Work> = works.collect();
                 if works.is_empty() { Turn::Done { keeps: false } } else { Turn::Tasks(works) }
             }
@@ -343,7 +396,12 @@ impl Walk<'_> {
                 let detail = format!(
                     "To work with {address} its original provider configuration at {provider} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {address}, after which you can remove the provider configuration again."
                 );
-                self.report_about(address, "missing-provider-configuration", "Provider configuration not present", detail);
+                self.report_about(
+                    address,
+                    "missing-provider-configuration",
+                    "Provider configuration not present",
+                    detail,
+                );
                 Err(Failed)
             }
         }
@@ -359,7 +417,11 @@ struct ResourceParts {
 impl ResourceParts {
     fn of(subject: &Subject) -> ResourceParts {
         let it = &subject.address;
-        ResourceParts { module: it.module.clone(), resource: it.resource.clone(), key: it.key.clone() }
+        ResourceParts {
+            module: it.module.clone(),
+            resource: it.resource.clone(),
+            key: it.key.clone(),
+        }
     }
 }
 

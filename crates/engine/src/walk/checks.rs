@@ -49,9 +49,15 @@ impl ConditionKind {
 
 impl Checks {
     /// Records the outcome of one more condition of an object: the worst of all counts.
-    pub(crate) fn record(&mut self, checked: Checked<'_>, status: CheckStatus, message: Option<String>) {
+    pub(crate) fn record(
+        &mut self,
+        checked: Checked<'_>,
+        status: CheckStatus,
+        message: Option<String>,
+    ) {
         let key = (rank(checked.kind), checked.config_addr.to_owned());
-        let (_, objects) = self.results.entry(key).or_insert_with(|| (checked.kind, BTreeMap::new()));
+        let (_, objects) =
+            self.results.entry(key).or_insert_with(|| (checked.kind, BTreeMap::new()));
         let object = objects.entry(checked.addr.to_owned()).or_insert_with(|| CheckObject {
             addr: checked.addr.to_owned(),
             status: CheckStatus::Pass,
@@ -134,7 +140,8 @@ impl Walk<'_> {
         let value = self.evaluate(scope, entry, condition.condition, address)?;
         let value = convert::convert(&value.without_all_marks(), &Type::Bool).map_err(|error| {
             let detail = format!("Invalid condition result value: {error}.");
-            let diagnostic = Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
+            let diagnostic =
+                Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
             self.report_at(entry, condition.condition.into(), address, diagnostic);
             Failed
         })?;
@@ -142,7 +149,11 @@ impl Walk<'_> {
             Kind::Unknown(_) => return Ok((CheckStatus::Unknown, None)),
             Kind::Null => {
                 let detail = "Condition expression must return either true or false, not null.";
-                let diagnostic = Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
+                let diagnostic = Diagnostic::error(
+                    "invalid-condition-result",
+                    "Invalid condition result",
+                    detail,
+                );
                 self.report_at(entry, condition.condition.into(), address, diagnostic);
                 return Err(Failed);
             }
@@ -180,7 +191,10 @@ impl Walk<'_> {
             Err(Failed) => return Err(Failed),
         };
         let (what, advice) = if message.has_deep(MarkKind::Sensitive) {
-            ("sensitive", "nonsensitive() function, if the message does not reveal the sensitive data")
+            (
+                "sensitive",
+                "nonsensitive() function, if the message does not reveal the sensitive data",
+            )
         } else if message.has_deep(MarkKind::Ephemeral) {
             ("ephemeral", "builtin ephemeralasnull() function")
         } else {
@@ -190,9 +204,18 @@ impl Walk<'_> {
             let detail = format!(
                 "The error expression used to explain this condition refers to {what} values, so OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the {advice}."
             );
-            let id = if what == "ephemeral" { "ephemeral-error-message" } else { "sensitive-error-message" };
+            let id = if what == "ephemeral" {
+                "ephemeral-error-message"
+            } else {
+                "sensitive-error-message"
+            };
             let summary = format!("Error message refers to {what} values");
-            self.report_at(entry, condition.error_message.into(), address, Diagnostic::warning(id, summary, detail));
+            self.report_at(
+                entry,
+                condition.error_message.into(),
+                address,
+                Diagnostic::warning(id, summary, detail),
+            );
         }
         Ok(None)
     }

@@ -67,7 +67,12 @@ impl Walk<'_> {
                 Err(Failed)
             }
             Err(Interrupt::Refused { summary, detail }) => {
-                self.report_at(entry, at, address, Diagnostic::error("invalid-reference", summary, detail));
+                self.report_at(
+                    entry,
+                    at,
+                    address,
+                    Diagnostic::error("invalid-reference", summary, detail),
+                );
                 Err(Failed)
             }
         }
@@ -83,7 +88,13 @@ impl Walk<'_> {
     }
 
     /// Takes a problem of an item.
-    pub(crate) fn report_at(&self, entry: &Entry, at: At, address: Option<&str>, diagnostic: Diagnostic) {
+    pub(crate) fn report_at(
+        &self,
+        entry: &Entry,
+        at: At,
+        address: Option<&str>,
+        diagnostic: Diagnostic,
+    ) {
         self.report(Diagnostic {
             address: address.map(str::to_owned).or(diagnostic.address),
             location: self.program.locate(entry.origin, at),
@@ -95,7 +106,12 @@ impl Walk<'_> {
     /// Tells that a part of the language is understood, but not run.
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
         let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
-        self.report_at(entry, at, None, Diagnostic::error("not-supported-yet", "Not supported yet", detail));
+        self.report_at(
+            entry,
+            at,
+            None,
+            Diagnostic::error("not-supported-yet", "Not supported yet", detail),
+        );
     }
 
     /// Takes what a provider says about a configuration; gives whether an error was among it.
@@ -135,7 +151,13 @@ impl Walk<'_> {
     }
 
     /// An error about an object that no text caused.
-    pub(crate) fn report_about(&self, address: &str, id: &'static str, summary: &str, detail: String) {
+    pub(crate) fn report_about(
+        &self,
+        address: &str,
+        id: &'static str,
+        summary: &str,
+        detail: String,
+    ) {
         self.report(Diagnostic::error(id, summary, detail).with_address(address));
     }
 
@@ -147,7 +169,12 @@ impl Walk<'_> {
             ItemKind::Output(it) => format!("output \"{}\"", it.name),
             ItemKind::Resource(it) => {
                 let resource = &it.resource;
-                format!("{} \"{}\" \"{}\"", resource.mode.block_type(), resource.type_name, resource.name)
+                format!(
+                    "{} \"{}\" \"{}\"",
+                    resource.mode.block_type(),
+                    resource.type_name,
+                    resource.name
+                )
             }
             ItemKind::ModuleCall(it) => format!("module \"{}\"", it.name),
             ItemKind::Provider(it) => format!("provider \"{}\"", it.local_name),

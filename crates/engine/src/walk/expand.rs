@@ -70,9 +70,10 @@ impl Keys {
     /// One value of the values of all instances.
     pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
         match self.repeated {
-            Repeated::Single | Repeated::Enabled => {
-                instances.get(&InstanceKey::None).cloned().unwrap_or_else(|| Value::null(Type::Dynamic))
-            }
+            Repeated::Single | Repeated::Enabled => instances
+                .get(&InstanceKey::None)
+                .cloned()
+                .unwrap_or_else(|| Value::null(Type::Dynamic)),
             Repeated::Count => Value::tuple(instances.values().cloned().collect()),
             Repeated::ForEach => Value::object(
                 instances
@@ -89,13 +90,19 @@ impl Keys {
 
 impl Walk<'_> {
     /// The instances that a repetition makes in a module instance.
-    pub(crate) fn keys(&self, module: ModuleIx, entry: &Entry, repetition: Repetition) -> Result<Keys, Failed> {
-        let (expr, check): (ExprId, fn(&Value) -> Result<Keys, (String, &'static str)>) = match repetition {
-            Repetition::Single => return Ok(Keys::single()),
-            Repetition::Count(expr) => (expr, count_keys),
-            Repetition::ForEach(expr) => (expr, for_each_keys),
-            Repetition::Enabled(expr) => (expr, enabled_keys),
-        };
+    pub(crate) fn keys(
+        &self,
+        module: ModuleIx,
+        entry: &Entry,
+        repetition: Repetition,
+    ) -> Result<Keys, Failed> {
+        let (expr, check): (ExprId, KeysOf) =
+            match repetition {
+                Repetition::Single => return Ok(Keys::single()),
+                Repetition::Count(expr) => (expr, count_keys),
+                Repetition::ForEach(expr) => (expr, for_each_keys),
+                Repetition::Enabled(expr) => (expr, enabled_keys),
+            };
         let scope = EngineScope::new(self, module, None);
         let value = self.evaluate(&scope, entry, expr, None)?;
         check(&value).map_err(|(detail, what)| {
@@ -106,14 +113,22 @@ impl Walk<'_> {
                 _ => "invalid-enabled",
             };
             let location = self.program.locate(entry.origin, expr.into());
-            let diagnostic = Diagnostic { context: self.context(entry), ..Diagnostic::error(id, summary, detail) };
+            let diagnostic = Diagnostic {
+                context: self.context(entry),
+                ..Diagnostic::error(id, summary, detail)
+            };
             self.report(diagnostic.at(location));
             Failed
         })
     }
 
     /// Runs the expansion of a resource.
-    pub(crate) fn expand_resource(&self, node: NodeIx, module: ModuleIx, entry: &Entry) -> Result<(), Failed> {
+    pub(crate) fn expand_resource(
+        &self,
+        node: NodeIx,
+        module: ModuleIx,
+        entry: &Entry,
+    ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
         let keys = self.keys(module, entry, resource.repetition)?;
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
@@ -121,11 +136,18 @@ impl Walk<'_> {
     }
 
     /// Runs a module call: makes its instances.
-    pub(crate) fn expand_call(&self, module: ModuleIx, entry: &Entry, local: u32) -> Result<(), Failed> {
+    pub(crate) fn expand_call(
+        &self,
+        module: ModuleIx,
+        entry: &Entry,
+        local: u32,
+    ) -> Result<(), Failed> {
         let call = entry.module_call();
         let keys = Rc::new(self.keys(module, entry, call.repetition)?);
         let caller = self.module(module);
-        let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else { return Ok(()) };
+        let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
+            return Ok(());
+        };
         let nodes = &caller.template.calls[&call.name];
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
         let passed = self.passed_providers(&caller, entry)?;
@@ -155,7 +177,9 @@ impl Walk<'_> {
         }
         let done = caller.node(nodes.done);
         for (local, declared) in child.template.nodes.iter().enumerate() {
-            if matches!(declared, Declared::Resource(_) | Declared::CallDone) && !child.template.lazy[local] {
+            if matches!(declared, Declared::Resource(_) | Declared::CallDone)
+                && !child.template.lazy[local]
+            {
                 graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);
             }
         }
@@ -185,14 +209,20 @@ impl Walk<'_> {
         &self,
         caller: &Rc<ModuleRun>,
         entry: &Entry,
-    ) -> Result<rustc_hash::FxHashMap<(Str, Option<Str>), NodeIx>, Failed> {
-        let mut passed = rustc_hash::FxHashMap::default();
+    ) -> Result<BTreeMap<(Str, Option<Str>), NodeIx>, Failed> {
+        let mut passed = BTreeMap::new();
         for it in entry.module_call().providers.iter().flatten() {
             if it.parent.key.is_some() {
-                self.report_unsupported(entry, it.parent.node.into(), "provider instances chosen by a key");
+                self.report_unsupported(
+                    entry,
+                    it.parent.node.into(),
+                    "provider instances chosen by a key",
+                );
                 return Err(Failed);
             }
-            if let Some(node) = self.find_provider(caller, &it.parent.local_name, it.parent.alias.as_ref()) {
+            if let Some(node) =
+                self.find_provider(caller, &it.parent.local_name, it.parent.alias.as_ref())
+            {
                 passed.insert((it.child_name.clone(), it.child_alias.clone()), node);
             }
         }
@@ -207,7 +237,11 @@ impl Walk<'_> {
             "{address} needs the provider configuration {name}{alias}, which this module neither declares nor receives \
              from its caller. Pass it in the \"providers\" argument of the module call."
         );
-        let diagnostic = Diagnostic::error("missing-provider-configuration", "Provider configuration not present", detail);
+        let diagnostic = Diagnostic::error(
+            "missing-provider-configuration",
+            "Provider configuration not present",
+            detail,
+        );
         let location = self.program.locate(entry.origin, entry.item.header.into());
         self.report(diagnostic.at(location).with_address(address));
     }
@@ -215,8 +249,13 @@ impl Walk<'_> {
 
 type Refused = (String, &'static str);
 
-const EPHEMERAL: &str = "Ephemeral values, or values derived from ephemeral values, cannot be used as";
-const SENSITIVE: &str = "Sensitive values, or values derived from sensitive values, cannot be used as";
+/// Reads the instances off a value of one form of repetition.
+type KeysOf = fn(&Value) -> Result<Keys, Refused>;
+
+const EPHEMERAL: &str =
+    "Ephemeral values, or values derived from ephemeral values, cannot be used as";
+const SENSITIVE: &str =
+    "Sensitive values, or values derived from sensitive values, cannot be used as";
 
 fn count_keys(value: &Value) -> Result<Keys, Refused> {
     let refuse = |detail: String| Err((detail, "count"));
@@ -232,7 +271,9 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
     }
     let value = match convert::convert(&value.without_all_marks(), &Type::Number) {
         Ok(value) => value,
-        Err(error) => return refuse(format!("The given \"count\" argument value is unsuitable: {error}.")),
+        Err(error) => {
+            return refuse(format!("The given \"count\" argument value is unsuitable: {error}."));
+        }
     };
     match value.kind() {
         Kind::Null => refuse(
@@ -267,7 +308,10 @@ fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
             "{SENSITIVE} for_each arguments. If used, the sensitive value could be exposed as a resource instance key."
         ));
     }
-    let each = |key: &str, value: &Value| Each { key: InstanceKey::string(key), value: Some(value.clone()) };
+    let each = |key: &str, value: &Value| Each {
+        key: InstanceKey::string(key),
+        value: Some(value.clone()),
+    };
     let instances = match bare.kind() {
         Kind::Null => {
             return refuse(
@@ -325,7 +369,9 @@ fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
         Err(_) => return refuse("a bool is required"),
     };
     match value.kind() {
-        Kind::Bool(true) => Ok(Keys { repeated: Repeated::Enabled, instances: vec![Each::single()] }),
+        Kind::Bool(true) => {
+            Ok(Keys { repeated: Repeated::Enabled, instances: vec![Each::single()] })
+        }
         Kind::Bool(false) => Ok(Keys { repeated: Repeated::Enabled, instances: Vec::new() }),
         Kind::Null => refuse("the given value is null"),
         _ => refuse("the given value is derived from a value that is not known until apply"),

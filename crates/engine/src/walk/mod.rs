@@ -14,8 +14,8 @@ pub(crate) mod checks;
 pub(crate) mod diagnose;
 mod expand;
 mod modules;
-mod scope;
 mod schedule;
+mod scope;
 mod values;
 
 use std::{
@@ -26,7 +26,9 @@ use std::{
 };
 
 use ::values::{Str, Value};
-use addr::{AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance};
+use addr::{
+    AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance,
+};
 use db::Diagnostic;
 use hir::Program;
 use provider::ProviderSchemas;
@@ -36,8 +38,8 @@ use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State};
 pub(crate) use expand::{Each, Keys, Repeated};
 pub(crate) use modules::{FoundProvider, ModuleRun};
 pub(crate) use schedule::{Task, Work, run};
-pub(crate) use values::Turn;
 pub(crate) use scope::{EngineScope, Functions, OwnObject};
+pub(crate) use values::Turn;
 
 use crate::{
     ephemeral::{EphemeralStore, OpenIx},
@@ -173,7 +175,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) outputs: RefCell<BTreeMap<Str, OutputChange>>,
     pub(crate) counts: RefCell<crate::event::ChangeCounts>,
     pub(crate) stopping: Cell<bool>,
-    pub(crate) functions: scope::Functions,
+    pub(crate) functions: Functions,
 }
 
 /// The resources of a state by module instance, so that finding orphans does not look at the whole state for each
@@ -237,7 +239,8 @@ impl<'a> Walk<'a> {
         input: WalkInput<'a>,
     ) -> Walk<'a> {
         let WalkInput { settings, variables, orders, states, previous } = input;
-        let templates = program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
+        let templates =
+            program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
         for (_, given) in variables.iter() {
             environment.redactor.learn(&given.value);
         }
@@ -272,13 +275,14 @@ impl<'a> Walk<'a> {
             outputs: RefCell::default(),
             counts: RefCell::default(),
             stopping: Cell::new(false),
-            functions: scope::Functions { system: Arc::clone(&environment.system), acts },
+            functions: Functions { system: Arc::clone(&environment.system), acts },
         }
     }
 
     /// Lets every resource of the state be handled as one that is to go.
     pub(crate) fn add_everything_as_orphan(&self) {
-        let addresses: Vec<AbsResource> = self.previous.resources().map(|(address, _)| address.clone()).collect();
+        let addresses: Vec<AbsResource> =
+            self.previous.resources().map(|(address, _)| address.clone()).collect();
         for address in addresses {
             self.add_orphan(&address, |_| None);
         }
@@ -384,7 +388,9 @@ impl<'a> Walk<'a> {
         let modules = self.modules.borrow();
         let module = &modules[module.0 as usize];
         match &module.template.nodes[local as usize] {
-            Declared::Resource(entry) if entry.resource().resource.mode != addr::ResourceMode::Ephemeral => {
+            Declared::Resource(entry)
+                if entry.resource().resource.mode != addr::ResourceMode::Ephemeral =>
+            {
                 let resource = entry.resource().resource.clone();
                 Some(ConfigResource { module: module.path.clone(), resource })
             }

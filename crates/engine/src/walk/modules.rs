@@ -22,7 +22,7 @@ pub(crate) struct ModuleRun {
     /// What must be done before any resource in here, from `depends_on` of calls around.
     pub(crate) gate: Option<NodeIx>,
     /// Provider configurations that the caller passed, by the names in this module.
-    pub(crate) passed: FxHashMap<(Str, Option<Str>), NodeIx>,
+    pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
     /// Instances of the calls made in here, by name of the call.
     pub(crate) children: RefCell<FxHashMap<Str, Children>>,
 }
@@ -64,7 +64,7 @@ impl ModuleRun {
 impl Walk<'_> {
     /// Adds the root module to the graph.
     pub(crate) fn add_root(&self) -> ModuleIx {
-        self.add_module(ModuleId(0), ModuleInstance::root(), None, None, FxHashMap::default())
+        self.add_module(ModuleId(0), ModuleInstance::root(), None, None, BTreeMap::new())
     }
 
     /// Adds an instance of a module to the graph: nodes, edges, and what of it runs without being asked for.
@@ -74,7 +74,7 @@ impl Walk<'_> {
         address: ModuleInstance,
         caller: Option<Caller>,
         gate: Option<NodeIx>,
-        passed: FxHashMap<(Str, Option<Str>), NodeIx>,
+        passed: BTreeMap<(Str, Option<Str>), NodeIx>,
     ) -> ModuleIx {
         let template = Rc::clone(&self.templates[id.0 as usize]);
         let base = self.graph.borrow().len() as u32;
@@ -181,7 +181,12 @@ impl Walk<'_> {
 
     /// The configuration that a provider's name means in a module: its own, one that was passed, or the caller's default
     /// for the same provider. The root module has an empty one where nothing is written.
-    pub(crate) fn find_provider(&self, module: &Rc<ModuleRun>, name: &Str, alias: Option<&Str>) -> Option<NodeIx> {
+    pub(crate) fn find_provider(
+        &self,
+        module: &Rc<ModuleRun>,
+        name: &Str,
+        alias: Option<&Str>,
+    ) -> Option<NodeIx> {
         let key = (name.clone(), alias.cloned());
         if let Some(local) = module.template.providers.get(&key) {
             return Some(module.node(*local));
@@ -237,7 +242,11 @@ impl Walk<'_> {
     /// The provider that a local name means in a module.
     pub(crate) fn provider_source(&self, module: &ModuleRun, name: &str) -> Option<ProviderSource> {
         let program = self.program.module(module.id());
-        program.provider_sources.get(name).cloned().or_else(|| Some(ProviderSource::implied_for(name)))
+        program
+            .provider_sources
+            .get(name)
+            .cloned()
+            .or_else(|| Some(ProviderSource::implied_for(name)))
     }
 
     /// How a provider node is written in a state.
@@ -289,7 +298,8 @@ impl Walk<'_> {
         }
         let alias = wanted.alias.as_deref();
         let declared = module.template.providers.iter().find(|((name, own_alias), _)| {
-            own_alias.as_deref() == alias && self.provider_source(&module, name).as_ref() == Some(&wanted.source)
+            own_alias.as_deref() == alias
+                && self.provider_source(&module, name).as_ref() == Some(&wanted.source)
         });
         match declared {
             Some((_, local)) => FoundProvider::Node(module.node(*local)),

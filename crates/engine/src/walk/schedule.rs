@@ -1,9 +1,6 @@
 //! The loop of a run: gives ready nodes their turn, keeps provider-bound tasks going, and ends what is released.
 
-use std::{
-    collections::VecDeque,
-    panic::AssertUnwindSafe,
-};
+use std::{collections::VecDeque, panic::AssertUnwindSafe};
 
 use addr::{InstanceKey, ResourceMode};
 use db::Diagnostic;
@@ -87,7 +84,11 @@ pub(crate) async fn run(walk: &Walk<'_>) {
             }
             continue;
         }
-        let next_level = if told == CancelLevel::Running { CancelLevel::Stopping } else { CancelLevel::Aborting };
+        let next_level = if told == CancelLevel::Running {
+            CancelLevel::Stopping
+        } else {
+            CancelLevel::Aborting
+        };
         tokio::select! {
             biased;
             Some(ended) = running.tasks.next() => end(walk, &mut running, ended),
@@ -104,7 +105,8 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     walk.close_everything().await;
     walk.end_providers().await;
     if was_stopped {
-        let detail = "The operation was interrupted. What had begun was finished; nothing else was done.";
+        let detail =
+            "The operation was interrupted. What had begun was finished; nothing else was done.";
         walk.report(Diagnostic::error("interrupted", "execution halted", detail));
     }
     let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
@@ -227,7 +229,12 @@ impl Walk<'_> {
     fn activate(&self, node: NodeIx) {
         let kind = self.graph.borrow().kind(node);
         let Some((_, module, local)) = self.declared(node) else {
-            if matches!(kind, NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } | NodeKind::Destroy { .. }) {
+            if matches!(
+                kind,
+                NodeKind::DestroyReady { .. }
+                    | NodeKind::DestroyDone { .. }
+                    | NodeKind::Destroy { .. }
+            ) {
                 self.graph.borrow_mut().activate(node, |_| true);
             }
             return;
@@ -243,7 +250,8 @@ impl Walk<'_> {
                             self.graph.borrow_mut().add_active_edge(*orphan, node, EdgeKind::Value);
                         }
                     }
-                    Phase::ApplyDestroy if entry.resource().resource.mode != ResourceMode::Ephemeral => {}
+                    Phase::ApplyDestroy
+                        if entry.resource().resource.mode != ResourceMode::Ephemeral => {}
                     _ => self.graph.borrow_mut().activate(node, |kind| kind == EdgeKind::Order),
                 }
             }
@@ -258,7 +266,9 @@ impl Walk<'_> {
             NodeKind::ImplicitProvider { index } => return self.run_implicit_provider(node, index),
             NodeKind::Orphan { index } => return self.run_orphan(node, index),
             NodeKind::Destroy { index } => return self.run_destroy(node, index),
-            NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } => return Turn::Done { keeps: false },
+            NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } => {
+                return Turn::Done { keeps: false };
+            }
         };
         let module = self.module(index);
         let declared = &module.template.nodes[local as usize];
@@ -266,15 +276,21 @@ impl Walk<'_> {
             Declared::Variable(entry) => self.run_variable(node, &module, entry),
             Declared::Local(entry) => self.run_local(node, index, &module, entry),
             Declared::Output(entry) => self.run_output(node, index, &module, entry),
-            Declared::Expand(_) | Declared::Call(..) => self.run_expansion(node, index, local, declared),
+            Declared::Expand(_) | Declared::Call(..) => {
+                self.run_expansion(node, index, local, declared)
+            }
             Declared::Resource(entry) => self.run_resource(node, &module, entry),
             Declared::Provider(entry) => self.run_provider(node, index, &module, entry),
-            Declared::ModuleOutput { call, output } => self.run_module_output(node, &module, call, output),
+            Declared::ModuleOutput { call, output } => {
+                self.run_module_output(node, &module, call, output)
+            }
             Declared::ModuleObject(call) => self.run_module_object(node, &module, call),
             Declared::Gate(_) | Declared::CallDone => {
                 let inherited = self.inherited(node);
                 let version = self.memo.borrow().version_of_inputs(self.inputs(node, &[]));
-                self.with_facts(node, |it| *it = super::Facts { version, opened: Default::default(), ..inherited });
+                self.with_facts(node, |it| {
+                    *it = super::Facts { version, opened: Default::default(), ..inherited }
+                });
                 Turn::Done { keeps: true }
             }
             Declared::Check(entry) => {

@@ -27,7 +27,11 @@ pub(crate) struct OwnObject<'w> {
 
 impl<'w, 'a> EngineScope<'w, 'a> {
     /// The scope of a module instance, with repetition data if the declaration has it.
-    pub(crate) fn new(walk: &'w Walk<'a>, module: ModuleIx, each: Option<&'w Each>) -> EngineScope<'w, 'a> {
+    pub(crate) fn new(
+        walk: &'w Walk<'a>,
+        module: ModuleIx,
+        each: Option<&'w Each>,
+    ) -> EngineScope<'w, 'a> {
         EngineScope { walk, module: walk.module(module), each, own: None }
     }
 
@@ -41,7 +45,11 @@ impl<'w, 'a> EngineScope<'w, 'a> {
         node.and_then(|it| self.walk.value_of(it)).ok_or(Interrupt::Poisoned)
     }
 
-    fn with_resource<T>(&self, resource: &addr::Resource, read: impl FnOnce(&ResourceValue) -> T) -> Option<T> {
+    fn with_resource<T>(
+        &self,
+        resource: &addr::Resource,
+        read: impl FnOnce(&ResourceValue) -> T,
+    ) -> Option<T> {
         let node = self.module.node(*self.module.template.resources.get(resource)?);
         match &self.walk.outcomes.borrow()[node.0 as usize] {
             Outcome::Resource(value) => Some(read(value)),
@@ -56,9 +64,12 @@ impl<'w, 'a> EngineScope<'w, 'a> {
 
     fn resource(&self, resource: &addr::Resource) -> Result<Value, Interrupt> {
         if let Some(own) = self.own_resource(resource) {
-            let keys = self.with_resource(resource, |it| Rc::clone(&it.keys)).ok_or(Interrupt::Poisoned)?;
-            let mut instances =
-                self.with_resource(resource, |it| it.instances.clone()).ok_or(Interrupt::Poisoned)?;
+            let keys = self
+                .with_resource(resource, |it| Rc::clone(&it.keys))
+                .ok_or(Interrupt::Poisoned)?;
+            let mut instances = self
+                .with_resource(resource, |it| it.instances.clone())
+                .ok_or(Interrupt::Poisoned)?;
             instances.insert(own.key.clone(), own.value.clone());
             return Ok(keys.shape(&instances));
         }
@@ -67,7 +78,11 @@ impl<'w, 'a> EngineScope<'w, 'a> {
 
     fn repetition(&self, what: &'static str) -> Result<&Each, Interrupt> {
         self.each.ok_or_else(|| Interrupt::Refused {
-            summary: if what == "count" { "Reference to \"count\" in non-counted context" } else { "Reference to \"each\" in context without for_each" },
+            summary: if what == "count" {
+                "Reference to \"count\" in non-counted context"
+            } else {
+                "Reference to \"each\" in context without for_each"
+            },
             detail: format!(
                 "The \"{what}\" object can be used only where the block around sets {}.",
                 if what == "count" { "\"count\"" } else { "\"for_each\"" }
@@ -118,7 +133,11 @@ impl Scope for EngineScope<'_, '_> {
         }
     }
 
-    fn resource_instance(&self, resource: &addr::Resource, key: &Value) -> Result<Option<Value>, Interrupt> {
+    fn resource_instance(
+        &self,
+        resource: &addr::Resource,
+        key: &Value,
+    ) -> Result<Option<Value>, Interrupt> {
         if key.is_marked_deep() {
             return Ok(None);
         }
@@ -138,7 +157,12 @@ impl Scope for EngineScope<'_, '_> {
         Ok(self.with_resource(resource, |it| it.instances.get(&key).cloned()).flatten())
     }
 
-    fn module_output(&self, call: &str, key: Option<&Value>, output: &str) -> Result<Option<Value>, Interrupt> {
+    fn module_output(
+        &self,
+        call: &str,
+        key: Option<&Value>,
+        output: &str,
+    ) -> Result<Option<Value>, Interrupt> {
         let key = match key {
             None => InstanceKey::None,
             Some(key) if key.is_marked_deep() => return Ok(None),
@@ -152,7 +176,9 @@ impl Scope for EngineScope<'_, '_> {
             },
         };
         let children = self.module.children.borrow();
-        let Some(child) = children.get(call).and_then(|it| it.instances.get(&key)) else { return Ok(None) };
+        let Some(child) = children.get(call).and_then(|it| it.instances.get(&key)) else {
+            return Ok(None);
+        };
         let child = self.walk.module(*child);
         let Some(local) = child.template.outputs.get(output) else { return Ok(None) };
         self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
@@ -161,7 +187,9 @@ impl Scope for EngineScope<'_, '_> {
     fn provider_function(&self, name: &str, _args: &[Value]) -> Result<Value, Interrupt> {
         Err(Interrupt::Refused {
             summary: "Not supported yet",
-            detail: format!("The function {name} belongs to a provider; this version of Mayfly does not call those."),
+            detail: format!(
+                "The function {name} belongs to a provider; this version of Mayfly does not call those."
+            ),
         })
     }
 
@@ -173,7 +201,11 @@ impl Scope for EngineScope<'_, '_> {
 impl EngineScope<'_, '_> {
     fn repetition_refused(&self, what: &'static str) -> Result<Value, Interrupt> {
         Err(Interrupt::Refused {
-            summary: if what == "count" { "Reference to \"count\" in non-counted context" } else { "Reference to \"each\" in context without for_each" },
+            summary: if what == "count" {
+                "Reference to \"count\" in non-counted context"
+            } else {
+                "Reference to \"each\" in context without for_each"
+            },
             detail: format!("The block around does not set what the \"{what}\" object comes from."),
         })
     }

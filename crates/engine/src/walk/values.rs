@@ -76,7 +76,10 @@ impl Walk<'_> {
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let read = graph.dependencies(node).filter(|(_, _, active)| *active);
-        memo::inputs(read.map(|(dependency, ..)| facts[dependency.0 as usize].version).chain(also.iter().copied()))
+        memo::inputs(
+            read.map(|(dependency, ..)| facts[dependency.0 as usize].version)
+                .chain(also.iter().copied()),
+        )
     }
 
     /// Computes what the node reads and the memo did not keep; true if it has to wait for that.
@@ -85,7 +88,9 @@ impl Walk<'_> {
         let outcomes = self.outcomes.borrow();
         let absent: Vec<NodeIx> = graph
             .dependencies(node)
-            .filter(|(dependency, _, active)| *active && matches!(outcomes[dependency.0 as usize], Outcome::Unchanged))
+            .filter(|(dependency, _, active)| {
+                *active && matches!(outcomes[dependency.0 as usize], Outcome::Unchanged)
+            })
             .map(|(dependency, ..)| dependency)
             .collect();
         drop((graph, outcomes));
@@ -124,16 +129,24 @@ impl Walk<'_> {
             }
             Some(caller) => {
                 let call_version = self.each_version(&caller.each);
-                let turn = self.remembered(node, module, name, &entry.item, &[call_version], || {
-                    self.input_variable(module, entry)
-                });
+                let turn =
+                    self.remembered(node, module, name, &entry.item, &[call_version], || {
+                        self.input_variable(module, entry)
+                    });
                 self.validated(module, entry, node, turn)
             }
         }
     }
 
     /// Remembers a value that was made from nothing that has a version.
-    fn remember_plain(&self, node: NodeIx, module: &ModuleRun, name: NodeName, item: &Arc<Item>, value: Value) -> Turn {
+    fn remember_plain(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        name: NodeName,
+        item: &Arc<Item>,
+        value: Value,
+    ) -> Turn {
         let key = NodeKey { module: module.address.clone(), node: name };
         let inputs = self.inputs(node, &[]);
         let version = self.memo.borrow_mut().remember(key, item, inputs, &value);
@@ -153,7 +166,9 @@ impl Walk<'_> {
 
     fn root_variable(&self, entry: &Entry) -> Result<Value, Failed> {
         let variable = entry.variable();
-        let Some(given) = self.variables.get(&variable.name) else { return self.default_value(entry) };
+        let Some(given) = self.variables.get(&variable.name) else {
+            return self.default_value(entry);
+        };
         let text_wanted = given.is_text() && !variable.ty.written;
         let converted = if text_wanted {
             Ok(given.value.clone())
@@ -174,23 +189,33 @@ impl Walk<'_> {
         let (summary, detail) = match &given.source {
             ValueSource::CommandLine => (
                 "Invalid value for input variable",
-                format!("Unsuitable value for var.{name} set using -var=\"{name}=...\": {message}."),
+                format!(
+                    "Unsuitable value for var.{name} set using -var=\"{name}=...\": {message}."
+                ),
             ),
             ValueSource::Environment => (
                 "Invalid value for input variable",
-                format!("Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable: {message}."),
+                format!(
+                    "Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable: {message}."
+                ),
             ),
             ValueSource::Prompt => (
                 "Invalid value for input variable",
-                format!("Unsuitable value for var.{name} set using an interactive prompt: {message}."),
+                format!(
+                    "Unsuitable value for var.{name} set using an interactive prompt: {message}."
+                ),
             ),
             ValueSource::Plan => (
                 "Invalid variable value in plan",
-                format!("The plan file has a value for var.{name} that the configuration does not accept: {message}."),
+                format!(
+                    "The plan file has a value for var.{name} that the configuration does not accept: {message}."
+                ),
             ),
             ValueSource::File(_) if variable.ephemeral => (
                 "Invalid value for input variable",
-                format!("The given value is not suitable for var.{name}, which is ephemeral: {message}."),
+                format!(
+                    "The given value is not suitable for var.{name}, which is ephemeral: {message}."
+                ),
             ),
             ValueSource::File(_) => (
                 "Invalid value for input variable",
@@ -212,14 +237,22 @@ impl Walk<'_> {
                 "The root module input variable \"{}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable.",
                 variable.name
             );
-            let diagnostic = Diagnostic::error("no-value-for-variable", "No value for required variable", detail);
+            let diagnostic = Diagnostic::error(
+                "no-value-for-variable",
+                "No value for required variable",
+                detail,
+            );
             self.report_at(entry, entry.item.header.into(), None, diagnostic);
             return Err(Failed);
         };
         let value = eval::constant(&entry.item.exprs, default).value;
         let value = eval::apply_type(&variable.ty, value).map_err(|error| {
-            let detail = format!("This default value is not compatible with the variable's type constraint: {}.", error.message);
-            let diagnostic = Diagnostic::error("invalid-default", "Invalid default value for variable", detail);
+            let detail = format!(
+                "This default value is not compatible with the variable's type constraint: {}.",
+                error.message
+            );
+            let diagnostic =
+                Diagnostic::error("invalid-default", "Invalid default value for variable", detail);
             self.report_at(entry, default.into(), None, diagnostic);
             Failed
         })?;
@@ -247,8 +280,12 @@ impl Walk<'_> {
         let Some(input) = inputs.iter().find(|input| input.name == variable.name) else {
             if variable.default.is_none() {
                 // Analysis reports missing arguments of calls; this is for programs that it did not see.
-                let detail = format!("The argument \"{}\" is required, but no definition was found.", variable.name);
-                let diagnostic = Diagnostic::error("missing-argument", "Missing required argument", detail);
+                let detail = format!(
+                    "The argument \"{}\" is required, but no definition was found.",
+                    variable.name
+                );
+                let diagnostic =
+                    Diagnostic::error("missing-argument", "Missing required argument", detail);
                 self.report_at(call, call.item.header.into(), None, diagnostic);
                 return Err(Failed);
             }
@@ -261,7 +298,8 @@ impl Walk<'_> {
                 "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
                 variable.name
             );
-            let diagnostic = Diagnostic::error("ephemeral-input", "Invalid usage of ephemeral value", detail);
+            let diagnostic =
+                Diagnostic::error("ephemeral-input", "Invalid usage of ephemeral value", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -278,7 +316,10 @@ impl Walk<'_> {
             if variable.default.is_some() {
                 return self.default_value(entry);
             }
-            let detail = format!("The input variable \"{}\" is required, and cannot be null.", variable.name);
+            let detail = format!(
+                "The input variable \"{}\" is required, and cannot be null.",
+                variable.name
+            );
             let diagnostic = Diagnostic::error("null-input", "Required variable not set", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             return Err(Failed);
@@ -302,12 +343,18 @@ impl Walk<'_> {
             let scope = EngineScope::new(self, module_ix, None);
             let (status, message) = match self.evaluate(&scope, entry, condition.condition, None) {
                 Err(Failed) => (CheckStatus::Error, None),
-                Ok(value) => match ::values::convert::convert(&value.without_all_marks(), &Type::Bool).map(|it| it.as_bool()) {
-                    Ok(Some(true)) => (CheckStatus::Pass, None),
-                    Ok(Some(false)) => (CheckStatus::Fail, self.report_validation(&scope, entry, condition)),
-                    Ok(None) if !value.is_known() => (CheckStatus::Unknown, None),
-                    _ => (CheckStatus::Error, None),
-                },
+                Ok(value) => {
+                    match ::values::convert::convert(&value.without_all_marks(), &Type::Bool)
+                        .map(|it| it.as_bool())
+                    {
+                        Ok(Some(true)) => (CheckStatus::Pass, None),
+                        Ok(Some(false)) => {
+                            (CheckStatus::Fail, self.report_validation(&scope, entry, condition))
+                        }
+                        Ok(None) if !value.is_known() => (CheckStatus::Unknown, None),
+                        _ => (CheckStatus::Error, None),
+                    }
+                }
             };
             failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
             self.checks.borrow_mut().record(checked, status, message);
@@ -323,8 +370,13 @@ impl Walk<'_> {
     ) -> Option<String> {
         let message = self.evaluate(scope, entry, condition.error_message, None).ok()?;
         let rule = self.program.locate(entry.origin, condition.node.into());
-        let place = rule.map(|it| format!("\n\nThis was checked by the validation rule in {}.", it.path)).unwrap_or_default();
-        let hidden = [(MarkKind::Sensitive, "sensitive", "nonsensitive"), (MarkKind::Ephemeral, "ephemeral", "ephemeralasnull")];
+        let place = rule
+            .map(|it| format!("\n\nThis was checked by the validation rule in {}.", it.path))
+            .unwrap_or_default();
+        let hidden = [
+            (MarkKind::Sensitive, "sensitive", "nonsensitive"),
+            (MarkKind::Ephemeral, "ephemeral", "ephemeralasnull"),
+        ];
         let hidden = hidden.into_iter().find(|(kind, ..)| message.has_deep(*kind));
         let shown = match hidden {
             None => message_text(&message)?,
@@ -333,30 +385,56 @@ impl Walk<'_> {
                     "The error expression used to explain this condition refers to {what} values. OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the builtin {function}() function."
                 );
                 let summary = format!("Error message refers to {what} values");
-                self.report_at(entry, condition.error_message.into(), None, Diagnostic::error("hidden-error-message", summary, detail));
-                format!("The error message included {} {what} value, so it will not be displayed.", if what == "ephemeral" { "an" } else { "a" })
+                self.report_at(
+                    entry,
+                    condition.error_message.into(),
+                    None,
+                    Diagnostic::error("hidden-error-message", summary, detail),
+                );
+                format!(
+                    "The error message included {} {what} value, so it will not be displayed.",
+                    if what == "ephemeral" { "an" } else { "a" }
+                )
             }
         };
-        let diagnostic = Diagnostic::error("validation-failed", "Invalid value for variable", format!("{shown}{place}"));
+        let diagnostic = Diagnostic::error(
+            "validation-failed",
+            "Invalid value for variable",
+            format!("{shown}{place}"),
+        );
         self.report_at(entry, condition.condition.into(), None, diagnostic);
         hidden.is_none().then_some(shown)
     }
 
-    pub(crate) fn run_local(&self, node: NodeIx, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Turn {
+    pub(crate) fn run_local(
+        &self,
+        node: NodeIx,
+        index: ModuleIx,
+        module: &ModuleRun,
+        entry: &Entry,
+    ) -> Turn {
         let Some(local) = entry.item.kind.as_local() else { return Turn::Failed };
         self.remembered(node, module, NodeName::Local(local.name.clone()), &entry.item, &[], || {
             self.evaluate(&EngineScope::new(self, index, None), entry, local.value, None)
         })
     }
 
-    pub(crate) fn run_output(&self, node: NodeIx, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Turn {
+    pub(crate) fn run_output(
+        &self,
+        node: NodeIx,
+        index: ModuleIx,
+        module: &ModuleRun,
+        entry: &Entry,
+    ) -> Turn {
         let output = entry.output();
         let name = NodeName::Output(output.name.clone());
         if !output.preconditions.is_empty() {
             // Results of conditions are not remembered.
             self.with_facts(node, |it| it.forced = true);
         }
-        let turn = self.remembered(node, module, name, &entry.item, &[], || self.output_value(index, module, entry));
+        let turn = self.remembered(node, module, name, &entry.item, &[], || {
+            self.output_value(index, module, entry)
+        });
         if matches!(turn, Turn::Done { .. })
             && module.caller.is_none()
             && let Some(value) = self.value_of(node)
@@ -366,14 +444,25 @@ impl Walk<'_> {
         turn
     }
 
-    fn output_value(&self, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Result<Value, Failed> {
+    fn output_value(
+        &self,
+        index: ModuleIx,
+        module: &ModuleRun,
+        entry: &Entry,
+    ) -> Result<Value, Failed> {
         let output = entry.output();
         let Some(expr) = output.value else { return Err(Failed) };
         let scope = EngineScope::new(self, index, None);
         let config_addr = prefixed(&module.path.to_string(), &format!("output.{}", output.name));
         let addr = prefixed(&module.address.to_string(), &format!("output.{}", output.name));
         let checked = Checked { kind: CheckKind::Output, config_addr: &config_addr, addr: &addr };
-        self.check_conditions(&scope, entry, &output.preconditions, ConditionKind::OutputPrecondition, checked)?;
+        self.check_conditions(
+            &scope,
+            entry,
+            &output.preconditions,
+            ConditionKind::OutputPrecondition,
+            checked,
+        )?;
         let mut value = self.evaluate(&scope, entry, expr, None)?;
         let is_root = module.caller.is_none();
         if value.has_deep(MarkKind::Ephemeral) && (is_root || !output.ephemeral) {
@@ -382,7 +471,8 @@ impl Walk<'_> {
         }
         if is_root && !output.sensitive && value.has_deep(MarkKind::Sensitive) {
             let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, OpenTofu requires that any root module output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding the following argument:\n    sensitive = true";
-            let diagnostic = Diagnostic::error("sensitive-output", "Output refers to sensitive values", detail);
+            let diagnostic =
+                Diagnostic::error("sensitive-output", "Output refers to sensitive values", detail);
             self.report_at(entry, entry.item.header.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -394,18 +484,26 @@ impl Walk<'_> {
         }
         if let Some(message) = &output.deprecated {
             let what = Str::from(addr.as_str());
-            value = value.with_mark(Mark::Deprecated(::values::Deprecation { what, message: message.clone() }));
+            value = value.with_mark(Mark::Deprecated(::values::Deprecation {
+                what,
+                message: message.clone(),
+            }));
         }
         Ok(value)
     }
 
     fn report_ephemeral_output(&self, entry: &Entry, expr: hir::ExprId, is_root: bool) {
         let detail = "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.";
-        let diagnostic = Diagnostic::error("output-not-ephemeral", "Output not marked as ephemeral", detail);
+        let diagnostic =
+            Diagnostic::error("output-not-ephemeral", "Output not marked as ephemeral", detail);
         self.report_at(entry, expr.into(), None, diagnostic);
         if is_root {
             let detail = "An output of the root module is stored, so it cannot be ephemeral. To keep the parts of this value that are not ephemeral, pass it through ephemeralasnull(), which puts null in the place of the others.";
-            let diagnostic = Diagnostic::warning("output-ephemeralasnull", "Ephemeral value in a root module output", detail);
+            let diagnostic = Diagnostic::warning(
+                "output-ephemeralasnull",
+                "Ephemeral value in a root module output",
+                detail,
+            );
             self.report_at(entry, expr.into(), None, diagnostic);
         }
     }
@@ -432,7 +530,13 @@ impl Walk<'_> {
     }
 
     /// One output of all instances of a call.
-    pub(crate) fn run_module_output(&self, node: NodeIx, module: &ModuleRun, call: &Entry, output: &Str) -> Turn {
+    pub(crate) fn run_module_output(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        call: &Entry,
+        output: &Str,
+    ) -> Turn {
         self.gathered(node, || {
             let children = module.children.borrow();
             let children = children.get(&call.module_call().name)?;
@@ -500,12 +604,19 @@ impl Walk<'_> {
         let addr = prefixed(&module.address.to_string(), &name);
         let checked = Checked { kind: CheckKind::Check, config_addr: &config_addr, addr: &addr };
         let scope = EngineScope::new(self, index, None);
-        let _ = self.check_conditions(&scope, entry, &check.asserts, ConditionKind::Assertion, checked);
+        let _ =
+            self.check_conditions(&scope, entry, &check.asserts, ConditionKind::Assertion, checked);
         Turn::Done { keeps: false }
     }
 
     /// How many instances `declared` has, or making the instances of a call.
-    pub(crate) fn run_expansion(&self, node: NodeIx, index: ModuleIx, local: u32, declared: &Declared) -> Turn {
+    pub(crate) fn run_expansion(
+        &self,
+        node: NodeIx,
+        index: ModuleIx,
+        local: u32,
+        declared: &Declared,
+    ) -> Turn {
         if self.wait_for_values(node) {
             return Turn::Again;
         }
@@ -522,7 +633,12 @@ pub(crate) fn prefixed(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") }
 }
 
-fn output_change(before: Option<&OutputValue>, after: Value, plain: Value, sensitive: bool) -> OutputChange {
+fn output_change(
+    before: Option<&OutputValue>,
+    after: Value,
+    plain: Value,
+    sensitive: bool,
+) -> OutputChange {
     let was_sensitive = before.is_some_and(|it| it.sensitive);
     let old = before.map_or_else(|| Value::null(Type::Dynamic), |it| it.value.clone());
     let same = plain.is_wholly_known()

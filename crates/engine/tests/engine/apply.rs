@@ -16,7 +16,8 @@ fn check(fixture: &str, expected: Expect) -> World {
 fn resources(world: &World) -> String {
     let lines = world.state.instances().map(|(address, _, instance)| {
         let object = instance.current.as_ref().expect("has an object");
-        let dependencies: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
+        let dependencies: Vec<String> =
+            object.dependencies.iter().map(ToString::to_string).collect();
         format!("{address} {:?} [{}]\n", object.status, dependencies.join(", "))
     });
     lines.collect()
@@ -31,7 +32,9 @@ output "o" { value = test_thing.b.name }
 
 #[test]
 fn a_chain_is_created_in_order_and_then_unchanged() {
-    let mut world = check(CHAIN, expect![[r#"
+    let mut world = check(
+        CHAIN,
+        expect![[r#"
         Plan: 2 added, 0 changed, 0 destroyed
         test_thing.a: Creating...
         test_thing.a: Creating complete [id=id1]
@@ -39,11 +42,13 @@ fn a_chain_is_created_in_order_and_then_unchanged() {
         test_thing.b: Creating complete [id=id2]
         Apply: 2 added, 0 changed, 0 destroyed
         ---
-    "#]]);
+    "#]],
+    );
     expect![[r#"
         test_thing.a Ready []
         test_thing.b Ready [test_thing.a]
-    "#]].assert_eq(&resources(&world));
+    "#]]
+    .assert_eq(&resources(&world));
     world.calls();
     let plan = world.plan();
     assert!(!plan.plan.is_applyable, "nothing changed");
@@ -51,19 +56,23 @@ fn a_chain_is_created_in_order_and_then_unchanged() {
         test_thing.a: Refreshing state...
         test_thing.b: Refreshing state...
         Plan: 0 added, 0 changed, 0 destroyed
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
     expect![[r#"
         #3 configure token=null region=null
         #3 read a
         #3 plan a
         #3 read b-id1
         #3 plan b-id1
-        #3 end"#]].assert_eq(&world.calls().join("\n"));
+        #3 end"#]]
+    .assert_eq(&world.calls().join("\n"));
 }
 
 #[test]
 fn everything_is_destroyed_in_reverse() {
-    let mut world = check(CHAIN, expect![[r#"
+    let mut world = check(
+        CHAIN,
+        expect![[r#"
         Plan: 2 added, 0 changed, 0 destroyed
         test_thing.a: Creating...
         test_thing.a: Creating complete [id=id1]
@@ -71,7 +80,8 @@ fn everything_is_destroyed_in_reverse() {
         test_thing.b: Creating complete [id=id2]
         Apply: 2 added, 0 changed, 0 destroyed
         ---
-    "#]]);
+    "#]],
+    );
     world.mode = state::PlanMode::Destroy;
     let diagnostics = world.apply();
     expect![[r#"
@@ -84,30 +94,36 @@ fn everything_is_destroyed_in_reverse() {
         test_thing.a: Destroying complete [id=id1]
         Destroy: 0 added, 0 changed, 2 destroyed
         ---
-    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    "#]]
+    .assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
     assert!(world.state.is_empty());
 }
 
 #[test]
 fn a_change_of_zone_replaces_and_of_tags_updates() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 resource "test_thing" "a" {
   name = "a"
   zone = "x"
   tags = { t = "1" }
 }
 resource "test_thing" "b" { name = test_thing.a.id }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     world.log();
-    world.edit("main.tf", r#"
+    world.edit(
+        "main.tf",
+        r#"
 resource "test_thing" "a" {
   name = "a"
   zone = "x"
   tags = { t = "2" }
 }
 resource "test_thing" "b" { name = test_thing.a.id }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         test_thing.a: Refreshing state...
@@ -116,15 +132,19 @@ resource "test_thing" "b" { name = test_thing.a.id }
         test_thing.a: Modifying...
         test_thing.a: Modifying complete [id=id1]
         Apply: 0 added, 1 changed, 0 destroyed
-    "#]].assert_eq(&world.log());
-    world.edit("main.tf", r#"
+    "#]]
+    .assert_eq(&world.log());
+    world.edit(
+        "main.tf",
+        r#"
 resource "test_thing" "a" {
   name = "a"
   zone = "y"
   tags = { t = "2" }
 }
 resource "test_thing" "b" { name = test_thing.a.id }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         test_thing.a: Refreshing state...
@@ -137,7 +157,8 @@ resource "test_thing" "b" { name = test_thing.a.id }
         test_thing.b: Modifying...
         test_thing.b: Modifying complete [id=id2]
         Apply: 1 added, 1 changed, 1 destroyed
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
 }
 
 #[test]
@@ -151,7 +172,8 @@ fn what_is_no_longer_configured_is_destroyed() {
         test_thing.a Delete (delete_because_no_resource_config)
         test_thing.b Delete (delete_because_no_resource_config)
         output o Delete
-    "#]].assert_eq(&crate::world::actions(&plan.plan));
+    "#]]
+    .assert_eq(&crate::world::actions(&plan.plan));
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         test_thing.a: Refreshing state...
@@ -165,17 +187,20 @@ fn what_is_no_longer_configured_is_destroyed() {
         test_thing.a: Destroying...
         test_thing.a: Destroying complete [id=id1]
         Apply: 0 added, 0 changed, 2 destroyed
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
     assert!(world.state.is_empty());
 }
 
 #[test]
 fn a_failure_skips_dependents_and_spares_others() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 resource "test_thing" "a" { name = "a" }
 resource "test_thing" "b" { name = test_thing.a.name }
 resource "test_thing" "c" { name = "c" }
-"#);
+"#,
+    );
     world.fault("create a");
     let diagnostics = world.apply();
     expect![[r#"
@@ -187,10 +212,12 @@ resource "test_thing" "c" { name = "c" }
         test_thing.c: Creating complete [id=id2]
         ---
         error: create a failed
-    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    "#]]
+    .assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
     expect![[r#"
         test_thing.c Ready []
-    "#]].assert_eq(&resources(&world));
+    "#]]
+    .assert_eq(&resources(&world));
     world.mend();
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
@@ -201,7 +228,8 @@ resource "test_thing" "c" { name = "c" }
         test_thing.b: Creating...
         test_thing.b: Creating complete [id=id4]
         Apply: 2 added, 0 changed, 0 destroyed
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
 }
 
 #[test]
@@ -213,7 +241,8 @@ fn a_failed_deletion_keeps_the_object() {
     assert_eq!(summaries(&world.apply()), "error: destroy a failed\n");
     expect![[r#"
         test_thing.a Ready []
-    "#]].assert_eq(&resources(&world));
+    "#]]
+    .assert_eq(&resources(&world));
 }
 
 #[test]
@@ -224,7 +253,8 @@ fn an_object_that_is_gone_is_created_again() {
     let plan = world.plan();
     expect![[r#"
         test_thing.a Create
-    "#]].assert_eq(&crate::world::actions(&plan.plan));
+    "#]]
+    .assert_eq(&crate::world::actions(&plan.plan));
     assert_eq!(plan.plan.resource_drift.len(), 1);
     world.refresh = false;
     assert!(!world.plan().plan.is_applyable, "nobody looked");
@@ -251,10 +281,12 @@ fn an_interrupt_finishes_what_runs_and_starts_nothing_new() {
         Error: execution halted
         ---
         error: execution halted
-    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    "#]]
+    .assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
     expect![[r#"
         test_thing.a Ready []
-    "#]].assert_eq(&resources(&world));
+    "#]]
+    .assert_eq(&resources(&world));
 }
 
 #[test]
@@ -289,14 +321,16 @@ output "z" { value = data.test_lookup.after.result }
 
 #[test]
 fn a_write_only_value_reaches_the_provider_and_nothing_else() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 variable "s" { ephemeral = true }
 resource "test_thing" "a" {
   name              = "a"
   secret_wo         = var.s
   secret_wo_version = 1
 }
-"#);
+"#,
+    );
     world.set("s", "first-secret");
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
@@ -307,18 +341,22 @@ resource "test_thing" "a" {
         #2 plan a
         #2 create a
         #2 got secret=first-secret
-        #2 end"#]].assert_eq(&world.calls().join("\n"));
+        #2 end"#]]
+    .assert_eq(&world.calls().join("\n"));
     world.set("s", "second-secret");
     assert!(!world.plan().plan.is_applyable, "the version is the same");
     world.calls();
-    world.edit("main.tf", r#"
+    world.edit(
+        "main.tf",
+        r#"
 variable "s" { ephemeral = true }
 resource "test_thing" "a" {
   name              = "a"
   secret_wo         = var.s
   secret_wo_version = 2
 }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         #4 configure token=null region=null
@@ -329,5 +367,6 @@ resource "test_thing" "a" {
         #5 plan a
         #5 update a
         #5 got secret=second-secret
-        #5 end"#]].assert_eq(&world.calls().join("\n"));
+        #5 end"#]]
+    .assert_eq(&world.calls().join("\n"));
 }

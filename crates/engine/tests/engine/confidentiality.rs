@@ -56,7 +56,7 @@ fn traces(world: &World, diagnostics: &[db::Diagnostic]) -> String {
 fn state_text(world: &World) -> Vec<u8> {
     let mut file = state::StateFile::new("11111111-2222-3333-4444-555555555555".to_owned());
     file.state = world.state.clone();
-    file.write().expect("a state without ephemeral values").into()
+    file.write().expect("a state without ephemeral values")
 }
 
 #[test]
@@ -104,13 +104,29 @@ fn check_pairs(world: &World, fault: Option<&str>) {
     let calls = world.calls();
     let count = |what: &str| calls.iter().filter(|it| it.contains(what)).count();
     for name in ["inner", "outer"] {
-        let failed_opens = if fault == Some(&*format!("open {name}")) { count(&format!("open {name}")) } else { 0 };
-        assert_eq!(count(&format!("open {name}")) - failed_opens, count(&format!("close {name}")), "{fault:?}: {calls:?}");
+        let failed_opens = if fault == Some(&*format!("open {name}")) {
+            count(&format!("open {name}"))
+        } else {
+            0
+        };
+        assert_eq!(
+            count(&format!("open {name}")) - failed_opens,
+            count(&format!("close {name}")),
+            "{fault:?}: {calls:?}"
+        );
     }
     let log = world.log();
     let printed = |what: &str| log.lines().filter(|it| it.ends_with(what)).count();
-    assert_eq!(printed("Opening complete") , printed("Closing..."), "{fault:?}:\n{log}");
-    assert_eq!(printed("Closing..."), printed("Closing complete") + printed("Closing errored"), "{fault:?}:\n{log}");
+    assert_eq!(printed("Opening complete"), printed("Closing..."), "{fault:?}:\n{log}");
+    assert_eq!(
+        printed("Closing..."),
+        printed("Closing complete") + printed("Closing errored"),
+        "{fault:?}:\n{log}"
+    );
     let ended = calls.iter().filter(|it| it.ends_with(" end")).count();
-    assert_eq!(ended as u32, world.shared.lock().expect("not poisoned").processes, "{fault:?}: processes end");
+    assert_eq!(
+        ended as u32,
+        world.shared.lock().expect("not poisoned").processes,
+        "{fault:?}: processes end"
+    );
 }

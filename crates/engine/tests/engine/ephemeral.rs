@@ -30,7 +30,9 @@ resource "test_thing" "z" { name = test_thing.a.id }
 
 #[test]
 fn it_is_opened_before_its_user_and_closed_right_after() {
-    let world = check(USED, expect![[r#"
+    let world = check(
+        USED,
+        expect![[r#"
         ephemeral.test_secret.s: Opening...
         ephemeral.test_secret.s: Opening complete
         ephemeral.test_secret.s: Closing...
@@ -46,7 +48,8 @@ fn it_is_opened_before_its_user_and_closed_right_after() {
         test_thing.z: Creating complete [id=id2]
         Apply: 2 added, 0 changed, 0 destroyed
         ---
-    "#]]);
+    "#]],
+    );
     expect![[r#"
         #1 configure token=null region=null
         #1 validate s
@@ -64,12 +67,14 @@ fn it_is_opened_before_its_user_and_closed_right_after() {
         #2 close s
         #2 plan id1
         #2 create id1
-        #2 end"#]].assert_eq(&world.calls().join("\n"));
+        #2 end"#]]
+    .assert_eq(&world.calls().join("\n"));
 }
 
 #[test]
 fn nobody_opens_what_nobody_uses() {
-    check(r#"
+    check(
+        r#"
 ephemeral "test_secret" "unused" { name = "u" }
 locals { also_unused = ephemeral.test_secret.unused.value }
 ephemeral "test_secret" "none" { name = "n" }
@@ -83,23 +88,27 @@ provider "test" {
   alias = "unused"
   token = ephemeral.test_secret.provider.value
 }
-"#, expect![[r#"
+"#,
+        expect![[r#"
     Plan: 0 added, 0 changed, 0 destroyed
     Apply: 0 added, 0 changed, 0 destroyed
     ---
-"#]]);
+"#]],
+    );
 }
 
 #[test]
 fn unknown_configuration_is_deferred_to_apply() {
-    check(r#"
+    check(
+        r#"
 resource "test_thing" "a" { name = "a" }
 ephemeral "test_secret" "s" { name = test_thing.a.id }
 resource "test_thing" "b" {
   name      = "b"
   secret_wo = ephemeral.test_secret.s.value
 }
-"#, expect![[r#"
+"#,
+        expect![[r#"
     ephemeral.test_secret.s: Configuration unknown, deferring...
     Plan: 2 added, 0 changed, 0 destroyed
     test_thing.a: Creating...
@@ -112,12 +121,14 @@ resource "test_thing" "b" {
     ephemeral.test_secret.s: Closing complete
     Apply: 2 added, 0 changed, 0 destroyed
     ---
-"#]]);
+"#]],
+    );
 }
 
 #[test]
 fn pending_dependencies_defer_too() {
-    check(r#"
+    check(
+        r#"
 resource "test_thing" "a" { name = "a" }
 ephemeral "test_secret" "s" {
   name       = "s"
@@ -127,7 +138,8 @@ resource "test_thing" "b" {
   name      = "b"
   secret_wo = ephemeral.test_secret.s.value
 }
-"#, expect![[r#"
+"#,
+        expect![[r#"
     ephemeral.test_secret.s: Configuration unknown, deferring...
     Plan: 2 added, 0 changed, 0 destroyed
     test_thing.a: Creating...
@@ -140,12 +152,14 @@ resource "test_thing" "b" {
     ephemeral.test_secret.s: Closing complete
     Apply: 2 added, 0 changed, 0 destroyed
     ---
-"#]]);
+"#]],
+    );
 }
 
 #[test]
 fn a_chain_through_a_provider_closes_in_reverse() {
-    let world = check(r#"
+    let world = check(
+        r#"
 ephemeral "test_secret" "outer" { name = "outer" }
 provider "test" {
   alias = "inner"
@@ -159,7 +173,8 @@ resource "test_thing" "a" {
   name      = "a"
   secret_wo = ephemeral.test_secret.inner.value
 }
-"#, expect![[r#"
+"#,
+        expect![[r#"
     ephemeral.test_secret.outer: Opening...
     ephemeral.test_secret.outer: Opening complete
     ephemeral.test_secret.inner: Opening...
@@ -181,7 +196,8 @@ resource "test_thing" "a" {
     ephemeral.test_secret.outer: Closing complete
     Apply: 1 added, 0 changed, 0 destroyed
     ---
-"#]]);
+"#]],
+    );
     expect![[r#"
         #1 configure token=null region=null
         #1 validate outer
@@ -206,7 +222,8 @@ resource "test_thing" "a" {
         #4 close inner
         #4 end
         #3 close outer
-        #3 end"#]].assert_eq(&world.calls().join("\n"));
+        #3 end"#]]
+    .assert_eq(&world.calls().join("\n"));
 }
 
 #[test]
@@ -229,13 +246,17 @@ fn it_is_closed_after_its_user_failed() {
         ephemeral.test_secret.s: Closing complete
         ---
         error: create a failed
-    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+    "#]]
+    .assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
     check_pairs(&world);
 }
 
 #[test]
 fn wrong_results_are_refused_and_closed() {
-    for (name, expected) in [("liar", "Provider produced invalid ephemeral resource instance"), ("unknown", "Provider produced invalid object")] {
+    for (name, expected) in [
+        ("liar", "Provider produced invalid ephemeral resource instance"),
+        ("unknown", "Provider produced invalid object"),
+    ] {
         let mut world = world(&USED.replace("name = \"s\"", &format!("name = \"{name}\"")));
         let found = summaries(&world.plan().diagnostics);
         assert_eq!(found, format!("error: {expected}\n"));
@@ -256,7 +277,8 @@ fn a_close_that_hangs_is_given_up() {
         ephemeral.test_secret.s: Closing...
         Error: Closing ephemeral resource timed out
         ephemeral.test_secret.s: Closing errored
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
 }
 
 #[test]
@@ -270,7 +292,12 @@ fn a_run_that_is_given_up_closes_what_is_open() {
     std::thread::scope(|scope| {
         let events = std::sync::Arc::clone(&world.events);
         scope.spawn(move || {
-            while !events.lock().expect("not poisoned").iter().any(|it| matches!(it, engine::Event::ApplyStart { .. })) {
+            while !events
+                .lock()
+                .expect("not poisoned")
+                .iter()
+                .any(|it| matches!(it, engine::Event::ApplyStart { .. }))
+            {
                 std::thread::yield_now();
             }
             cancel.cancel();
@@ -296,7 +323,10 @@ fn it_is_renewed_while_it_is_used() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let renewed = |it: &engine::Event| {
-                matches!(it, engine::Event::EphemeralComplete { action: engine::EphemeralAction::Renew, .. })
+                matches!(
+                    it,
+                    engine::Event::EphemeralComplete { action: engine::EphemeralAction::Renew, .. }
+                )
             };
             while events.lock().expect("not poisoned").iter().filter(|it| renewed(it)).count() < 3 {
                 std::thread::yield_now();
@@ -323,7 +353,8 @@ fn a_renewal_time_in_the_past_does_not_spin() {
 
 #[test]
 fn after_a_failed_renewal_uses_fail() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 ephemeral "test_secret" "s" { name = "s" }
 resource "test_thing" "slow" {
   name = "slow"
@@ -335,7 +366,8 @@ resource "test_thing" "late" {
   depends_on = [data.test_lookup.wait]
 }
 data "test_lookup" "wait" { name = "wait" }
-"#);
+"#,
+    );
     world.with_shared(|it| it.renew_after = Some(-1));
     world.parallelism = 1;
     world.fault("renew s");
@@ -347,7 +379,8 @@ data "test_lookup" "wait" { name = "wait" }
 
 #[test]
 fn conditions_are_checked_and_kept() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 ephemeral "test_secret" "s" {
   name = "s"
   lifecycle {
@@ -361,7 +394,8 @@ ephemeral "test_secret" "s" {
     }
   }
 }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         [
@@ -378,13 +412,15 @@ ephemeral "test_secret" "s" {
                 ],
             },
         ]
-    "#]].assert_debug_eq(&world.state.checks);
+    "#]]
+    .assert_debug_eq(&world.state.checks);
     check_pairs(&world);
 }
 
 #[test]
 fn a_failed_postcondition_closes() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 ephemeral "test_secret" "s" {
   name = "s"
   lifecycle {
@@ -394,7 +430,8 @@ ephemeral "test_secret" "s" {
     }
   }
 }
-"#);
+"#,
+    );
     let outcome = world.plan();
     expect![[r#"
         ephemeral.test_secret.s: Opening...
@@ -404,13 +441,15 @@ ephemeral "test_secret" "s" {
         ephemeral.test_secret.s: Closing complete
         ---
         error: Resource postcondition failed
-    "#]].assert_eq(&format!("{}---\n{}", world.log(), summaries(&outcome.diagnostics)));
+    "#]]
+    .assert_eq(&format!("{}---\n{}", world.log(), summaries(&outcome.diagnostics)));
     check_pairs(&world);
 }
 
 #[test]
 fn destroying_opens_only_what_providers_need() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 ephemeral "test_secret" "token" { name = "token" }
 provider "test" {
   alias = "p"
@@ -422,7 +461,8 @@ resource "test_thing" "a" {
   name      = "a"
   secret_wo = ephemeral.test_secret.s.value
 }
-"#);
+"#,
+    );
     assert_eq!(summaries(&world.apply()), "");
     world.log();
     world.mode = state::PlanMode::Destroy;
@@ -441,17 +481,20 @@ resource "test_thing" "a" {
         ephemeral.test_secret.token: Closing...
         ephemeral.test_secret.token: Closing complete
         Destroy: 0 added, 0 changed, 1 destroyed
-    "#]].assert_eq(&world.log());
+    "#]]
+    .assert_eq(&world.log());
     check_pairs(&world);
     assert!(world.state.is_empty());
 }
 
 #[test]
 fn ephemeral_values_are_refused_where_they_would_be_kept() {
-    let mut world = world(r#"
+    let mut world = world(
+        r#"
 variable "e" { ephemeral = true }
 resource "test_thing" "a" { name = var.e }
-"#);
+"#,
+    );
     world.set("e", "secret-value");
     let outcome = world.plan();
     assert_eq!(summaries(&outcome.diagnostics), "error: Invalid use of an ephemeral value\n");
@@ -469,5 +512,8 @@ resource "test_thing" "a" { name = "a" }
     assert!(world.calls().iter().any(|it| it.contains("region=reads")));
     world.apply();
     let calls = world.calls();
-    assert!(calls.iter().filter(|it| it.contains("configure")).all(|it| it.contains("region=writes")), "{calls:?}");
+    assert!(
+        calls.iter().filter(|it| it.contains("configure")).all(|it| it.contains("region=writes")),
+        "{calls:?}"
+    );
 }

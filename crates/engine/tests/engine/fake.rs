@@ -57,7 +57,11 @@ impl Fake {
         if hangs {
             std::future::pending::<()>().await;
         }
-        if fails { vec![ProviderDiagnostic::error(format!("{what} failed"), "as told")] } else { Vec::new() }
+        if fails {
+            vec![ProviderDiagnostic::error(format!("{what} failed"), "as told")]
+        } else {
+            Vec::new()
+        }
     }
 
     fn next_id(&self) -> String {
@@ -74,7 +78,10 @@ impl Fake {
 }
 
 fn name_of(value: &Value) -> String {
-    value.get_attr("name").and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_else(|| "?".to_owned())
+    value
+        .get_attr("name")
+        .and_then(|it| it.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "?".to_owned())
 }
 
 fn attributes(list: Vec<(&str, Attribute)>) -> Block {
@@ -109,14 +116,19 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ("token", Attribute::optional(Type::String)),
         ("region", Attribute::optional(Type::String)),
     ]);
-    let one = |name: &str, block| BTreeMap::from([(Str::from(name), Arc::new(Schema::new(0, block)))]);
+    let one =
+        |name: &str, block| BTreeMap::from([(Str::from(name), Arc::new(Schema::new(0, block)))]);
     let types = SchemaTypes {
         managed: one("test_thing", thing),
         data: one("test_lookup", lookup),
         ephemeral: one("test_secret", secret),
         identities: BTreeMap::new(),
     };
-    let capabilities = Capabilities { get_provider_schema_optional: true, plan_destroy: true, ..Capabilities::default() };
+    let capabilities = Capabilities {
+        get_provider_schema_optional: true,
+        plan_destroy: true,
+        ..Capabilities::default()
+    };
     Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, BTreeMap::new(), capabilities))
 }
 
@@ -130,7 +142,9 @@ impl Provider for Fake {
         Box::pin(async { Ok(schemas()) })
     }
 
-    fn functions(&self) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    fn functions(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async { Ok(BTreeMap::new()) })
     }
 
@@ -144,10 +158,17 @@ impl Provider for Fake {
             Some(it) => it.as_str().map_or_else(|| "null".to_owned(), str::to_owned),
             None => "absent".to_owned(),
         };
-        Box::pin(self.call(format!("configure token={} region={}", shown("token"), shown("region"))))
+        Box::pin(self.call(format!(
+            "configure token={} region={}",
+            shown("token"),
+            shown("region")
+        )))
     }
 
-    fn validate_resource_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_resource_config(
+        &self,
+        _: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         Box::pin(async { Vec::new() })
     }
 
@@ -155,15 +176,23 @@ impl Provider for Fake {
         Box::pin(async { Vec::new() })
     }
 
-    fn validate_ephemeral_config(&self, request: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_ephemeral_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         Box::pin(self.call(format!("validate {}", name_of(&request.config))))
     }
 
-    fn upgrade_resource_state(&self, request: UpgradeResourceStateRequest) -> BoxFuture<'_, StateResponse> {
+    fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
         let RawState::Json(text) = request.raw_state else { unreachable!("tests store JSON") };
         let ty = schemas().managed("test_thing").expect("has it").implied_type().clone();
         let state = values::json::decode(&text, &ty).expect("stored by tests");
-        Box::pin(async move { StateResponse { state: Some(state), private: None, diagnostics: Vec::new() } })
+        Box::pin(async move {
+            StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
+        })
     }
 
     fn move_resource_state(&self, _: MoveResourceStateRequest) -> BoxFuture<'_, StateResponse> {
@@ -175,13 +204,22 @@ impl Provider for Fake {
             let name = name_of(&request.current_state);
             let diagnostics = self.call(format!("read {name}")).await;
             let gone = self.shared.lock().expect("not poisoned").gone.contains(&name);
-            let state = if gone { Value::null(request.current_state.ty()) } else { request.current_state };
+            let state =
+                if gone { Value::null(request.current_state.ty()) } else { request.current_state };
             let new_state = diagnostics.is_empty().then_some(state);
-            ReadResourceResponse { new_state, private: request.private, identity: None, diagnostics }
+            ReadResourceResponse {
+                new_state,
+                private: request.private,
+                identity: None,
+                diagnostics,
+            }
         })
     }
 
-    fn plan_resource_change(&self, request: PlanResourceChangeRequest) -> BoxFuture<'_, PlanResourceChangeResponse> {
+    fn plan_resource_change(
+        &self,
+        request: PlanResourceChangeRequest,
+    ) -> BoxFuture<'_, PlanResourceChangeResponse> {
         Box::pin(async move {
             let proposed = &request.proposed_new_state;
             let prior = &request.prior_state;
@@ -204,7 +242,11 @@ impl Provider for Fake {
                 planned.insert(Str::from("id"), Value::unknown(Type::String));
             }
             if planned["size"].is_null() {
-                let size = if prior.is_null() { Value::unknown(Type::Number) } else { prior.get_attr("size").expect("has it") };
+                let size = if prior.is_null() {
+                    Value::unknown(Type::Number)
+                } else {
+                    prior.get_attr("size").expect("has it")
+                };
                 planned.insert(Str::from("size"), size);
             }
             planned.insert(Str::from("secret_wo"), Value::null(Type::String));
@@ -213,7 +255,10 @@ impl Provider for Fake {
         })
     }
 
-    fn apply_resource_change(&self, request: ApplyResourceChangeRequest) -> BoxFuture<'_, ApplyResourceChangeResponse> {
+    fn apply_resource_change(
+        &self,
+        request: ApplyResourceChangeRequest,
+    ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
         Box::pin(async move {
             let planned = &request.planned_state;
             let answer = |state, diagnostics| ApplyResourceChangeResponse {
@@ -224,11 +269,13 @@ impl Provider for Fake {
                 diagnostics,
             };
             if planned.is_null() {
-                let diagnostics = self.call(format!("destroy {}", name_of(&request.prior_state))).await;
+                let diagnostics =
+                    self.call(format!("destroy {}", name_of(&request.prior_state))).await;
                 let left = if diagnostics.is_empty() { planned } else { &request.prior_state };
                 return answer(left.clone(), diagnostics);
             }
-            let secret = request.config.get_attr("secret_wo").and_then(|it| it.as_str().map(str::to_owned));
+            let secret =
+                request.config.get_attr("secret_wo").and_then(|it| it.as_str().map(str::to_owned));
             let secret = secret.map(|it| format!(" secret={it}")).unwrap_or_default();
             let verb = if request.prior_state.is_null() { "create" } else { "update" };
             let recorded = format!("{verb} {}", name_of(planned));
@@ -244,16 +291,23 @@ impl Provider for Fake {
                 state.insert(Str::from("size"), Value::int(1));
             }
             let failed_create = !diagnostics.is_empty() && request.prior_state.is_null();
-            let state = if failed_create { Value::null(planned.ty()) } else { Value::object(state) };
+            let state =
+                if failed_create { Value::null(planned.ty()) } else { Value::object(state) };
             answer(state, diagnostics)
         })
     }
 
-    fn import_resource_state(&self, _: ImportResourceStateRequest) -> BoxFuture<'_, ImportResourceStateResponse> {
+    fn import_resource_state(
+        &self,
+        _: ImportResourceStateRequest,
+    ) -> BoxFuture<'_, ImportResourceStateResponse> {
         unreachable!("nothing is imported in these tests")
     }
 
-    fn read_data_source(&self, request: ReadDataSourceRequest) -> BoxFuture<'_, ReadDataSourceResponse> {
+    fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> BoxFuture<'_, ReadDataSourceResponse> {
         Box::pin(async move {
             let name = name_of(&request.config);
             let diagnostics = self.call(format!("lookup {name}")).await;
@@ -263,7 +317,10 @@ impl Provider for Fake {
         })
     }
 
-    fn open_ephemeral(&self, request: OpenEphemeralRequest) -> BoxFuture<'_, OpenEphemeralResponse> {
+    fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> BoxFuture<'_, OpenEphemeralResponse> {
         Box::pin(async move {
             let name = name_of(&request.config);
             let diagnostics = self.call(format!("open {name}")).await;
@@ -275,7 +332,8 @@ impl Provider for Fake {
                 "unknown" => Value::unknown(Type::String),
                 _ => Value::string(secret_value(&name)),
             };
-            let told = if name == "liar" { Value::string("truth") } else { Value::string(name.as_str()) };
+            let told =
+                if name == "liar" { Value::string("truth") } else { Value::string(name.as_str()) };
             let result = Value::object_from([("name", told), ("value", value)]);
             let private = Private::new(name.into_bytes());
             let opened = OpenedEphemeral { result, renew_at: self.renew_at(), private };
@@ -283,15 +341,25 @@ impl Provider for Fake {
         })
     }
 
-    fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> BoxFuture<'_, RenewEphemeralResponse> {
+    fn renew_ephemeral(
+        &self,
+        request: RenewEphemeralRequest,
+    ) -> BoxFuture<'_, RenewEphemeralResponse> {
         Box::pin(async move {
             let name = String::from_utf8_lossy(request.private.as_bytes()).into_owned();
             let diagnostics = self.call(format!("renew {name}")).await;
-            RenewEphemeralResponse { renew_at: self.renew_at(), private: request.private, diagnostics }
+            RenewEphemeralResponse {
+                renew_at: self.renew_at(),
+                private: request.private,
+                diagnostics,
+            }
         })
     }
 
-    fn close_ephemeral(&self, request: CloseEphemeralRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn close_ephemeral(
+        &self,
+        request: CloseEphemeralRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         Box::pin(async move {
             let name = String::from_utf8_lossy(request.private.as_bytes()).into_owned();
             let diagnostics = self.call(format!("close {name}")).await;

@@ -31,7 +31,10 @@ fn an_unchanged_program_sends_the_provider_nothing() {
     world.log();
     let second = world.plan();
     assert_eq!(world.calls(), Vec::<String>::new());
-    expect![[""]].assert_eq(&world.log());
+    expect![[r#"
+        Plan: 2 added, 0 changed, 0 destroyed
+    "#]]
+    .assert_eq(&world.log());
     assert_eq!(actions(&first.plan), actions(&second.plan));
     assert_eq!(first.refreshed, second.refreshed);
 }
@@ -45,9 +48,19 @@ fn only_what_an_edit_touches_runs_again() {
     world.edit("main.tf", &CONFIG.replace("zone = \"z\" }", "zone = \"y\" }"));
     let edited = world.plan();
     assert_eq!(summaries(&edited.diagnostics), "");
-    expect![[""]].assert_eq(&world.calls().join("\n"));
+    expect![[r#"
+        #2 configure token=null region=null
+        #2 validate s
+        #2 open s
+        #2 plan a
+        #2 close s
+        #2 end"#]]
+    .assert_eq(&world.calls().join("\n"));
     // A comment changes no item.
-    world.edit("main.tf", &format!("{}\n# a comment\n", CONFIG.replace("zone = \"z\" }", "zone = \"y\" }")));
+    world.edit(
+        "main.tf",
+        &format!("{}\n# a comment\n", CONFIG.replace("zone = \"z\" }", "zone = \"y\" }")),
+    );
     world.plan();
     assert_eq!(world.calls(), Vec::<String>::new());
 }
@@ -71,7 +84,11 @@ fn another_ephemeral_value_runs_its_users_again() {
     world.calls();
     world.set("s", "b-secret");
     world.plan();
-    expect![[""]].assert_eq(&world.calls().join("\n"));
+    expect![[r#"
+        #2 configure token=null region=null
+        #2 plan found-d
+        #2 end"#]]
+    .assert_eq(&world.calls().join("\n"));
 }
 
 #[test]

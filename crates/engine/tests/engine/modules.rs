@@ -38,27 +38,66 @@ output "name" { value = test_thing.a[1].name }
 
 #[test]
 fn modules_and_resources_repeat() {
-    let mut world = check(MODULE, expect![[""]]);
+    let mut world = check(
+        MODULE,
+        expect![[r#"
+        module.m["one"].test_thing.a[0] Create
+        module.m["one"].test_thing.a[1] Create
+        module.m["two"].test_thing.a[0] Create
+        module.m["two"].test_thing.a[1] Create
+        module.n[0].test_thing.a[0] Create
+        module.n[0].test_thing.a[1] Create
+        module.n[1].test_thing.a[0] Create
+        module.n[1].test_thing.a[1] Create
+        output ids Create
+        output n Create
+        output one Create
+    "#]],
+    );
     assert_eq!(summaries(&world.apply()), "");
-    let outputs: Vec<String> = world.state.outputs.iter().map(|(name, it)| format!("{name} = {:?}", it.value)).collect();
-    expect![[""]].assert_eq(&outputs.join("\n"));
+    let outputs: Vec<String> =
+        world.state.outputs.iter().map(|(name, it)| format!("{name} = {:?}", it.value)).collect();
+    expect![[r#"
+        ids = ["x-1", "y-1"]
+        n = "n1-1"
+        one = "x-1""#]]
+    .assert_eq(&outputs.join("\n"));
     world.log();
-    world.edit("main.tf", r#"
+    world.edit(
+        "main.tf",
+        r#"
 module "m" {
   for_each = { two = "y" }
   source   = "./mod"
   zone     = each.value
 }
-"#);
-    world.edit("mod/main.tf", r#"
+"#,
+    );
+    world.edit(
+        "mod/main.tf",
+        r#"
 variable "zone" {}
 resource "test_thing" "a" {
   count = 1
   name  = "${var.zone}-${count.index}"
 }
 output "name" { value = test_thing.a[0].name }
-"#);
-    expect![[""]].assert_eq(&actions(&world.plan().plan));
+"#,
+    );
+    expect![[r#"
+        module.m["one"].test_thing.a[0] Delete (delete_because_no_module)
+        module.m["one"].test_thing.a[1] Delete (delete_because_no_module)
+        module.m["two"].test_thing.a[0] NoOp
+        module.m["two"].test_thing.a[1] Delete (delete_because_count_index)
+        module.n[0].test_thing.a[0] Delete (delete_because_no_module)
+        module.n[0].test_thing.a[1] Delete (delete_because_no_module)
+        module.n[1].test_thing.a[0] Delete (delete_because_no_module)
+        module.n[1].test_thing.a[1] Delete (delete_because_no_module)
+        output ids Delete
+        output n Delete
+        output one Delete
+    "#]]
+    .assert_eq(&actions(&world.plan().plan));
     assert_eq!(summaries(&world.apply()), "");
     assert_eq!(world.state.instances().count(), 1);
 }
@@ -106,10 +145,28 @@ resource "test_thing" "inherited" { name = "inherited" }
     assert_eq!(summaries(&outcome.diagnostics), "");
     let mut calls = world.calls();
     calls.sort();
-    expect![[""]].assert_eq(&calls.join("\n"));
-    let providers: Vec<String> =
-        outcome.plan.resource_changes.iter().map(|it| format!("{} {}", it.addr, it.provider)).collect();
-    expect![[""]].assert_eq(&providers.join("\n"));
+    expect![[r#"
+        #1 configure token=null region=default
+        #1 end
+        #1 plan default
+        #1 plan inherited
+        #1 plan other
+        #2 configure token=null region=west
+        #2 end
+        #2 plan passed"#]]
+    .assert_eq(&calls.join("\n"));
+    let providers: Vec<String> = outcome
+        .plan
+        .resource_changes
+        .iter()
+        .map(|it| format!("{} {}", it.addr, it.provider))
+        .collect();
+    expect![[r#"
+        test_thing.default provider["registry.opentofu.org/hashicorp/test"]
+        test_thing.other provider["registry.opentofu.org/hashicorp/test"].other
+        module.m.test_thing.inherited provider["registry.opentofu.org/hashicorp/test"]
+        module.m.test_thing.passed provider["registry.opentofu.org/hashicorp/test"].west"#]]
+    .assert_eq(&providers.join("\n"));
 }
 
 #[test]
@@ -132,13 +189,33 @@ resource "test_thing" "b" { name = test_thing.a.id }
 "#,
     );
     assert_eq!(summaries(&world.apply()), "");
-    expect![[""]].assert_eq(&world.log());
+    expect![[r#"
+        Plan: 5 added, 0 changed, 0 destroyed
+        module.first.test_thing.a: Creating...
+        module.first.test_thing.a: Creating complete [id=id1]
+        module.first.test_thing.b: Creating...
+        module.first.test_thing.b: Creating complete [id=id2]
+        module.second.test_thing.a: Creating...
+        module.second.test_thing.a: Creating complete [id=id3]
+        module.second.test_thing.b: Creating...
+        module.second.test_thing.b: Creating complete [id=id4]
+        test_thing.last: Creating...
+        test_thing.last: Creating complete [id=id5]
+        Apply: 5 added, 0 changed, 0 destroyed
+    "#]]
+    .assert_eq(&world.log());
     world.mode = state::PlanMode::Destroy;
     world.log();
     assert_eq!(summaries(&world.apply()), "");
     let log = world.log();
     let destroyed: Vec<&str> = log.lines().filter(|it| it.ends_with("Destroying...")).collect();
-    expect![[""]].assert_eq(&destroyed.join("\n"));
+    expect![[r#"
+        test_thing.last: Destroying...
+        module.second.test_thing.b: Destroying...
+        module.second.test_thing.a: Destroying...
+        module.first.test_thing.b: Destroying...
+        module.first.test_thing.a: Destroying..."#]]
+    .assert_eq(&destroyed.join("\n"));
 }
 
 #[test]
@@ -166,7 +243,21 @@ resource "test_thing" "a" {
 "#,
     );
     assert_eq!(summaries(&world.apply()), "");
-    expect![[""]].assert_eq(&world.log());
+    expect![[r#"
+        module.secrets.ephemeral.test_secret.s: Opening...
+        module.secrets.ephemeral.test_secret.s: Opening complete
+        module.secrets.ephemeral.test_secret.s: Closing...
+        module.secrets.ephemeral.test_secret.s: Closing complete
+        Plan: 1 added, 0 changed, 0 destroyed
+        module.secrets.ephemeral.test_secret.s: Opening...
+        module.secrets.ephemeral.test_secret.s: Opening complete
+        module.user.test_thing.a: Creating...
+        module.user.test_thing.a: Creating complete [id=id1]
+        module.secrets.ephemeral.test_secret.s: Closing...
+        module.secrets.ephemeral.test_secret.s: Closing complete
+        Apply: 1 added, 0 changed, 0 destroyed
+    "#]]
+    .assert_eq(&world.log());
 }
 
 #[test]

@@ -11,7 +11,12 @@ fn check(fixture: &str, prepare: impl Fn(&mut World), expected: Expect) -> World
     let diagnostics = world.apply();
     let details: Vec<&str> = diagnostics.iter().map(|it| it.detail.as_str()).collect();
     let commands = world.commands.lock().expect("not poisoned").join("\n");
-    expected.assert_eq(&format!("{}---\n{}{}\n---\n{commands}", world.log(), summaries(&diagnostics), details.join("\n")));
+    expected.assert_eq(&format!(
+        "{}---\n{}{}\n---\n{commands}",
+        world.log(),
+        summaries(&diagnostics),
+        details.join("\n")
+    ));
     world
 }
 
@@ -25,7 +30,18 @@ resource "test_thing" "a" {
 }
 "#,
         |it| it.prints = "printed",
-        expect![[""]],
+        expect![[r#"
+            Plan: 1 added, 0 changed, 0 destroyed
+            test_thing.a: Creating...
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): Executing: ["/bin/sh" "-c" "echo id1 a"]
+            test_thing.a (local-exec): printed
+            test_thing.a: Creating complete [id=id1]
+            Apply: 1 added, 0 changed, 0 destroyed
+            ---
+
+            ---
+            /bin/sh -c echo id1 a"#]],
     );
 }
 
@@ -49,7 +65,33 @@ resource "test_thing" "a" {
             it.set("s", "sensitive-value");
             it.prints = "line 1\nline 2";
         },
-        expect![[""]],
+        expect![[r#"
+            Plan: 1 added, 0 changed, 0 destroyed
+            ephemeral.test_secret.s: Opening...
+            ephemeral.test_secret.s: Opening complete
+            test_thing.a: Creating...
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): (output suppressed due to sensitive value in config)
+            test_thing.a (local-exec): (output suppressed due to sensitive value in config)
+            test_thing.a (local-exec): (output suppressed due to sensitive value in config)
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a: Creating complete [id=id1]
+            ephemeral.test_secret.s: Closing...
+            ephemeral.test_secret.s: Closing complete
+            Apply: 1 added, 0 changed, 0 destroyed
+            ---
+
+            ---
+            /bin/sh -c echo sensitive-value
+            /bin/sh -c echo canary-of-s
+            /bin/sh -c echo"#]],
     );
 }
 
@@ -67,12 +109,33 @@ resource "test_thing" "a" {
             it.prints = "it is canary-of-s, or Y2FuYXJ5LW9mLXM=";
             it.fails = true;
         },
-        expect![[""]],
+        expect![[r#"
+            Plan: 1 added, 0 changed, 0 destroyed
+            ephemeral.test_secret.s: Opening...
+            ephemeral.test_secret.s: Opening complete
+            test_thing.a: Creating...
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a: provisioner errored
+            Error: local-exec provisioner error
+            test_thing.a: Creating errored
+            ephemeral.test_secret.s: Closing...
+            ephemeral.test_secret.s: Closing complete
+            ---
+            error: local-exec provisioner error
+            Error running a command whose configuration holds secrets: exit status 3. Its output, without them: it is (redacted), or (redacted)M=
+
+            ---
+            /bin/sh -c echo canary-of-s"#]],
     );
     world.fails = false;
     world.log();
     let plan = world.plan();
-    expect![[""]].assert_eq(&crate::world::actions(&plan.plan));
+    expect![[r#"
+        test_thing.a DeleteThenCreate (replace_because_tainted)
+    "#]]
+    .assert_eq(&crate::world::actions(&plan.plan));
 }
 
 #[test]
@@ -90,7 +153,20 @@ resource "test_thing" "a" {
             it.prints = "12345 is wrong";
             it.fails = true;
         },
-        expect![[""]],
+        expect![[r#"
+            Plan: 1 added, 0 changed, 0 destroyed
+            test_thing.a: Creating...
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a (local-exec): (output suppressed due to ephemeral value in config)
+            test_thing.a: provisioner errored
+            Error: local-exec provisioner error
+            test_thing.a: Creating errored
+            ---
+            error: local-exec provisioner error
+            Error running a command whose configuration holds secrets: exit status 3. Its output is not shown, because one of them is too short to be found in it.
+            ---
+            /bin/sh -c pin 1234"#]],
     );
 }
 
@@ -108,7 +184,20 @@ resource "test_thing" "a" {
 }
 "#,
         |it| it.fails = true,
-        expect![[""]],
+        expect![[r#"
+            Plan: 1 added, 0 changed, 0 destroyed
+            test_thing.a: Creating...
+            test_thing.a: Provisioning with 'local-exec'...
+            test_thing.a (local-exec): local-exec: Executing: Suppressed by quiet=true
+            test_thing.a: provisioner errored
+            Warning: local-exec provisioner error
+            test_thing.a: Creating complete [id=id1]
+            Apply: 1 added, 0 changed, 0 destroyed
+            ---
+            warning: local-exec provisioner error
+            Error running command 'false': exit status 3. Output: 
+            ---
+            /bin/sh -c false"#]],
     );
 }
 
@@ -134,7 +223,10 @@ resource "test_thing" "a" {
     world.fails = false;
     assert_eq!(summaries(&world.apply()), "");
     assert!(world.state.is_empty());
-    assert_eq!(world.commands.lock().expect("not poisoned").join("\n"), "/bin/sh -c bye id1 0\n/bin/sh -c bye id1 0");
+    assert_eq!(
+        world.commands.lock().expect("not poisoned").join("\n"),
+        "/bin/sh -c bye id1 0\n/bin/sh -c bye id1 0"
+    );
 }
 
 #[test]

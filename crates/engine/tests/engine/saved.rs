@@ -38,7 +38,11 @@ fn saved(world: &mut World) -> (Plan, state::State, Vec<u8>) {
     (read.plan, read.prior_state.state, bytes)
 }
 
-fn variables(world: &World, plan: &Plan, given: &[(&str, &str)]) -> Result<VariableValues, Vec<Diagnostic>> {
+fn variables(
+    world: &World,
+    plan: &Plan,
+    given: &[(&str, &str)],
+) -> Result<VariableValues, Vec<Diagnostic>> {
     let mut values = VariableValues::new();
     for (name, value) in given {
         values.set(*name, values::Value::string(*value), engine::ValueSource::CommandLine);
@@ -52,17 +56,24 @@ fn ephemeral_variables_are_given_again_and_may_differ() {
     world.set("plain", "p").set("secret", "first-secret");
     let (plan, state, _) = saved(&mut world);
     assert_eq!(plan.ephemeral_variables.iter().map(|it| &**it).collect::<Vec<_>>(), ["secret"]);
-    assert_eq!(plan.ephemerals.iter().map(|it| it.addr.to_string()).collect::<Vec<_>>(), ["ephemeral.test_secret.s"]);
+    assert_eq!(
+        plan.ephemerals.iter().map(|it| it.addr.to_string()).collect::<Vec<_>>(),
+        ["ephemeral.test_secret.s"]
+    );
     for (given, expected) in [
         (&[][..], "error: No value for required variable\n"),
-        (&[("secret", "x"), ("plain", "other")], "error: Mismatch between input and plan variable value\n"),
+        (
+            &[("secret", "x"), ("plain", "other")],
+            "error: Mismatch between input and plan variable value\n",
+        ),
         (&[("secret", "x"), ("plain", "p")], ""),
         (&[("secret", "x"), ("optional", "y")], ""),
     ] {
         let found = variables(&world, &plan, given).err().unwrap_or_default();
         assert_eq!(summaries(&found), expected, "{given:?}");
     }
-    world.variables = variables(&world, &plan, &[("secret", "second-secret")]).unwrap_or_else(|_| panic!("accepted"));
+    world.variables = variables(&world, &plan, &[("secret", "second-secret")])
+        .unwrap_or_else(|_| panic!("accepted"));
     world.calls();
     assert_eq!(summaries(&world.apply_plan(plan, state)), "");
     assert!(world.calls().iter().any(|it| it.contains("got secret=second-secretdfltcanary-of-s")));

@@ -14,7 +14,7 @@ use hir::Program;
 use project::Project;
 use provider::{BoxFuture, Provider};
 use state::{PlanMode, State};
-use values::{Mark, Value};
+use values::Value;
 
 use crate::fake::{self, Fake, Shared, SharedRef};
 
@@ -47,9 +47,11 @@ pub(crate) fn world(fixture: &str) -> World {
     for (path, text) in split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project = Project::load(Arc::clone(&system) as Arc<dyn System>, PathBuf::from("."), BTreeMap::new()).expect("readable");
+    let mut project =
+        Project::load(Arc::clone(&system) as Arc<dyn System>, PathBuf::from("."), BTreeMap::new())
+            .expect("readable");
     project.set_schemas(source(), fake::schemas());
-    project.set_schemas(engine::builtin::source(), engine::builtin::schemas());
+    project.set_schemas(builtin::source(), builtin::schemas());
     World {
         project,
         system,
@@ -82,8 +84,12 @@ struct Factory {
 }
 
 impl ProviderFactory for Factory {
-    fn start(&self, _: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
-        let fake: Arc<dyn Provider> = Arc::new(Fake::new(Arc::clone(&self.shared), self.system.now()));
+    fn start(
+        &self,
+        _: &ProviderSource,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+        let fake: Arc<dyn Provider> =
+            Arc::new(Fake::new(Arc::clone(&self.shared), self.system.now()));
         Box::pin(async move { Ok(fake) })
     }
 }
@@ -103,7 +109,8 @@ impl CommandRunner for Shell {
     ) -> BoxFuture<'a, Result<CommandStatus, String>> {
         self.ran.lock().expect("not poisoned").push(command.arguments.join(" "));
         self.prints.lines().for_each(output);
-        let (success, text) = if self.fails { (false, "exit status 3") } else { (true, "exit status 0") };
+        let (success, text) =
+            if self.fails { (false, "exit status 3") } else { (true, "exit status 0") };
         let status = CommandStatus { success, text: text.to_owned() };
         Box::pin(async move { Ok(status) })
     }
@@ -144,9 +151,16 @@ impl World {
     fn environment(&self) -> Environment {
         let events = Arc::clone(&self.events);
         Environment {
-            providers: Arc::new(Factory { shared: Arc::clone(&self.shared), system: Arc::clone(&self.system) }),
+            providers: Arc::new(Factory {
+                shared: Arc::clone(&self.shared),
+                system: Arc::clone(&self.system),
+            }),
             system: Arc::clone(&self.system) as Arc<dyn System>,
-            commands: Arc::new(Shell { prints: self.prints, fails: self.fails, ran: Arc::clone(&self.commands) }),
+            commands: Arc::new(Shell {
+                prints: self.prints,
+                fails: self.fails,
+                ran: Arc::clone(&self.commands),
+            }),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
@@ -171,7 +185,8 @@ impl World {
     }
 
     fn plan_with(&mut self, applying: bool) -> PlanOutcome {
-        let (program, environment, options) = (self.program(), self.environment(), self.options(applying));
+        let (program, environment, options) =
+            (self.program(), self.environment(), self.options(applying));
         let (state, variables) = (self.state.clone(), self.variables.clone());
         block_on(plan(&program, state, variables, &mut self.memo, &environment, options))
     }
@@ -188,8 +203,20 @@ impl World {
     pub(crate) fn apply_plan(&mut self, plan: state::Plan, refreshed: State) -> Vec<Diagnostic> {
         let (program, environment) = (self.program(), self.environment());
         let options = ApplyOptions { parallelism: self.parallelism, workspace: "default".into() };
-        let sink = Sink { persisted: Arc::clone(&self.persisted), stop_after: self.stop_after, cancel: self.cancel.clone() };
-        let outcome = block_on(apply(&program, &plan, refreshed, self.variables.clone(), &sink, &environment, options));
+        let sink = Sink {
+            persisted: Arc::clone(&self.persisted),
+            stop_after: self.stop_after,
+            cancel: self.cancel.clone(),
+        };
+        let outcome = block_on(apply(
+            &program,
+            &plan,
+            refreshed,
+            self.variables.clone(),
+            &sink,
+            &environment,
+            options,
+        ));
         self.state = outcome.state;
         outcome.diagnostics
     }
@@ -225,12 +252,12 @@ impl World {
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("builds");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("builds");
     runtime.block_on(future)
-}
-
-pub(crate) fn ephemeral(text: &str) -> Value {
-    Value::string(text).with_mark(Mark::Ephemeral)
 }
 
 /// Summaries of errors and warnings.
@@ -269,31 +296,52 @@ fn line(event: &Event) -> Option<String> {
     };
     Some(match event {
         Event::RefreshStart { address, .. } => format!("{address}: Refreshing state..."),
-        Event::ApplyStart { address, action, .. } => format!("{address}: {}...", apply_verb(*action)),
+        Event::ApplyStart { address, action, .. } => {
+            format!("{address}: {}...", apply_verb(*action))
+        }
         Event::ApplyProgress { address, action, elapsed, .. } => {
-            format!("{address}: Still {}... [{}s]", apply_verb(*action).to_lowercase(), elapsed.as_secs())
+            format!(
+                "{address}: Still {}... [{}s]",
+                apply_verb(*action).to_lowercase(),
+                elapsed.as_secs()
+            )
         }
         Event::ApplyComplete { address, action, id, .. } => {
             let id = id.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
             format!("{address}: {} complete{id}", apply_verb(*action))
         }
-        Event::ApplyErrored { address, action, .. } => format!("{address}: {} errored", apply_verb(*action)),
-        Event::ProvisionStart { address, provisioner } => format!("{address}: Provisioning with '{provisioner}'..."),
-        Event::ProvisionOutput { address, provisioner, line } => format!("{address} ({provisioner}): {line}"),
+        Event::ApplyErrored { address, action, .. } => {
+            format!("{address}: {} errored", apply_verb(*action))
+        }
+        Event::ProvisionStart { address, provisioner } => {
+            format!("{address}: Provisioning with '{provisioner}'...")
+        }
+        Event::ProvisionOutput { address, provisioner, line } => {
+            format!("{address} ({provisioner}): {line}")
+        }
         Event::ProvisionErrored { address, .. } => format!("{address}: provisioner errored"),
         Event::EphemeralStart { address, action } => format!("{address}: {}...", verb(*action)),
         Event::EphemeralProgress { address, action, elapsed } => {
             format!("{address}: Still {}... [{}s]", verb(*action).to_lowercase(), elapsed.as_secs())
         }
-        Event::EphemeralComplete { address, action, .. } => format!("{address}: {} complete", verb(*action)),
-        Event::EphemeralErrored { address, action, .. } => format!("{address}: {} errored", verb(*action)),
-        Event::Deferred { address, .. } => format!("{address}: Configuration unknown, deferring..."),
+        Event::EphemeralComplete { address, action, .. } => {
+            format!("{address}: {} complete", verb(*action))
+        }
+        Event::EphemeralErrored { address, action, .. } => {
+            format!("{address}: {} errored", verb(*action))
+        }
+        Event::Deferred { address, .. } => {
+            format!("{address}: Configuration unknown, deferring...")
+        }
         Event::Diagnostic(it) => {
             format!("{}: {}", if it.is_error() { "Error" } else { "Warning" }, it.summary)
         }
         Event::Stopping => "Stopping".to_owned(),
         Event::Summary { operation, counts } => {
-            format!("{operation:?}: {} added, {} changed, {} destroyed", counts.add, counts.change, counts.destroy)
+            format!(
+                "{operation:?}: {} added, {} changed, {} destroyed",
+                counts.add, counts.change, counts.destroy
+            )
         }
         _ => return None,
     })
