@@ -1,0 +1,7 @@
+//! Whatever the bytes, parsing gives back the text and never panics.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let (text, _) = syntax::decode(bytes);
+    syntax::fuzz::check_parse(&text);
+});
