@@ -1,1 +1,185 @@
-fn main() {}
+//! The user's end: commands, wiring, signals, printing, exit codes.
+//!
+//! Start reading at [`run`], then [`session`] (what every command has), [`operation`] (plan and apply), and the modules
+//! of [`commands`].
+//!
+//! **Invariant:** only [`ui`] prints.
+//! **Invariant:** no log line quotes a value of a variable, the environment or a request.
+#![expect(clippy::disallowed_methods, reason = "an edge crate: it is the one that meets the operating system")]
+
+mod args;
+mod commands;
+mod events;
+mod exit;
+mod harden;
+mod local_exec;
+mod located;
+mod operation;
+mod schema_cache;
+mod session;
+mod signals;
+mod store;
+mod ui;
+mod variables;
+mod verdicts;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser};
+use db::OsSystem;
+
+use crate::{
+    args::{Cli, Command, ProvidersCommand, StateCommand, ViewArgs},
+    exit::Exit,
+    session::{CliSystem, Failure, Session},
+};
+
+/// Chains of references can be long, and analysis follows them by recursion.
+const STACK: usize = 1 << 30;
+
+fn main() -> std::process::ExitCode {
+    harden::harden();
+    let args = args::normalize(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()));
+    if let [_, serve, source] = args.as_slice()
+        && serve == session::SERVE_ARGUMENT
+    {
+        return commands::serve_bundled(source).into();
+    }
+    let thread = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || run(args));
+    let exit = match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(exit)) => exit,
+        // The panic's place was printed by the hook.
+        Ok(Err(_)) | Err(_) => Exit::Crash,
+    };
+    // A panic may have left plugins running; nothing else runs any more.
+    plugin::kill_all();
+    exit.into()
+}
+
+/// Runs one command.
+fn run(args: Vec<String>) -> Exit {
+    let args = with_environment_arguments(args);
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return commands::usage_error(&error),
+    };
+    let called_in = match std::env::current_dir() {
+        Ok(directory) => directory,
+        Err(error) => return commands::environment_error("Failed to find the working directory", &error),
+    };
+    if let Some(directory) = &cli.chdir
+        && let Err(error) = std::env::set_current_dir(directory)
+    {
+        let what = format!("Error handling -chdir option: the directory {} cannot be entered", directory.display());
+        return commands::environment_error(&what, &error);
+    }
+    let command = match cli.command {
+        Some(command) => command,
+        None if cli.version => Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false }),
+        None => {
+            let help = Cli::command().render_help().to_string();
+            return commands::help(&help);
+        }
+    };
+    dispatch(command, &args, called_in)
+}
+
+/// `TF_CLI_ARGS` and `TF_CLI_ARGS_plan` stand right after the name of the command (`reference`: surface 1.1).
+fn with_environment_arguments(args: Vec<String>) -> Vec<String> {
+    let Some(position) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1) else { return args };
+    let mut extra = Vec::new();
+    for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{}", args[position])] {
+        if let Ok(text) = std::env::var(&name) {
+            extra.extend(shell_words(&text));
+        }
+    }
+    let mut all = args;
+    let tail = all.split_off(position + 1);
+    all.extend(args::normalize(extra));
+    all.extend(tail);
+    all
+}
+
+/// Splits as a shell does: blanks, single and double quotes, backslashes.
+fn shell_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
+    let view = match &command {
+        Command::Init(it) => &it.view,
+        Command::Validate(it) => &it.view,
+        Command::Plan(it) => &it.view,
+        Command::Apply(it) | Command::Destroy(it) => &it.view,
+        Command::Console(it) => &it.view,
+        Command::Show(it) => &it.view,
+        Command::Output(it) => &it.view,
+        Command::State { command: StateCommand::List(it) } => &it.view,
+        Command::State { command: StateCommand::Show(it) } => &it.view,
+        Command::Providers { command: ProvidersCommand::Schema(it) } => &it.view,
+        Command::Version(it) => &it.view,
+        Command::ForceUnlock(it) => &it.view,
+    };
+    let system = match OsSystem::new() {
+        Ok(os) => CliSystem::new(os, called_in),
+        Err(error) => return commands::environment_error("Failed to find the working directory", &error),
+    };
+    let session = match Session::new(view, system) {
+        Ok(session) => session,
+        Err(_) => return Exit::Failure,
+    };
+    let flags = variables::ordered_flags(args);
+    let result = match command {
+        Command::Init(it) => commands::init::run(&session, &it),
+        Command::Validate(it) => commands::validate::run(&session, &it),
+        Command::Plan(it) => operation::plan_command(&session, &it, &flags),
+        Command::Apply(it) => operation::apply_command(&session, &it, &flags),
+        Command::Destroy(mut it) => {
+            it.operation.destroy = true;
+            operation::apply_command(&session, &it, &flags)
+        }
+        Command::Console(it) => commands::console::run(&session, &it, &flags),
+        Command::Show(it) => commands::show::run(&session, &it),
+        Command::Output(it) => commands::output::run(&session, &it),
+        Command::State { command: StateCommand::List(it) } => commands::state::list(&session, &it),
+        Command::State { command: StateCommand::Show(it) } => commands::state::show(&session, &it),
+        Command::Providers { command: ProvidersCommand::Schema(it) } => commands::providers::schema(&session, &it),
+        Command::Version(it) => commands::version::run(&session, &it),
+        Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
+    };
+    match result {
+        Ok(exit) => exit,
+        Err(Failure::Said) => Exit::Failure,
+        Err(Failure::Diagnostics(diagnostics, sources)) => {
+            session.ui.diagnostics(&diagnostics, &sources);
+            Exit::Failure
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_from_the_environment_are_split_as_a_shell_does() {
+        assert_eq!(shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#), ["-var", "a=b c", "-x=y z", "q r", ""]);
+    }
+}

@@ -1,0 +1,385 @@
+//! The command line, as the reference has it: `-flag`, `-flag=value`, `-flag value` and the same with two dashes.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+/// Makes clap's two dashes of the reference's one, so that both are understood.
+pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut rest_is_positional = false;
+    let normalized = args.into_iter().map(|arg| {
+        rest_is_positional |= arg == "--";
+        let is_flag = arg.len() > 2 && arg.starts_with('-') && !arg.starts_with("--");
+        match is_flag && !rest_is_positional && arg[1..].starts_with(char::is_alphabetic) {
+            true => format!("-{arg}"),
+            false => match arg.as_str() {
+                "-v" if !rest_is_positional => "--version".to_owned(),
+                _ => arg,
+            },
+        }
+    });
+    normalized.collect()
+}
+
+/// An OpenTofu-compatible engine that never writes a secret down.
+#[derive(Parser)]
+#[command(name = "mayfly", bin_name = "mayfly", disable_version_flag = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Switch to another directory before executing the command.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) chdir: Option<PathBuf>,
+    /// Print the version; the same as the version command.
+    #[arg(long)]
+    pub(crate) version: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Prepare the working directory: install providers, write the lock file.
+    Init(InitArgs),
+    /// Check whether the configuration is valid.
+    Validate(ValidateArgs),
+    /// Show the changes that the configuration asks for.
+    Plan(PlanArgs),
+    /// Create or update infrastructure.
+    Apply(ApplyArgs),
+    /// Destroy what was created before.
+    Destroy(ApplyArgs),
+    /// Try expressions, one a line.
+    Console(ConsoleArgs),
+    /// Show a state or a saved plan.
+    Show(ShowArgs),
+    /// Show output values of the root module.
+    Output(OutputArgs),
+    /// Look into the state.
+    State {
+        #[command(subcommand)]
+        command: StateCommand,
+    },
+    /// Show what is known of providers.
+    Providers {
+        #[command(subcommand)]
+        command: ProvidersCommand,
+    },
+    /// Print the version.
+    Version(VersionArgs),
+    /// Release a lock on the state that a crashed command left.
+    ForceUnlock(ForceUnlockArgs),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum StateCommand {
+    /// List the resources in the state.
+    #[command(alias = "ls")]
+    List(StateListArgs),
+    /// Show one resource of the state.
+    Show(StateShowArgs),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ProvidersCommand {
+    /// Print the schemas of the configuration's providers.
+    Schema(ProvidersSchemaArgs),
+}
+
+/// How output looks; every command takes these.
+#[derive(Args, Clone, Default)]
+pub(crate) struct ViewArgs {
+    /// No colours.
+    #[arg(long)]
+    pub(crate) no_color: bool,
+    /// Warnings as a list of one line each, where there are no errors.
+    #[arg(long)]
+    pub(crate) compact_warnings: bool,
+    /// No progress lines.
+    #[arg(long)]
+    pub(crate) concise: bool,
+    /// Group equal warnings.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) consolidate_warnings: bool,
+}
+
+/// Values of root variables.
+#[derive(Args, Clone, Default)]
+pub(crate) struct VarArgs {
+    /// Set a root variable: NAME=VALUE. May be repeated.
+    #[arg(long = "var", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub(crate) vars: Vec<String>,
+    /// Set root variables from a file. May be repeated.
+    #[arg(long = "var-file", value_name = "FILE")]
+    pub(crate) var_files: Vec<PathBuf>,
+}
+
+/// Where a local state lies and how it is locked.
+#[derive(Args, Clone)]
+pub(crate) struct StateArgs {
+    /// Lock the state while working on it.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) lock: bool,
+    /// How long to try again for a lock that someone else holds, such as 10s.
+    #[arg(long, value_name = "DURATION", default_value = "0s")]
+    pub(crate) lock_timeout: String,
+    /// The state file to read, and to write unless -state-out is given.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state: Option<PathBuf>,
+    /// The state file to write.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state_out: Option<PathBuf>,
+    /// Where the previous state is kept; "-" for nowhere.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) backup: Option<String>,
+}
+
+/// What an operation does, and how.
+#[derive(Args, Clone)]
+pub(crate) struct OperationArgs {
+    /// How many provider operations may run at once.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) parallelism: usize,
+    /// Ask providers for the present state of every object first.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) refresh: bool,
+    /// Plan the destruction of everything.
+    #[arg(long)]
+    pub(crate) destroy: bool,
+    /// Only update the state from the real objects.
+    #[arg(long)]
+    pub(crate) refresh_only: bool,
+    /// Replace this instance even if nothing forces it. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<String>,
+    /// Work on this resource and what it depends on only. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<String>,
+    /// Leave out this resource and what depends on it. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) exclude: Vec<String>,
+    /// Ask for variables that have no value.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
+    /// One JSON object a line instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show sensitive values in plans. Ephemeral values are never shown.
+    #[arg(long)]
+    pub(crate) show_sensitive: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    /// Select the newest versions that the constraints allow.
+    #[arg(long)]
+    pub(crate) upgrade: bool,
+    /// Look for providers in this directory only. May be repeated.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plugin_dir: Vec<PathBuf>,
+    /// "readonly" refuses to change the lock file.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) lockfile: Option<String>,
+    /// Configure the backend.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) backend: bool,
+    /// Ask questions.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
+    /// Install modules.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) get: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    /// The result as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Leave out test files.
+    #[arg(long)]
+    pub(crate) no_tests: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    #[command(flatten)]
+    pub(crate) operation: OperationArgs,
+    /// Save the plan to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Exit with 2 where there are changes.
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ApplyArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    #[command(flatten)]
+    pub(crate) operation: OperationArgs,
+    /// Do not ask for approval.
+    #[arg(long)]
+    pub(crate) auto_approve: bool,
+    /// A plan saved with "plan -out".
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan_file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ConsoleArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    /// The state file to read.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show sensitive values. Ephemeral values are in neither a state nor a plan.
+    #[arg(long)]
+    pub(crate) show_sensitive: bool,
+    /// A saved plan or a state file; the current state where absent.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A string, number or bool as it is.
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Show sensitive values in the list of all outputs.
+    #[arg(long)]
+    pub(crate) show_sensitive: bool,
+    /// The state file to read.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state: Option<PathBuf>,
+    /// One output.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct StateListArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// The state file to read.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state: Option<PathBuf>,
+    /// Only objects with this id.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Only these resources, or what is in these modules.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) addresses: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct StateShowArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// The state file to read.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) state: Option<PathBuf>,
+    /// Show sensitive values.
+    #[arg(long)]
+    pub(crate) show_sensitive: bool,
+    /// The instance.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
+}
+
+#[derive(Args)]
+pub(crate) struct ProvidersSchemaArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Required: the schemas are only printed as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct VersionArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ForceUnlockArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Do not ask.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The ID that the error about the lock shows.
+    #[arg(value_name = "LOCK_ID")]
+    pub(crate) id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalized(args: &[&str]) -> Vec<String> {
+        normalize(args.iter().map(|arg| (*arg).to_owned()))
+    }
+
+    #[test]
+    fn one_dash_and_two_are_the_same() {
+        let args = normalized(&["mayfly", "-chdir=x", "plan", "-var", "a=b", "--refresh=false", "-out", "f", "-"]);
+        assert_eq!(args, ["mayfly", "--chdir=x", "plan", "--var", "a=b", "--refresh=false", "--out", "f", "-"]);
+    }
+
+    #[test]
+    fn flags_of_the_reference_are_understood() {
+        let cases: &[&[&str]] = &[
+            &["plan", "-detailed-exitcode", "-out=p", "-refresh=false", "-no-color", "-input=false"],
+            &["apply", "-auto-approve", "-var", "x=-1", "-var-file=f", "-parallelism=2", "-json"],
+            &["apply", "plan.bin"],
+            &["destroy", "-auto-approve", "-lock=false"],
+            &["state", "list", "-state=f", "a.b"],
+            &["providers", "schema", "-json"],
+            &["output", "-raw", "x"],
+            &["init", "-upgrade", "-plugin-dir=d"],
+        ];
+        for case in cases {
+            let args = std::iter::once("mayfly").chain(case.iter().copied()).map(str::to_owned);
+            let parsed = Cli::try_parse_from(normalize(args));
+            assert!(parsed.is_ok(), "{case:?}: {}", parsed.err().expect("checked"));
+        }
+    }
+}

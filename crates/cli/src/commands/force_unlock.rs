@@ -1,0 +1,25 @@
+//! `force-unlock`.
+
+use db::Diagnostic;
+
+use crate::{
+    args::ForceUnlockArgs,
+    exit::Exit,
+    session::{Failure, Session},
+    store,
+};
+
+pub(crate) fn run(session: &Session, args: &ForceUnlockArgs) -> Result<Exit, Failure> {
+    if !args.force {
+        let prompt = "Do you really want to force-unlock?\n  Mayfly will remove the lock on the remote state.\n  This will allow local Mayfly commands \
+                      to modify this state, even though it\n  may still be in use. Only 'yes' will be accepted to confirm.\n\n  Enter a value: ";
+        if session.ui.ask(prompt, false).ok().as_deref() != Some("yes") {
+            session.ui.line("force-unlock cancelled.");
+            return Ok(Exit::Failure);
+        }
+    }
+    store::force_unlock(session, &args.id)
+        .map_err(|error| Diagnostic::error("force-unlock", "Failed to unlock state", format!("{error}.")))?;
+    session.ui.line("Mayfly state has been successfully unlocked!\n\nThe state has been unlocked, and Mayfly commands should now be able to\nobtain a new lock on the remote state.");
+    Ok(Exit::Success)
+}

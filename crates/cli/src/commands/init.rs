@@ -1,0 +1,101 @@
+//! `init`: providers and the lock file; modules are local so far.
+
+use std::path::Path;
+
+use db::{Diagnostic, System};
+use packages::{InstallEvent, InstallRequest, Locks};
+
+use crate::{
+    args::InitArgs,
+    exit::Exit,
+    located::ProviderExecutables,
+    session::{Failure, LOCK_FILE, Session},
+};
+
+pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
+    let project = session.project()?;
+    if project.is_empty() {
+        session.ui.line(
+            "Mayfly initialized in an empty directory!\n\nThe directory has no configuration files. You may begin working with Mayfly immediately \
+             by creating configuration files.",
+        );
+        return Ok(Exit::Success);
+    }
+    // What cannot be parsed may name other providers than what was meant.
+    let diagnostics = project.diagnostics();
+    let broken: Vec<Diagnostic> =
+        diagnostics.into_iter().filter(|it| it.is_error() && matches!(it.id, "syntax-error" | "invalid-provider-source")).collect();
+    if !broken.is_empty() {
+        return Err(Failure::Diagnostics(broken, project.program().sources));
+    }
+    session.ui.line("\nInitializing the backend...");
+    session.ui.line("\nInitializing provider plugins...");
+    let requirements = session.requirements(&project, None)?;
+    let config = session.cli_config()?;
+    let mut sources = session.sources(&config)?;
+    if !args.plugin_dir.is_empty() {
+        sources = sources.from_plugin_dirs(&args.plugin_dir);
+    }
+    let before = session.locks()?;
+    let target = session.data_dir().join("providers");
+    let platform = session.platform();
+    let request = InstallRequest {
+        requirements: &requirements,
+        locks: &before,
+        upgrade: args.upgrade,
+        sources: &sources,
+        target: &target,
+        plugin_cache: config.plugin_cache_dir.as_deref(),
+        platform: &platform,
+    };
+    let mut on_event = |event: InstallEvent| session.ui.line(&event.to_string().replace("OpenTofu", "Mayfly"));
+    let installed = packages::install(&request, &mut on_event);
+    if !installed.errors.is_empty() {
+        let diagnostics: Vec<Diagnostic> = installed
+            .errors
+            .iter()
+            .map(|error| {
+                Diagnostic::error("provider-install", error.summary(), error.detail().replace("tofu providers", "mayfly providers"))
+            })
+            .collect();
+        return Err(diagnostics.into());
+    }
+    write_locks(session, args, &before, &installed.locks)?;
+    // The schemas are read now, so that the first `validate` is as quick as the others.
+    let executables = ProviderExecutables::locate(session, &requirements)?;
+    for source in requirements.keys() {
+        executables.schemas(session, source)?;
+    }
+    session.ui.line(
+        "\nMayfly has been successfully initialized!\n\nYou may now begin working with Mayfly. Try running \"mayfly plan\" to see any changes that \
+         are required for your infrastructure.\n\nIf you ever set or change modules or backend configuration for Mayfly, rerun this command to \
+         reinitialize your working directory.",
+    );
+    Ok(Exit::Success)
+}
+
+fn write_locks(session: &Session, args: &InitArgs, before: &Locks, after: &Locks) -> Result<(), Failure> {
+    let exists = session.system.is_file(Path::new(LOCK_FILE));
+    if after == before || (after.providers.is_empty() && !exists) {
+        return Ok(());
+    }
+    if args.lockfile.as_deref() == Some("readonly") {
+        let detail = "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+                      requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
+        return Err(Diagnostic::error("lock-file", "Provider dependency changes detected", detail).into());
+    }
+    std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
+        Diagnostic::error("lock-file", "Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+    })?;
+    match exists {
+        false => session.ui.line(&format!(
+            "\nMayfly has created a lock file {LOCK_FILE} to record the provider selections it made above. Include this file in your version control \
+             repository so that Mayfly can guarantee to make the same selections by default when you run \"mayfly init\" in the future."
+        )),
+        true => session.ui.line(&format!(
+            "\nMayfly has made some changes to the provider dependency selections recorded in the {LOCK_FILE} file. Review those changes and commit \
+             them to your version control system if they represent changes you intended to make."
+        )),
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The commands other than plan, apply and destroy.
+
+pub(crate) mod console;
+pub(crate) mod force_unlock;
+pub(crate) mod init;
+pub(crate) mod output;
+pub(crate) mod providers;
+pub(crate) mod show;
+pub(crate) mod state;
+pub(crate) mod validate;
+pub(crate) mod version;
+
+use std::io::Write;
+
+use crate::exit::Exit;
+
+/// Serves one of this program's own providers to the process that started this one.
+pub(crate) fn serve_bundled(source: &str) -> Exit {
+    let found = ::providers::bundled().into_iter().find(|it| it.source.to_string() == source);
+    let Some(bundled) = found else {
+        let _ = writeln!(std::io::stderr(), "there is no bundled provider {source:?}");
+        return Exit::Failure;
+    };
+    match (bundled.serve)() {
+        Ok(()) => Exit::Success,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            Exit::Failure
+        }
+    }
+}
+
+/// A command line that cannot be understood, or a request for help.
+pub(crate) fn usage_error(error: &clap::Error) -> Exit {
+    let _ = error.print();
+    match error.use_stderr() {
+        true => Exit::Failure,
+        false => Exit::Success,
+    }
+}
+
+/// No command was given.
+pub(crate) fn help(text: &str) -> Exit {
+    let _ = write!(std::io::stderr(), "{text}");
+    Exit::NoCommand
+}
+
+/// Something that every command needs is missing.
+pub(crate) fn environment_error(what: &str, error: &std::io::Error) -> Exit {
+    let _ = writeln!(std::io::stderr(), "{what}: {error}");
+    Exit::Failure
+}

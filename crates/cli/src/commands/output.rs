@@ -1,0 +1,45 @@
+//! `output`.
+
+use db::Diagnostic;
+
+use crate::{
+    args::OutputArgs,
+    exit::Exit,
+    session::{Failure, Session},
+    store,
+};
+
+pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
+    let open = store::open_unlocked(session, args.state.as_deref())?;
+    let state = &open.file.state;
+    let Some(name) = &args.name else {
+        if args.json {
+            session.ui.line(&render::outputs_json(state));
+        } else if state.outputs.is_empty() {
+            let detail = "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your \
+                          configuration with the `output` keyword and run `mayfly apply` for it to become available.";
+            session.ui.diagnostics(&[Diagnostic::warning("no-outputs", "No outputs found", detail)], &db::Sources::default());
+        } else {
+            session.ui.print(&render::outputs(state, args.show_sensitive, &session.ui.out));
+        }
+        return Ok(Exit::Success);
+    };
+    let Some(output) = state.outputs.get(name.as_str()) else {
+        let detail = format!(
+            "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
+             `mayfly apply`, since the state won't be updated with new output variables until that command is run. There is no output \"{name}\"."
+        );
+        return Err(Diagnostic::error("no-such-output", format!("Output {name:?} not found"), detail).into());
+    };
+    if args.raw {
+        let text = render::output_raw(&output.value).map_err(|detail| {
+            Diagnostic::error("unsupported-raw", "Unsupported value for raw output", detail)
+        })?;
+        session.ui.print(&text);
+    } else if args.json {
+        session.ui.line(&render::output_json(&output.value));
+    } else {
+        session.ui.line(&render::value(&output.value.without_all_marks()));
+    }
+    Ok(Exit::Success)
+}

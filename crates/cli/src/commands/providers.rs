@@ -1,0 +1,28 @@
+//! `providers schema`.
+
+use std::collections::BTreeMap;
+
+use db::Diagnostic;
+
+use crate::{
+    args::ProvidersSchemaArgs,
+    exit::Exit,
+    session::{Failure, Session},
+    store,
+};
+
+pub(crate) fn schema(session: &Session, args: &ProvidersSchemaArgs) -> Result<Exit, Failure> {
+    if !args.json {
+        let detail = "The `mayfly providers schema` command requires the `-json` flag.";
+        return Err(Diagnostic::error("json-required", "The -json flag is required", detail).into());
+    }
+    let open = store::open_unlocked(session, None)?;
+    let loaded = session.load(Some(&open.file.state))?;
+    let requirements = session.requirements(&loaded.project, Some(&open.file.state))?;
+    let mut schemas = BTreeMap::new();
+    for source in requirements.keys() {
+        schemas.insert(source.clone(), loaded.executables.schemas(session, source)?);
+    }
+    session.ui.line(&render::providers_schema_json(&schemas));
+    Ok(Exit::Success)
+}

@@ -1,0 +1,68 @@
+//! `show`.
+
+use std::path::Path;
+
+use db::{Diagnostic, System};
+use state::StateFile;
+
+use crate::{
+    args::ShowArgs,
+    exit::Exit,
+    operation,
+    session::{Failure, Session},
+    store,
+};
+
+pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
+    match &args.path {
+        None => {
+            let open = store::open_unlocked(session, None)?;
+            show_state(session, args, &open.file)
+        }
+        Some(path) => match is_zip(session, path)? {
+            true => show_plan(session, args, path),
+            false => show_state(session, args, &read_state(session, path)?),
+        },
+    }
+}
+
+fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
+    let bytes = session.system.read_file(path).map_err(|error| {
+        Diagnostic::error("unreadable-file", "Failed to read the given file as a state or plan file", format!("{}: {error}.", path.display()))
+    })?;
+    Ok(bytes.starts_with(b"PK"))
+}
+
+fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
+    let bytes = session.system.read_file(path).unwrap_or_default();
+    StateFile::read(&bytes).map_err(|error| {
+        let detail = format!("{} is neither a plan file nor a state file. {}", path.display(), error.detail());
+        Diagnostic::error("unreadable-file", "Failed to read the given file as a state or plan file", detail).into()
+    })
+}
+
+fn show_state(session: &Session, args: &ShowArgs, file: &StateFile) -> Result<Exit, Failure> {
+    if file.state.is_empty() && !args.json {
+        session.ui.line("The state file is empty. No resources are represented.");
+        return Ok(Exit::Success);
+    }
+    let loaded = session.load(Some(&file.state))?;
+    let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
+    match args.json {
+        true => session.ui.line(&render::state_json(file, &schemas)),
+        false => session.ui.print(&render::state(&file.state, &schemas, args.show_sensitive, &session.ui.out)),
+    }
+    Ok(Exit::Success)
+}
+
+fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
+    let file = operation::read_plan(session, path)?;
+    let loaded = session.load(Some(&file.prior_state.state))?;
+    let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
+    let view = render::PlanView { plan: &file.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
+    match args.json {
+        true => session.ui.line(&render::plan_json(&view, &file, &loaded.project.program())),
+        false => session.ui.print(&render::plan(&view, &session.ui.out)),
+    }
+    Ok(Exit::Success)
+}

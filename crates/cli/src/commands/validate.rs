@@ -1,0 +1,42 @@
+//! `validate`.
+
+use db::{Diagnostic, Severity, Sources};
+
+use crate::{
+    args::ValidateArgs,
+    exit::Exit,
+    session::{Failure, Session},
+};
+
+pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failure> {
+    let (diagnostics, sources) = match session.load(None) {
+        Ok(loaded) => {
+            let mut diagnostics = loaded.project.diagnostics();
+            let sources = loaded.project.program().sources;
+            if !diagnostics.iter().any(Diagnostic::is_error) {
+                diagnostics.extend(crate::operation::validate_with_providers(session, &loaded));
+            }
+            (diagnostics, sources)
+        }
+        Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
+        Err(Failure::Said) => (Vec::new(), Sources::default()),
+    };
+    let shown: Vec<Diagnostic> = diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
+    let failed = shown.iter().any(Diagnostic::is_error);
+    if args.json {
+        session.ui.line(&render::validate_json(&shown, &sources));
+    } else {
+        session.ui.diagnostics(&shown, &sources);
+        if !failed {
+            session.ui.line(&success(shown.is_empty()));
+        }
+    }
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+fn success(without_warnings: bool) -> String {
+    match without_warnings {
+        true => "Success! The configuration is valid.\n".to_owned(),
+        false => "Success! The configuration is valid, but there were some validation warnings as shown above.\n".to_owned(),
+    }
+}

@@ -1,0 +1,25 @@
+//! What keeps secrets inside the process (DESIGN 3): memory is cleared when it is freed, the process cannot be dumped,
+//! and a panic prints a place, never a message that might quote a value.
+
+use zeroizing_alloc::ZeroAlloc;
+
+/// Clears every block of memory when it is freed.
+#[global_allocator]
+static ALLOCATOR: ZeroAlloc<mimalloc::MiMalloc> = ZeroAlloc(mimalloc::MiMalloc);
+
+/// Makes the process undumpable and its panics discreet. To be called first.
+pub(crate) fn harden() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    std::panic::set_hook(Box::new(|info| {
+        use std::io::Write as _;
+        let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nMayfly crashed at {place}. This is a bug. What was done so far is kept in the state; nothing of the values in memory is shown \
+             here."
+        );
+    }));
+}

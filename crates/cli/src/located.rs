@@ -1,0 +1,251 @@
+//! The executables of providers: where they are, their schemas, and starting them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use addr::{ProviderSource, VersionConstraint};
+use db::{Diagnostic, System};
+use engine::{Event, EventSink, ProviderFactory, Redactor};
+use packages::{LocateRequest, Located};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, TlsMode};
+use provider::{BoxFuture, Provider, ProviderSchemas};
+
+use crate::{
+    schema_cache::SchemaCache,
+    session::{Failure, Session},
+};
+
+/// The providers of one run.
+pub(crate) struct ProviderExecutables {
+    located: BTreeMap<ProviderSource, Located>,
+    reattached: BTreeMap<ProviderSource, plugin::Reattach>,
+    tls: TlsMode,
+    cache: SchemaCache,
+    /// Schemas that are known in this run; plugins need not be asked for them again.
+    known: Mutex<BTreeMap<ProviderSource, Arc<ProviderSchemas>>>,
+}
+
+impl ProviderExecutables {
+    /// Finds what `requirements` name.
+    pub(crate) fn locate(
+        session: &Session,
+        requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+    ) -> Result<ProviderExecutables, Failure> {
+        let reattached = reattached(session)?;
+        let mut wanted = requirements.clone();
+        wanted.retain(|source, _| !reattached.contains_key(source));
+        let config = session.cli_config()?;
+        let sources = session.sources(&config)?;
+        let locks = session.locks()?;
+        let installed = session.data_dir().join("providers");
+        let cache = SchemaCache::new(session);
+        let hash = |path: &Path| cache.package_hash(path);
+        let platform = session.platform();
+        let request = LocateRequest {
+            requirements: &wanted,
+            locks: &locks,
+            sources: &sources,
+            installed: &installed,
+            platform: &platform,
+            hash: &hash,
+        };
+        let located = packages::locate(&request).map_err(|error| {
+            let detail = error.detail().replace("tofu init", "mayfly init").replace("OpenTofu", "Mayfly");
+            Diagnostic::error("providers-not-installed", error.summary(), detail)
+        })?;
+        let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty()) {
+            Some(_) => TlsMode::Off,
+            None => TlsMode::Auto,
+        };
+        Ok(ProviderExecutables { located, reattached, tls, cache, known: Mutex::default() })
+    }
+
+    /// Where a provider was found.
+    pub(crate) fn located(&self) -> &BTreeMap<ProviderSource, Located> {
+        &self.located
+    }
+
+    /// The schemas of a provider: from the cache if its executable is the one that they were read from, else from the
+    /// provider itself.
+    pub(crate) fn schemas(&self, session: &Session, source: &ProviderSource) -> Result<Arc<ProviderSchemas>, Failure> {
+        if let Some(known) = self.known_schemas(source) {
+            return Ok(known);
+        }
+        let cached = self.executable(source).and_then(|executable| self.cache.get(executable));
+        let schemas = match cached {
+            Some(schemas) => schemas,
+            None => self.read_schemas(session, source)?,
+        };
+        self.lock_known().insert(source.clone(), schemas.clone());
+        Ok(schemas)
+    }
+
+    fn read_schemas(&self, session: &Session, source: &ProviderSource) -> Result<Arc<ProviderSchemas>, Failure> {
+        let sink = Arc::new(Discard);
+        let schemas = session.runtime.block_on(async {
+            let provider = self.start(source, &session.redactor, sink).await.map_err(|error| vec![*error])?;
+            let schemas = provider.schemas().await;
+            provider.close().await;
+            schemas.map_err(|diagnostics| {
+                diagnostics
+                    .into_iter()
+                    .map(|it| {
+                        let detail = session.redactor.redact(&it.detail);
+                        Diagnostic::error("provider-schema", it.summary, format!("{}: {detail}", source.for_display()))
+                    })
+                    .collect::<Vec<_>>()
+            })
+        });
+        let schemas = schemas.map_err(Failure::from)?;
+        if let Some(executable) = self.executable(source) {
+            self.cache.put(executable, &schemas);
+        }
+        Ok(schemas)
+    }
+
+    fn known_schemas(&self, source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
+        self.lock_known().get(source).cloned()
+    }
+
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Arc<ProviderSchemas>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file that a provider's schemas are a property of.
+    fn executable(&self, source: &ProviderSource) -> Option<&Path> {
+        match self.located.get(source)? {
+            Located::Installed { executable, .. } | Located::Overridden { executable } => Some(executable),
+            // Part of this program: its schemas are at hand without a process.
+            Located::Bundled { .. } | Located::Builtin => None,
+        }
+    }
+
+    /// The SHA-256 of what a provider runs; nothing where it cannot be known, as after reattaching.
+    pub(crate) fn identity(&self, source: &ProviderSource) -> Option<[u8; 32]> {
+        if self.reattached.contains_key(source) {
+            return None;
+        }
+        match self.located.get(source)? {
+            Located::Installed { executable, .. } | Located::Overridden { executable } | Located::Bundled { executable, .. } => {
+                self.cache.executable_hash(executable)
+            }
+            Located::Builtin => None,
+        }
+    }
+
+    /// Starts a provider that has no configuration yet.
+    async fn start(
+        &self,
+        source: &ProviderSource,
+        redactor: &Redactor,
+        sink: Arc<dyn PluginSink>,
+    ) -> Result<Arc<dyn Provider>, Box<Diagnostic>> {
+        let redact = {
+            let redactor = redactor.clone();
+            Arc::new(move |text: &str| redactor.redact(text))
+        };
+        if let Some(reattach) = self.reattached.get(source) {
+            let attached = GrpcProvider::attach(reattach, source.for_display(), sink, redact).await;
+            return attached.map(|it| Arc::new(it) as Arc<dyn Provider>).map_err(|error| start_error(source, &error.to_string()));
+        }
+        let (executable, arguments): (&PathBuf, &[String]) = match self.located.get(source) {
+            Some(Located::Builtin) => {
+                return engine::builtin_provider(source).ok_or_else(|| start_error(source, "there is no such built-in provider"));
+            }
+            Some(Located::Bundled { executable, arguments, .. }) => (executable, arguments),
+            Some(Located::Installed { executable, .. } | Located::Overridden { executable }) => (executable, &[]),
+            None => return Err(start_error(source, "it was not found among the installed providers")),
+        };
+        let mut command = Command::new(executable);
+        command.args(arguments);
+        let mut options = LaunchOptions::new(source.for_display(), sink, redact);
+        options.tls = self.tls;
+        let process = plugin::launch(command, options).await.map_err(|error| {
+            let text = redactor.redact(&error.to_string());
+            start_error(source, &text)
+        })?;
+        Ok(Arc::new(GrpcProvider::new(process, self.known_schemas(source))))
+    }
+}
+
+fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
+    let detail = format!("Could not start the provider {}: {cause}", source.for_display());
+    Box::new(Diagnostic::error("provider-start", "Failed to start provider", detail))
+}
+
+fn reattached(session: &Session) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
+    match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
+        Some(text) => plugin::parse_reattach(&text).map_err(|error| {
+            Diagnostic::error("reattach", "Invalid format for TF_REATTACH_PROVIDERS", error.to_string()).into()
+        }),
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// Starts providers for the engine.
+pub(crate) struct Factory {
+    executables: Arc<ProviderExecutables>,
+    redactor: Redactor,
+    events: Arc<dyn EventSink>,
+}
+
+impl Factory {
+    pub(crate) fn new(executables: Arc<ProviderExecutables>, redactor: Redactor, events: Arc<dyn EventSink>) -> Factory {
+        Factory { executables, redactor, events }
+    }
+}
+
+impl ProviderFactory for Factory {
+    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+        let source = source.clone();
+        let sink = Arc::new(Relay { source: source.clone(), events: self.events.clone() });
+        Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
+    }
+}
+
+/// Passes what a plugin says on to the run's events. It was redacted before.
+struct Relay {
+    source: ProviderSource,
+    events: Arc<dyn EventSink>,
+}
+
+impl PluginSink for Relay {
+    fn event(&self, _: &str, event: PluginEvent) {
+        let (level, message) = match event {
+            PluginEvent::Log(record) => (level(record.level), log_text(&record)),
+            PluginEvent::Output { text, .. } => (engine::LogLevel::Warn, format!("unexpected output: {text}")),
+            PluginEvent::Panicked { line } => (engine::LogLevel::Error, line),
+            PluginEvent::Exited { .. } => return,
+        };
+        self.events.event(Event::ProviderLog { provider: self.source.clone(), level, message });
+    }
+}
+
+fn level(level: plugin::LogLevel) -> engine::LogLevel {
+    match level {
+        plugin::LogLevel::Trace => engine::LogLevel::Trace,
+        plugin::LogLevel::Debug => engine::LogLevel::Debug,
+        plugin::LogLevel::Info => engine::LogLevel::Info,
+        plugin::LogLevel::Warn => engine::LogLevel::Warn,
+        plugin::LogLevel::Error => engine::LogLevel::Error,
+    }
+}
+
+fn log_text(record: &plugin::LogRecord) -> String {
+    let mut text = record.message.clone();
+    for (key, value) in &record.fields {
+        text.push_str(&format!(" {key}={value}"));
+    }
+    text
+}
+
+/// Nobody listens while schemas are read.
+struct Discard;
+
+impl PluginSink for Discard {
+    fn event(&self, _: &str, _: PluginEvent) {}
+}

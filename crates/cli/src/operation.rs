@@ -1,0 +1,480 @@
+//! Plan and apply: the same steps for `plan`, `apply`, `destroy` and a saved plan.
+//!
+//! ```text
+//!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
+//! ```
+
+use std::{path::Path, sync::Arc};
+
+use addr::ResourceInstance;
+use db::{Diagnostic, Severity, Sources, System};
+use engine::{
+    ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
+};
+use hir::Program;
+use state::{Action, Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
+
+use crate::{
+    args::{ApplyArgs, OperationArgs, PlanArgs},
+    events::{Format, Show},
+    exit::Exit,
+    local_exec::Processes,
+    located::Factory,
+    session::{Failure, LOCK_FILE, Loaded, Session},
+    signals,
+    store::{self, Keeper, OpenState},
+    variables::{self, VarFlag},
+    verdicts::VerdictCache,
+};
+
+/// What plan files say that they were made by; one of another version is refused.
+const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
+
+/// What an operation works with.
+struct Prepared {
+    loaded: Loaded,
+    program: Arc<Program>,
+    values: VariableValues,
+}
+
+/// `plan`.
+pub(crate) fn plan_command(session: &Session, args: &PlanArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+    check_options(&args.operation)?;
+    signals::listen(session);
+    let open = store::open(session, &args.state, "OperationTypePlan")?;
+    let identity = if open.exists() { open.identity() } else { StateIdentity::default() };
+    let result = planned(session, &args.operation, flags, &open, false);
+    let (prepared, mut outcome) = match result {
+        Ok(planned) => planned,
+        Err(failure) => {
+            open.close(session)?;
+            return Err(failure);
+        }
+    };
+    outcome.plan.prior_state = identity;
+    outcome.plan.made_by = PROGRAM.to_owned();
+    outcome.plan.backend.workspace = session.workspace().to_string();
+    outcome.plan.data_dir = session.data_dir().display().to_string();
+    let exit = finish_plan(session, args, &prepared, &outcome, &open);
+    open.close(session)?;
+    exit
+}
+
+fn finish_plan(
+    session: &Session,
+    args: &PlanArgs,
+    prepared: &Prepared,
+    outcome: &PlanOutcome,
+    open: &OpenState,
+) -> Result<Exit, Failure> {
+    show_plan(session, &args.operation, prepared, outcome);
+    show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared.program.sources);
+    if outcome.has_errors() {
+        return Ok(Exit::Failure);
+    }
+    if let Some(out) = &args.out {
+        save_plan(session, out, prepared, outcome, &open.file)?;
+        if !args.operation.json {
+            session.ui.print(&saved_text(out));
+        }
+    } else if !args.operation.json && has_changes(&outcome.plan) {
+        session.ui.print(&unsaved_text());
+    }
+    Ok(match args.detailed_exitcode && has_changes(&outcome.plan) {
+        true => Exit::Changes,
+        false => Exit::Success,
+    })
+}
+
+fn rule() -> String {
+    "\n".to_owned() + &"─".repeat(77) + "\n\n"
+}
+
+fn saved_text(out: &Path) -> String {
+    format!(
+        "{}Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply {:?}\n",
+        rule(),
+        out.display(),
+        out.display().to_string()
+    )
+}
+
+fn unsaved_text() -> String {
+    format!(
+        "{}Note: You didn't use the -out option to save this plan, so Mayfly can't\nguarantee to take exactly these actions if you run \"mayfly apply\" now.\n",
+        rule()
+    )
+}
+
+/// Loads, checks and plans.
+fn planned(
+    session: &Session,
+    args: &OperationArgs,
+    flags: &[VarFlag],
+    open: &OpenState,
+    applying: bool,
+) -> Result<(Prepared, PlanOutcome), Failure> {
+    let mut prepared = prepare(session, flags, &open.file.state, args.destroy)?;
+    if args.input && !args.json {
+        variables::ask(session, prepared.program.root(), &mut prepared.values)?;
+    }
+    let options = PlanOptions {
+        mode: if args.destroy { PlanMode::Destroy } else { PlanMode::Normal },
+        refresh: args.refresh,
+        parallelism: args.parallelism,
+        applying,
+        workspace: session.workspace(),
+        replace: replaced(&args.replace)?,
+        timestamp: session.timestamp().into(),
+    };
+    let (environment, _) = environment(session, args.json, &prepared);
+    let mut memo = Memo::default();
+    let prior = open.file.state.clone();
+    let plan = engine::plan(&prepared.program, prior, prepared.values.clone(), &mut memo, &environment, options);
+    let outcome = session.runtime.block_on(plan);
+    Ok((prepared, outcome))
+}
+
+fn prepare(session: &Session, flags: &[VarFlag], state: &State, destroying: bool) -> Result<Prepared, Failure> {
+    let loaded = session.load(Some(state))?;
+    if loaded.project.is_empty() && !destroying && state.is_empty() {
+        let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
+                      normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
+                      Mayfly configuration file (.tf file) and try again.";
+        return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
+    }
+    let diagnostics: Vec<Diagnostic> =
+        loaded.project.diagnostics().into_iter().filter(|it| it.severity != Severity::Hint).collect();
+    let program = Arc::new(loaded.project.program());
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(diagnostics, program.sources.clone()));
+    }
+    session.ui.diagnostics(&diagnostics, &program.sources);
+    let values = variables::collect(session, program.root(), flags)?;
+    Ok(Prepared { loaded, program, values })
+}
+
+fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environment, Arc<Show>) {
+    let format = if json { Format::Json } else { Format::Human };
+    let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
+    (acting(session, &prepared.loaded, events.clone()), events)
+}
+
+fn acting(session: &Session, loaded: &Loaded, events: Arc<Show>) -> Environment {
+    let factory = Factory::new(loaded.executables.clone(), session.redactor.clone(), events.clone());
+    Environment {
+        providers: Arc::new(factory),
+        system: session.system.clone(),
+        commands: Arc::new(Processes),
+        events,
+        redactor: session.redactor.clone(),
+        cancel: session.cancel.clone(),
+    }
+}
+
+/// What `validate` asks the providers.
+pub(crate) fn validate_with_providers(session: &Session, loaded: &Loaded) -> Vec<Diagnostic> {
+    let program = Arc::new(loaded.project.program());
+    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    let environment = acting(session, loaded, events);
+    let verdicts = VerdictCache::new(session, loaded.executables.clone());
+    session.runtime.block_on(engine::validate(&program, &environment, &session.workspace(), &verdicts))
+}
+
+fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
+    let parse = |text: &String| {
+        let summary = format!("Invalid force-replace address {text:?}");
+        let address = addr::parse_resource_instance(text)
+            .map_err(|error| Diagnostic::error("invalid-address", summary.clone(), error.to_string()))?;
+        match address.resource.mode {
+            addr::ResourceMode::Managed => Ok(address),
+            _ => {
+                let detail = "Only managed resources can be used with the -replace=... option.";
+                Err(Diagnostic::error("invalid-address", summary, detail).into())
+            }
+        }
+    };
+    addresses.iter().map(parse).collect()
+}
+
+/// Options that exist in the reference and not here yet get a clear word instead of silence.
+fn check_options(args: &OperationArgs) -> Result<(), Failure> {
+    let missing = [
+        ("-target", !args.target.is_empty()),
+        ("-exclude", !args.exclude.is_empty()),
+        ("-refresh-only", args.refresh_only),
+    ];
+    match missing.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            let detail = format!("This version of Mayfly does not support {option}. Nothing was done.");
+            Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outcome: &PlanOutcome) {
+    let schemas = |source: &addr::ProviderSource| prepared.loaded.executables.schemas(session, source).ok();
+    let view = render::PlanView { plan: &outcome.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
+    if args.json {
+        for line in render::plan_events_json(&view, &session.timestamp()) {
+            session.ui.line(&line);
+        }
+    } else if !(outcome.has_errors() && outcome.plan.resource_changes.is_empty()) {
+        session.ui.print(&render::plan(&view, &session.ui.out));
+    }
+}
+
+fn show_diagnostics(session: &Session, args: &OperationArgs, diagnostics: &[Diagnostic], sources: &Sources) {
+    // In JSON they were shown as events, when they were found.
+    if !args.json {
+        session.ui.diagnostics(diagnostics, sources);
+    }
+}
+
+/// Whether applying the plan does anything.
+fn has_changes(plan: &Plan) -> bool {
+    plan.resource_changes.iter().any(|it| it.change.action != Action::NoOp)
+        || plan.output_changes.values().any(|it| it.action != Action::NoOp)
+}
+
+fn save_plan(
+    session: &Session,
+    out: &Path,
+    prepared: &Prepared,
+    outcome: &PlanOutcome,
+    previous: &StateFile,
+) -> Result<(), Failure> {
+    let file = PlanFile {
+        plan: outcome.plan.clone(),
+        prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
+        previous_state: previous.clone(),
+        locks: session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default(),
+        config: snapshot(session, &prepared.program),
+        temp: Vec::new(),
+    };
+    let write_error = |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
+    let bytes = file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
+    store::write_private(out, &bytes).map_err(|error| write_error(format!("{} cannot be written: {error}.", out.display())))?;
+    Ok(())
+}
+
+/// The configuration as it was planned: an apply of the file needs nothing else.
+fn snapshot(session: &Session, program: &Program) -> state::ConfigSnapshot {
+    let mut snapshot = state::ConfigSnapshot::default();
+    let mut queue = vec![(String::new(), String::new(), 0)];
+    while let Some((key, source, index)) = queue.pop() {
+        let module: &hir::Module = &program.modules[index];
+        let mut files = std::collections::BTreeMap::new();
+        let directory = Path::new(&*module.dir);
+        for entry in session.system.list_directory(directory).unwrap_or_default() {
+            let is_config = entry.name.ends_with(".tf") || entry.name.ends_with(".tofu");
+            if is_config && let Ok(bytes) = session.system.read_file(&directory.join(&entry.name)) {
+                files.insert(entry.name, bytes);
+            }
+        }
+        for (name, (call, child)) in &module.calls {
+            let child_key = if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };
+            let source = call.module_call().source.as_deref().unwrap_or_default().to_owned();
+            queue.push((child_key, source, child.0 as usize));
+        }
+        let record = state::ModuleSource { source, version: None, dir: module.dir.to_string(), files };
+        snapshot.modules.insert(key, record);
+    }
+    snapshot
+}
+
+/// `apply`, `destroy`, and `apply FILE`.
+pub(crate) fn apply_command(session: &Session, args: &ApplyArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+    check_options(&args.operation)?;
+    if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
+        let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve \
+                      option.";
+        return Err(Diagnostic::error("json-approval", "Plan file or auto-approve required", detail).into());
+    }
+    signals::listen(session);
+    if let Some(path) = args.plan_file.as_ref().filter(|path| path.is_dir()) {
+        let detail = format!(
+            "{} is a directory. To apply the configuration in another directory, use the global option -chdir: mayfly -chdir={} apply",
+            path.display(),
+            path.display()
+        );
+        return Err(Diagnostic::error("plan-is-directory", "Too many command line arguments", detail).into());
+    }
+    let open = store::open(session, &args.state, "OperationTypeApply")?;
+    let result = match &args.plan_file {
+        Some(path) => apply_saved(session, args, flags, &open, path),
+        None => apply_planned(session, args, flags, &open),
+    };
+    match result {
+        Ok(Decision::Apply(approved)) => carry_out(session, args, *approved, open),
+        Ok(Decision::End(exit)) => {
+            open.close(session)?;
+            Ok(exit)
+        }
+        Err(failure) => {
+            open.close(session)?;
+            Err(failure)
+        }
+    }
+}
+
+/// What comes after planning.
+enum Decision {
+    Apply(Box<Approved>),
+    End(Exit),
+}
+
+/// A plan that may be applied.
+struct Approved {
+    prepared: Prepared,
+    plan: Plan,
+    refreshed: State,
+}
+
+fn apply_planned(session: &Session, args: &ApplyArgs, flags: &[VarFlag], open: &OpenState) -> Result<Decision, Failure> {
+    let (prepared, outcome) = planned(session, &args.operation, flags, open, true)?;
+    show_plan(session, &args.operation, &prepared, &outcome);
+    show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared.program.sources);
+    if outcome.has_errors() {
+        return Ok(Decision::End(Exit::Failure));
+    }
+    if has_changes(&outcome.plan) && !args.auto_approve && !approved(session, &args.operation)? {
+        let what = if args.operation.destroy { "Destroy" } else { "Apply" };
+        session.ui.line(&format!("\n{what} cancelled."));
+        return Ok(Decision::End(Exit::Failure));
+    }
+    if session.cancel.level() > CancelLevel::Running {
+        return Ok(Decision::End(Exit::Failure));
+    }
+    let PlanOutcome { plan, refreshed, .. } = outcome;
+    Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed })))
+}
+
+fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
+    if !args.input {
+        let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use -auto-approve, or save a plan and apply that.";
+        return Err(Diagnostic::error("no-input", "Approval required", detail).into());
+    }
+    let workspace = session.workspace();
+    let within = match &*workspace {
+        backend::DEFAULT_WORKSPACE => String::new(),
+        name => format!(" in workspace {name:?}"),
+    };
+    let prompt = match args.destroy {
+        true => format!(
+            "\nDo you really want to destroy all resources{within}?\n  OpenTofu will destroy all your managed infrastructure, as shown above.\n  There is no \
+             undo. Only 'yes' will be accepted to confirm.\n\n  Enter a value: "
+        ),
+        false => format!(
+            "\nDo you want to perform these actions{within}?\n  OpenTofu will perform the actions described above.\n  Only 'yes' will be accepted to \
+             approve.\n\n  Enter a value: "
+        ),
+    };
+    match session.ui.ask(&prompt, false) {
+        Ok(answer) => {
+            session.ui.line("");
+            Ok(answer == "yes")
+        }
+        Err(_) => Err(Diagnostic::error("no-input", "Error asking for approval", "The answer could not be read. Use -auto-approve to run without questions.").into()),
+    }
+}
+
+fn apply_saved(
+    session: &Session,
+    args: &ApplyArgs,
+    flags: &[VarFlag],
+    open: &OpenState,
+    path: &Path,
+) -> Result<Decision, Failure> {
+    if args.operation.destroy {
+        let detail = "Destroy can't be called with a plan file. To destroy with a saved plan, make it with \"mayfly plan -destroy -out=FILE\".";
+        return Err(Diagnostic::error("destroy-plan-file", "Destroy can't be called with a plan file", detail).into());
+    }
+    let file = read_plan(session, path)?;
+    check_fresh(&file, open, session)?;
+    let mut prepared = prepare(session, flags, &file.prior_state.state, true)?;
+    check_configuration(session, &file, &prepared.program)?;
+    prepared.values = engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values)
+        .map_err(|diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()))?;
+    let approved = Approved { prepared, plan: file.plan, refreshed: file.prior_state.state };
+    Ok(Decision::Apply(Box::new(approved)))
+}
+
+/// Reads a saved plan.
+pub(crate) fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
+    let failed = |detail: String| Diagnostic::error("plan-read", "Failed to load plan file", detail);
+    let bytes = session.system.read_file(path).map_err(|error| failed(format!("{} cannot be read: {error}.", path.display())))?;
+    PlanFile::read(&bytes, PROGRAM).map_err(|error| failed(format!("{}: {error}.", path.display())).into())
+}
+
+/// A plan is for one version of one state, in one workspace.
+fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(), Failure> {
+    let workspace = session.workspace();
+    if file.plan.backend.workspace != *workspace {
+        let detail = format!(
+            "The plan was made in the workspace {:?}, but {workspace:?} is selected now. Select that workspace, or make a new plan in this one.",
+            file.plan.backend.workspace
+        );
+        return Err(Diagnostic::error("stale-plan", "Saved plan is for another workspace", detail).into());
+    }
+    let current = open.exists().then_some(&open.file);
+    engine::check_plan_is_current(&file.plan.prior_state, current).map_err(|diagnostic| (*diagnostic).into())
+}
+
+/// The configuration in the directory must still be the one that was planned.
+fn check_configuration(session: &Session, file: &PlanFile, program: &Program) -> Result<(), Failure> {
+    let now = snapshot(session, program);
+    let differs = |key: &String| now.modules.get(key) != file.config.modules.get(key);
+    let changed = now.modules.keys().chain(file.config.modules.keys()).find(|key| differs(key));
+    match changed {
+        Some(key) => {
+            let which = if key.is_empty() { "the root module".to_owned() } else { format!("module.{key}") };
+            let detail = format!(
+                "The configuration of {which} was changed after the plan was made. Make a new plan, or restore the files that were planned."
+            );
+            Err(Diagnostic::error("stale-plan", "Saved plan does not match the configuration", detail).into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn carry_out(session: &Session, args: &ApplyArgs, approved: Approved, open: OpenState) -> Result<Exit, Failure> {
+    let Approved { prepared, plan, refreshed } = approved;
+    let (environment, show) = environment(session, args.operation.json, &prepared);
+    let keeper = open.keeper();
+    let options = ApplyOptions { parallelism: args.operation.parallelism, workspace: session.workspace() };
+    let apply = engine::apply(&prepared.program, &plan, refreshed, prepared.values.clone(), &keeper, &environment, options);
+    let outcome = session.runtime.block_on(apply);
+    let mut diagnostics = outcome.diagnostics;
+    if let Err(problem) = keeper.write(&outcome.state) {
+        rescue(session, &keeper, &outcome.state);
+        diagnostics.push(*problem);
+    }
+    show_diagnostics(session, &args.operation, &diagnostics, &prepared.program.sources);
+    let failed = diagnostics.iter().any(Diagnostic::is_error);
+    if !failed {
+        show.finish();
+        show_outputs(session, args, &outcome.state);
+    }
+    keeper.close(session)?;
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// A state that cannot be kept where it belongs is kept beside.
+fn rescue(session: &Session, keeper: &Keeper, state: &State) {
+    let Some(bytes) = keeper.encoded(state) else { return };
+    match store::write_private(Path::new("errored.tfstate"), &bytes) {
+        Ok(()) => session.ui.print_error("\nThe state was written to errored.tfstate instead. Do not lose this file: it knows what exists.\n"),
+        Err(error) => session.ui.print_error(&format!("\nThe state could not be written to errored.tfstate either: {error}.\n")),
+    }
+}
+
+fn show_outputs(session: &Session, args: &ApplyArgs, state: &State) {
+    if args.operation.json {
+        session.ui.line(&render::outputs_event_json(state, &session.timestamp()));
+    } else if !args.operation.destroy && !state.outputs.is_empty() {
+        session.ui.print("\nOutputs:\n\n");
+        session.ui.print(&render::outputs(state, args.operation.show_sensitive, &session.ui.out));
+    }
+}

@@ -1,0 +1,132 @@
+//! Schemas on disk, keyed by the SHA-256 of the executable that they were read from (DESIGN 3, Providers).
+//!
+//! A file's hash is itself remembered under its (device, inode, size, mtime, ctime), because reading hundreds of
+//! megabytes for every `validate` would be most of its time.
+//!
+//! **Invariant:** an entry that is damaged, or was written for another executable, is no entry.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use packages::Hash;
+use provider::{
+    ProviderSchemas,
+    schema_codec::{self, CachedSchemas, ExecutableHash},
+};
+use sha2::{Digest, Sha256};
+
+use crate::session::Session;
+use db::System as _;
+
+/// The cache of one machine's user.
+pub(crate) struct SchemaCache {
+    directory: Option<PathBuf>,
+}
+
+impl SchemaCache {
+    /// `$XDG_CACHE_HOME/mayfly`, or the same below `~/.cache`; without a home there is no cache.
+    pub(crate) fn new(session: &Session) -> SchemaCache {
+        SchemaCache { directory: directory(session) }
+    }
+
+    /// The schemas of an executable, if they are at hand.
+    pub(crate) fn get(&self, executable: &Path) -> Option<Arc<ProviderSchemas>> {
+        let hash = self.executable_hash(executable)?;
+        let bytes = fs::read(self.entry(&hash)?).ok()?;
+        let schemas = CachedSchemas::open(bytes, &hash).and_then(ProviderSchemas::from_cache).ok()?;
+        Some(Arc::new(schemas))
+    }
+
+    /// Keeps the schemas of an executable. Failing to do so costs time later, nothing else.
+    pub(crate) fn put(&self, executable: &Path, schemas: &ProviderSchemas) {
+        let Some(hash) = self.executable_hash(executable) else { return };
+        let (Some(entry), Ok(bytes)) = (self.entry(&hash), schema_codec::encode(schemas, &hash)) else { return };
+        let _ = write_private(&entry, &bytes);
+    }
+
+    /// The `h1:` of a package directory, remembered by the stamp of its files.
+    pub(crate) fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
+        let remembered = packages::stamp_of_directory(package)
+            .ok()
+            .and_then(|stamp| Some(self.directory.as_ref()?.join("packages").join(hex(&Sha256::digest(stamp.as_bytes())))));
+        if let Some(path) = &remembered
+            && let Some(hash) = fs::read_to_string(path).ok().and_then(|text| Hash::parse(text.trim()).ok())
+        {
+            return Ok(hash);
+        }
+        let hash = packages::hash_of_directory(package)?;
+        if let Some(path) = &remembered {
+            let _ = write_private(path, hash.as_str().as_bytes());
+        }
+        Ok(hash)
+    }
+
+    fn entry(&self, hash: &ExecutableHash) -> Option<PathBuf> {
+        Some(self.directory.as_ref()?.join("schemas").join(hex(hash)))
+    }
+
+    /// The SHA-256 of an executable.
+    pub(crate) fn executable_hash(&self, executable: &Path) -> Option<ExecutableHash> {
+        let stamp = self.stamp(executable)?;
+        if let Some(known) = fs::read(&stamp).ok().and_then(|bytes| ExecutableHash::try_from(bytes).ok()) {
+            return Some(known);
+        }
+        let hash = hash_file(executable)?;
+        let _ = write_private(&stamp, &hash);
+        Some(hash)
+    }
+
+    fn stamp(&self, executable: &Path) -> Option<PathBuf> {
+        let meta = fs::metadata(executable).ok()?;
+        let identity = format!(
+            "{} {} {} {}.{} {}.{}",
+            meta.dev(),
+            meta.ino(),
+            meta.size(),
+            meta.mtime(),
+            meta.mtime_nsec(),
+            meta.ctime(),
+            meta.ctime_nsec()
+        );
+        Some(self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(identity.as_bytes()))))
+    }
+}
+
+fn hash_file(path: &Path) -> Option<ExecutableHash> {
+    let mut file = fs::File::open(path).ok()?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(hasher.finalize().into()),
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+}
+
+/// Where this program caches things; without a home directory, nowhere.
+pub(crate) fn directory(session: &Session) -> Option<PathBuf> {
+    let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let base = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    base.map(|it| it.join("mayfly"))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file that only its owner can read, whole or not at all.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
+    let temporary = directory.join(format!(".{}.{}", path.file_name().unwrap_or_default().to_string_lossy(), std::process::id()));
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(bytes)?;
+    drop(file);
+    fs::rename(&temporary, path)
+}

@@ -1,0 +1,281 @@
+//! One run of a command: the working directory, its configuration, its providers, its state.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use addr::{ProviderSource, VersionConstraint};
+use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
+use engine::{CancelToken, Redactor};
+use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
+use project::Project;
+use values::Str;
+
+use crate::{args::ViewArgs, located::ProviderExecutables, ui::Ui};
+
+/// The argument that makes this program serve one of its own providers.
+pub(crate) const SERVE_ARGUMENT: &str = "serve-bundled-provider";
+
+/// What every command has.
+pub(crate) struct Session {
+    pub(crate) ui: Arc<Ui>,
+    pub(crate) system: Arc<CliSystem>,
+    pub(crate) redactor: Redactor,
+    pub(crate) cancel: CancelToken,
+    pub(crate) runtime: tokio::runtime::Runtime,
+}
+
+/// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
+pub(crate) struct CliSystem {
+    os: OsSystem,
+    called_in: PathBuf,
+}
+
+impl CliSystem {
+    /// `os` is the system of the directory that the command works in.
+    pub(crate) fn new(os: OsSystem, called_in: PathBuf) -> CliSystem {
+        CliSystem { os, called_in }
+    }
+}
+
+impl System for CliSystem {
+    fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.os.read_file(path)
+    }
+
+    fn list_directory(&self, path: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
+        self.os.list_directory(path)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.os.is_directory(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.os.is_file(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.os.variable(name)
+    }
+
+    fn variables(&self, prefix: &str) -> Vec<(String, String)> {
+        self.os.variables(prefix)
+    }
+
+    fn current_directory(&self) -> PathBuf {
+        self.called_in.clone()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.os.now()
+    }
+}
+
+/// Why a command ends without having done its work.
+pub(crate) enum Failure {
+    /// These are shown, with the text that they point into.
+    Diagnostics(Vec<Diagnostic>, Sources),
+    /// Everything was said already.
+    Said,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::Diagnostics(vec![diagnostic], Sources::default())
+    }
+}
+
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure::Diagnostics(diagnostics, Sources::default())
+    }
+}
+
+/// A configuration with the providers that it needs.
+pub(crate) struct Loaded {
+    pub(crate) project: Project,
+    pub(crate) executables: Arc<ProviderExecutables>,
+}
+
+impl Session {
+    pub(crate) fn new(view: &ViewArgs, system: CliSystem) -> Result<Session, Failure> {
+        let ui = Arc::new(Ui::new(view, system.variable("NO_COLOR").is_some_and(|it| !it.is_empty())));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
+            Diagnostic::error("runtime", "Failed to start", format!("The runtime for provider processes cannot be started: {error}."))
+        })?;
+        Ok(Session {
+            ui,
+            system: Arc::new(system),
+            redactor: Redactor::new(),
+            cancel: CancelToken::new(),
+            runtime,
+        })
+    }
+
+    /// `.terraform`, or what `TF_DATA_DIR` says.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.system.variable("TF_DATA_DIR").filter(|it| !it.is_empty()).map_or_else(|| PathBuf::from(".terraform"), PathBuf::from)
+    }
+
+    /// The selected workspace.
+    pub(crate) fn workspace(&self) -> Str {
+        let named = self.system.variable("TF_WORKSPACE").filter(|it| !it.is_empty());
+        let selected = || {
+            let bytes = self.system.read_file(&self.data_dir().join("environment")).ok()?;
+            let name = String::from_utf8(bytes).ok()?.trim().to_owned();
+            (!name.is_empty()).then_some(name)
+        };
+        Str::from(named.or_else(selected).unwrap_or_else(|| backend::DEFAULT_WORKSPACE.to_owned()))
+    }
+
+    /// The CLI configuration; its problems are shown.
+    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
+        let variable = |name: &str| self.system.variable(name);
+        let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let environment = ConfigEnvironment {
+            config_file: path("TF_CLI_CONFIG_FILE").or_else(|| path("TERRAFORM_CONFIG")),
+            home: path("HOME"),
+            xdg_config_home: path("XDG_CONFIG_HOME"),
+            variable: &variable,
+        };
+        let (config, problems) = CliConfig::load(&environment);
+        let diagnostics: Vec<Diagnostic> = problems
+            .into_iter()
+            .map(|problem| match problem.is_error {
+                true => Diagnostic::error("cli-config", problem.summary, problem.detail),
+                false => Diagnostic::warning("cli-config", problem.summary, problem.detail),
+            })
+            .collect();
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(diagnostics.into());
+        }
+        self.ui.diagnostics(&diagnostics, &Sources::default());
+        Ok(config)
+    }
+
+    /// Everything that can give a provider.
+    pub(crate) fn sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
+        let executable = own_executable()?;
+        let bundled = providers::bundled()
+            .into_iter()
+            .map(|it| packages::BundledProvider {
+                arguments: vec![SERVE_ARGUMENT.to_owned(), it.source.to_string()],
+                source: it.source,
+                version: it.version,
+                executable: executable.clone(),
+            })
+            .collect();
+        let mut directories = vec![PathBuf::from("terraform.d/plugins")];
+        if let Some(home) = self.system.variable("HOME") {
+            directories.push(PathBuf::from(home).join(".terraform.d/plugins"));
+        }
+        Ok(packages::Sources::new(config, &ImpliedMirrors { directories }, bundled))
+    }
+
+    /// The lock file; none is an empty one.
+    pub(crate) fn locks(&self) -> Result<Locks, Failure> {
+        let path = Path::new(LOCK_FILE);
+        let Ok(bytes) = self.system.read_file(path) else { return Ok(Locks::default()) };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut locks = Locks::parse(&text).map_err(|error| {
+            let detail = format!("{}\n\n(at {LOCK_FILE} line {}, column {})", error.detail, error.line, error.column);
+            Diagnostic::error("lock-file", error.summary, detail)
+        })?;
+        locks.adopt_other_registry();
+        Ok(locks)
+    }
+
+    /// The configuration in the working directory, without schemas.
+    pub(crate) fn project(&self) -> Result<Project, Failure> {
+        let manifest = self.manifest()?;
+        Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
+            let detail = format!("The working directory cannot be read: {error}.");
+            Diagnostic::error("unreadable-directory", "Failed to read module directory", detail).into()
+        })
+    }
+
+    /// The installed modules: directory of the caller and name of the call, to the directory called.
+    fn manifest(&self) -> Result<BTreeMap<(Arc<str>, Str), Arc<str>>, Failure> {
+        let path = self.data_dir().join("modules/modules.json");
+        let Ok(bytes) = self.system.read_file(&path) else { return Ok(BTreeMap::new()) };
+        let manifest = packages::ModuleManifest::parse(&bytes).map_err(|error| {
+            let detail = format!("{} is damaged: {error}. Run \"mayfly init\" to write it again.", path.display());
+            Diagnostic::error("module-manifest", "Failed to read module manifest", detail)
+        })?;
+        let dir_of = |key: &str| manifest.modules.get(key).map(|it| it.dir.clone());
+        let mut calls = BTreeMap::new();
+        for (key, record) in &manifest.modules {
+            let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
+            let caller = if parent.is_empty() { Some(".".to_owned()) } else { dir_of(parent) };
+            if let (Some(caller), false) = (caller, name.is_empty()) {
+                calls.insert((Arc::from(caller), Str::from(name)), Arc::from(record.dir.as_str()));
+            }
+        }
+        Ok(calls)
+    }
+
+    /// The configuration with the schemas of all providers that it, or the state, needs.
+    pub(crate) fn load(&self, state: Option<&state::State>) -> Result<Loaded, Failure> {
+        let mut project = self.project()?;
+        let requirements = self.requirements(&project, state)?;
+        let executables = Arc::new(ProviderExecutables::locate(self, &requirements)?);
+        for source in requirements.keys() {
+            let schemas = executables.schemas(self, source)?;
+            project.set_schemas(source.clone(), schemas);
+        }
+        Ok(Loaded { project, executables })
+    }
+
+    /// The providers that configuration and state need, with the constraints of all modules together.
+    pub(crate) fn requirements(
+        &self,
+        project: &Project,
+        state: Option<&state::State>,
+    ) -> Result<BTreeMap<ProviderSource, VersionConstraint>, Failure> {
+        let mut requirements = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (source, constraints) in project.provider_requirements() {
+            let mut all = VersionConstraint::any();
+            for text in constraints {
+                match VersionConstraint::parse_provider(&text) {
+                    Ok(constraint) => all = all.and(&constraint),
+                    Err(error) => problems.push(Diagnostic::error(
+                        "invalid-version-constraint",
+                        "Invalid version constraint",
+                        format!("The version constraint {text:?} of provider {} cannot be understood: {error}.", source.for_display()),
+                    )),
+                }
+            }
+            requirements.insert(source, all);
+        }
+        for (_, resource) in state.into_iter().flat_map(state::State::resources) {
+            requirements.entry(resource.provider.source.clone()).or_insert_with(VersionConstraint::any);
+        }
+        if problems.is_empty() { Ok(requirements) } else { Err(problems.into()) }
+    }
+
+    /// The time now in RFC 3339, UTC.
+    pub(crate) fn timestamp(&self) -> String {
+        let now = jiff::Timestamp::try_from(self.system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        now.round(jiff::Unit::Second).unwrap_or(now).to_string()
+    }
+
+    /// The platform that packages are for.
+    pub(crate) fn platform(&self) -> Platform {
+        Platform::current()
+    }
+}
+
+/// The dependency lock file.
+pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+fn own_executable() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        let detail = format!("The path of this program cannot be found out, which running its own providers needs: {error}.");
+        Diagnostic::error("own-executable", "Failed to find own executable", detail).into()
+    })
+}

@@ -1,0 +1,54 @@
+//! Interrupts: the first lets running operations finish, the second ends the program.
+
+use std::sync::Arc;
+
+use engine::CancelToken;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{session::Session, ui::Ui};
+
+/// Listens to SIGINT and SIGTERM for the rest of the process.
+pub(crate) fn listen(session: &Session) {
+    let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
+    session.runtime.spawn(async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+            return;
+        };
+        let mut count = 0;
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            count += 1;
+            asked(count, &ui, &cancel).await;
+        }
+    });
+}
+
+/// How long an abort may take to close what is open before the process ends anyway.
+const ABORT: std::time::Duration = std::time::Duration::from_secs(15);
+
+async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken) {
+    cancel.cancel();
+    match count {
+        1 => ui.print(
+            "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...\n\n",
+        ),
+        2 => {
+            ui.print_error(
+                "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
+            );
+            tokio::time::sleep(ABORT).await;
+            end();
+        }
+        _ => end(),
+    }
+}
+
+/// Ends the process; plugins must not outlive it.
+#[expect(clippy::exit, reason = "the user asked twice, and destructors may be what hangs")]
+fn end() -> ! {
+    plugin::kill_all();
+    std::process::exit(1)
+}

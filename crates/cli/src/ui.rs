@@ -1,0 +1,130 @@
+//! The terminal: the only place that prints, asks, and knows whether there are colours.
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    sync::Mutex,
+};
+
+use db::{Diagnostic, Severity, Sources};
+use render::Style;
+
+use crate::args::ViewArgs;
+
+/// Standard streams and how to write to them.
+pub(crate) struct Ui {
+    /// Style of what goes to stdout.
+    pub(crate) out: Style,
+    /// Style of what goes to stderr.
+    pub(crate) err: Style,
+    compact_warnings: bool,
+    consolidate_warnings: bool,
+    /// Lines of several sources must not mix.
+    lock: Mutex<()>,
+}
+
+/// A question that got no answer.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// There is nobody to ask.
+    NoInput,
+    /// Interrupted, or the stream ended.
+    Ended,
+}
+
+impl Ui {
+    pub(crate) fn new(view: &ViewArgs, no_color_variable: bool) -> Ui {
+        let color = !view.no_color && !no_color_variable;
+        let style = |terminal: bool| Style { color: color && terminal, width: terminal.then(width), box_drawing: terminal };
+        Ui {
+            out: style(io::stdout().is_terminal()),
+            err: style(io::stderr().is_terminal()),
+            compact_warnings: view.compact_warnings,
+            consolidate_warnings: view.consolidate_warnings,
+            lock: Mutex::new(()),
+        }
+    }
+
+    /// Prints text as it is.
+    pub(crate) fn print(&self, text: &str) {
+        let _guard = self.lock.lock();
+        let mut stdout = io::stdout().lock();
+        // A reader that went away, as `head` does, is no problem of ours.
+        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    }
+
+    /// Prints a line.
+    pub(crate) fn line(&self, text: &str) {
+        self.print(&format!("{text}\n"));
+    }
+
+    /// Prints text to stderr.
+    pub(crate) fn print_error(&self, text: &str) {
+        let _guard = self.lock.lock();
+        let mut stderr = io::stderr().lock();
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+
+    /// Shows diagnostics: warnings on stdout, then errors on stderr, as the reference does. Hints are for editors.
+    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        let of = |severity: Severity| -> Vec<Diagnostic> {
+            diagnostics.iter().filter(|it| it.severity == severity).cloned().collect()
+        };
+        let warnings = of(Severity::Warning);
+        let errors = of(Severity::Error);
+        if self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
+            self.print(&render::compact_warnings(&warnings, sources));
+        } else if self.consolidate_warnings {
+            self.print(&render::diagnostics(&render::consolidated(warnings), sources, &self.out));
+        } else {
+            self.print(&render::diagnostics(&warnings, sources, &self.out));
+        }
+        self.print_error(&render::diagnostics(&errors, sources, &self.err));
+    }
+
+    /// Asks for a line. What is typed is not echoed where `secret` is set and stdin is a terminal.
+    pub(crate) fn ask(&self, prompt: &str, secret: bool) -> Result<String, AskError> {
+        let stdin = io::stdin();
+        self.print(prompt);
+        let _silence = (secret && stdin.is_terminal()).then(Silence::new);
+        let mut line = String::new();
+        let read = stdin.lock().read_line(&mut line);
+        if secret && stdin.is_terminal() {
+            self.print("\n");
+        }
+        match read {
+            Ok(0) | Err(_) => Err(if stdin.is_terminal() { AskError::Ended } else { AskError::NoInput }),
+            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
+        }
+    }
+}
+
+/// Turns the terminal's echo off while it lives.
+struct Silence {
+    before: Option<rustix::termios::Termios>,
+}
+
+impl Silence {
+    fn new() -> Silence {
+        let stdin = io::stdin();
+        let before = rustix::termios::tcgetattr(&stdin).ok();
+        if let Some(before) = &before {
+            let mut silent = before.clone();
+            silent.local_modes.remove(rustix::termios::LocalModes::ECHO);
+            let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Flush, &silent);
+        }
+        Silence { before }
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, before);
+        }
+    }
+}
+
+/// The terminal's width in columns.
+fn width() -> usize {
+    rustix::termios::tcgetwinsize(io::stdout()).map_or(78, |size| usize::from(size.ws_col).max(20))
+}

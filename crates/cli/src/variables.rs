@@ -1,0 +1,305 @@
+//! Values of root variables: environment, files, command line, questions (`reference`: surface 2.1).
+//!
+//! **Invariant:** no message here quotes a value: it may be a secret.
+
+use std::path::{Path, PathBuf};
+
+use db::{ByteRange, Diagnostic, Location, System};
+use engine::{ValueSource, VariableValues};
+use hir::{Module, eval, item::Variable, lower};
+use syntax::{
+    AstNode,
+    ast::{BodyItem, HasItems},
+};
+use values::{Str, Type, Value};
+
+use crate::{
+    session::{Failure, Session},
+    ui::AskError,
+};
+
+/// `-var` and `-var-file` in the order of the command line, where the later one wins.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum VarFlag {
+    /// `NAME=VALUE`
+    Value(String),
+    /// A file.
+    File(PathBuf),
+}
+
+/// Finds the flags in a normalized command line; clap keeps the order of each, not across the two.
+pub(crate) fn ordered_flags(args: &[String]) -> Vec<VarFlag> {
+    let mut flags = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let flag = match arg.split_once('=') {
+            Some(("--var", value)) => Some(VarFlag::Value(value.to_owned())),
+            Some(("--var-file", value)) => Some(VarFlag::File(value.into())),
+            _ if arg == "--var" => args.next().map(|value| VarFlag::Value(value.clone())),
+            _ if arg == "--var-file" => args.next().map(|value| VarFlag::File(value.into())),
+            _ => None,
+        };
+        flags.extend(flag);
+    }
+    flags
+}
+
+/// Collects values from everywhere but questions.
+pub(crate) fn collect(session: &Session, module: &Module, flags: &[VarFlag]) -> Result<VariableValues, Failure> {
+    let mut collect = Collect { session, module, values: VariableValues::new(), diagnostics: Vec::new() };
+    collect.environment();
+    collect.automatic_files();
+    for flag in flags {
+        match flag {
+            VarFlag::Value(text) => collect.flag(text),
+            VarFlag::File(path) => collect.file(path, true),
+        }
+    }
+    let Collect { values, diagnostics, .. } = collect;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(diagnostics, file_sources(session, flags)));
+    }
+    session.ui.diagnostics(&diagnostics, &file_sources(session, flags));
+    Ok(values)
+}
+
+/// Asks for the variables that have neither value nor default.
+pub(crate) fn ask(session: &Session, module: &Module, values: &mut VariableValues) -> Result<(), Failure> {
+    for (name, entry) in &module.variables {
+        let variable = entry.variable();
+        if variable.default.is_some() || values.contains(name) {
+            continue;
+        }
+        let answer = match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
+            Ok(answer) => answer,
+            // Without anybody to ask, the engine says what is missing.
+            Err(AskError::NoInput) => return Ok(()),
+            Err(AskError::Ended) => {
+                return Err(Diagnostic::error("input", "Error asking for input", format!("No value was given for var.{name}.")).into());
+            }
+        };
+        let value = text_value(variable, &answer).map_err(|detail| {
+            Diagnostic::error("invalid-variable-value", "Invalid value for input variable", format!("The value for var.{name} {detail}"))
+        })?;
+        values.set(name.clone(), value, ValueSource::Prompt);
+        session.ui.line("");
+    }
+    Ok(())
+}
+
+/// `var.x (ephemeral)`, its description, and the question (RFC, "Variables").
+fn prompt(variable: &Variable) -> String {
+    let ephemeral = if variable.ephemeral { " (ephemeral)" } else { "" };
+    let mut text = format!("var.{}{ephemeral}\n", variable.name);
+    if let Some(description) = &variable.description {
+        for line in description.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text.push('\n');
+    }
+    text.push_str("  Enter a value: ");
+    text
+}
+
+struct Collect<'a> {
+    session: &'a Session,
+    module: &'a Module,
+    values: VariableValues,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Collect<'_> {
+    fn environment(&mut self) {
+        for (name, text) in self.session.system.variables("TF_VAR_") {
+            let name = name.trim_start_matches("TF_VAR_");
+            // Variables of the environment that the module does not have are for other modules.
+            let Some(entry) = self.module.variables.get(name) else { continue };
+            match text_value(entry.variable(), &text) {
+                Ok(value) => self.values.set(name, value, ValueSource::Environment),
+                Err(detail) => self.error("Invalid value for input variable", format!("The environment variable TF_VAR_{name} {detail}")),
+            }
+        }
+    }
+
+    fn automatic_files(&mut self) {
+        let mut names: Vec<String> = Vec::new();
+        if let Ok(entries) = self.session.system.list_directory(Path::new(".")) {
+            let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
+            names.extend(files.filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")));
+        }
+        for name in ["terraform.tfvars", "terraform.tfvars.json"] {
+            if self.session.system.is_file(Path::new(name)) {
+                self.file(Path::new(name), false);
+            }
+        }
+        names.sort();
+        for name in names {
+            self.file(Path::new(&name), false);
+        }
+    }
+
+    fn flag(&mut self, text: &str) {
+        let Some((name, value)) = text.split_once('=') else {
+            return self.error(
+                "Invalid -var option",
+                "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
+            );
+        };
+        let name = name.trim();
+        let Some(entry) = self.module.variables.get(name) else {
+            return self.error(
+                "Value for undeclared variable",
+                format!(
+                    "A variable named \"{name}\" was assigned on the command line, but the root module does not declare a variable of that name. To \
+                     use this value, add a \"variable\" block to the configuration."
+                ),
+            );
+        };
+        match text_value(entry.variable(), value) {
+            Ok(value) => self.values.set(name, value, ValueSource::CommandLine),
+            Err(detail) => self.error("Invalid value for input variable", format!("The value of -var={name} {detail}")),
+        }
+    }
+
+    fn file(&mut self, path: &Path, named: bool) {
+        let shown = path.display().to_string();
+        let bytes = match self.session.system.read_file(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                return self.error("Failed to read variables file", format!("Given variables file {shown} cannot be read: {error}."));
+            }
+        };
+        match shown.ends_with(".json") {
+            true => self.json_file(&shown, &bytes),
+            false => self.native_file(&shown, &bytes, named),
+        }
+    }
+
+    fn json_file(&mut self, shown: &str, bytes: &[u8]) {
+        match values::json::decode_implied(bytes) {
+            Ok(value) if value.as_map().is_some() => {
+                for (name, value) in value.as_map().into_iter().flatten() {
+                    self.set_from_file(name, value.clone(), shown, None);
+                }
+            }
+            Ok(_) => self.error("Invalid variables file", format!("{shown} must hold one JSON object: names and values.")),
+            Err(_) => self.error("Invalid variables file", format!("{shown} is not valid JSON.")),
+        }
+    }
+
+    fn native_file(&mut self, shown: &str, bytes: &[u8], _named: bool) {
+        let (text, encoding) = syntax::decode(bytes);
+        let parse = syntax::parse_file(&text);
+        let location = |range: syntax::TextRange| Some(Location { path: shown.into(), range: ByteRange::from(range) });
+        for error in encoding.iter().chain(parse.errors()) {
+            let detail = error.detail(|_| "the place above".to_owned()).into_owned();
+            self.diagnostics.push(Diagnostic::error("syntax-error", error.summary.to_string(), detail).at(location(error.range)));
+        }
+        for item in parse.tree().body_items() {
+            match item {
+                BodyItem::Attribute(attr) => {
+                    let (Some(name), Some(value)) = (attr.name(), attr.value()) else { continue };
+                    let range = value.syntax().text_range();
+                    let (exprs, root, _) = lower::lower_expression(&value.syntax().text().to_string());
+                    let constant = eval::constant(&exprs, root);
+                    match constant.diagnostics.into_iter().next() {
+                        Some(problem) => self
+                            .diagnostics
+                            .push(Diagnostic::error("invalid-variables-file", problem.summary, problem.detail).at(location(range))),
+                        None => self.set_from_file(&name, constant.value, shown, location(range)),
+                    }
+                }
+                BodyItem::Block(block) => {
+                    let detail = match block.block_type().as_deref() {
+                        Some("variable") => {
+                            "A .tfvars file is used to assign values to variables that have already been declared in .tf files, not to declare new \
+                             variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE."
+                        }
+                        _ => "Blocks are not allowed here: a variables file holds only \"name = value\" lines.",
+                    };
+                    let range = block.syntax().text_range();
+                    self.diagnostics.push(
+                        Diagnostic::error("invalid-variables-file", "Variable declaration in .tfvars file", detail).at(location(range)),
+                    );
+                }
+            }
+        }
+    }
+
+    fn set_from_file(&mut self, name: &str, value: Value, shown: &str, location: Option<Location>) {
+        if !self.module.variables.contains_key(name) {
+            let detail = format!(
+                "The root module does not declare a variable named \"{name}\" but a value was found in file \"{shown}\". If you meant to use this \
+                 value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide \
+                 certain \"global\" settings to all configurations in your organization."
+            );
+            self.diagnostics.push(Diagnostic::warning("undeclared-variable", "Value for undeclared variable", detail));
+            return;
+        }
+        self.values.set(name, value, ValueSource::File(location));
+    }
+
+    fn error(&mut self, summary: &str, detail: String) {
+        self.diagnostics.push(Diagnostic::error("invalid-variable-value", summary, detail));
+    }
+}
+
+/// The value that a text from outside of any file means: as it is for primitive types, an expression for others.
+fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
+    let literal = match &variable.ty.ty {
+        ty if ty.is_primitive() => true,
+        Type::Dynamic => !variable.ty.written,
+        _ => false,
+    };
+    if literal {
+        return Ok(Value::string(text));
+    }
+    let (exprs, root, problems) = lower::lower_expression(text);
+    let constant = eval::constant(&exprs, root);
+    if !problems.is_empty() || !constant.diagnostics.is_empty() {
+        // Neither what was typed nor the parser's words about it are quoted.
+        return Err(format!(
+            "is not valid as an expression of type {}: write it as in a .tfvars file, in quotes for the shell, such as '[\"a\", \"b\"]'.",
+            variable.ty.ty.friendly_name()
+        ));
+    }
+    Ok(constant.value)
+}
+
+/// The text of variables files, so that their problems can be shown in place. Only lines with problems are shown, and
+/// what is shown of them is the author's own file.
+fn file_sources(session: &Session, flags: &[VarFlag]) -> db::Sources {
+    let mut paths: Vec<PathBuf> = vec![PathBuf::from("terraform.tfvars")];
+    paths.extend(flags.iter().filter_map(|flag| match flag {
+        VarFlag::File(path) => Some(path.clone()),
+        VarFlag::Value(_) => None,
+    }));
+    if let Ok(entries) = session.system.list_directory(Path::new(".")) {
+        paths.extend(entries.into_iter().map(|entry| PathBuf::from(entry.name)).filter(|name| name.to_string_lossy().ends_with(".auto.tfvars")));
+    }
+    let files = paths.into_iter().filter_map(|path| {
+        let bytes = session.system.read_file(&path).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        Some(db::SourceText { path: path.to_string_lossy().as_ref().into(), blocks: [text.into()].into() })
+    });
+    db::Sources { files: files.collect() }
+}
+
+/// Names of ephemeral variables that were given a value: all that a saved plan keeps of them.
+pub(crate) fn ephemeral_given(module: &Module, values: &VariableValues) -> Vec<Str> {
+    let given = module.variables.iter().filter(|(name, entry)| entry.variable().ephemeral && values.contains(name));
+    given.map(|(name, _)| name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_keep_their_order() {
+        let args: Vec<String> =
+            ["mayfly", "plan", "--var", "a=1", "--var-file=f", "--var=b=x=y", "--out", "--var-file"].map(str::to_owned).into();
+        let flags = ordered_flags(&args);
+        assert!(flags == [VarFlag::Value("a=1".into()), VarFlag::File("f".into()), VarFlag::Value("b=x=y".into())]);
+    }
+}
