@@ -1,27 +1,60 @@
-//! Chores of this repository: `cargo xtask codegen` writes every generated file again.
+//! Chores of this repository: generated code, rules of the house, measurements.
+//!
+//! Start reading at [`main`]; each command is a module.
+//!
+//! **Invariant:** it depends on no crate of the workspace; what it measures, it starts as a process.
+//! **Invariant:** a measurement whose result is wrong is an error, never a figure.
+//! **Absent on purpose:** anything that the product needs.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a developer's tool works on files and prints"
+    reason = "a developer's tool works on files, looks at the clock and prints"
 )]
 
+mod bench;
+mod codegen;
 mod codegen_proto;
 mod codegen_syntax;
+mod layering;
+mod tidy;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  codegen [--check]   write the generated files again, or only see whether they are fresh
+  layering            compare the crates' dependencies with the table
+  tidy                check the rules of the house
+  bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)";
+
 fn main() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    match std::env::args().nth(1).as_deref() {
-        Some("codegen") => {
-            for path in codegen_proto::run(&root)?.into_iter().chain(codegen_syntax::run(&root)?) {
+    let root = root();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["codegen"] => {
+            for path in codegen::write(&root)? {
                 println!("wrote {}", path.display());
             }
             Ok(())
         }
-        _ => bail!("usage: cargo xtask codegen"),
+        ["codegen", "--check"] => match codegen::stale(&root)?.first() {
+            Some((path, _)) => bail!("{} is stale: run `cargo xtask codegen`", path.display()),
+            None => Ok(()),
+        },
+        ["layering"] => layering::check(&root),
+        ["tidy"] => tidy::check(&root),
+        ["bench", ref options @ ..] => bench::run(&root, options),
+        _ => bail!("{USAGE}"),
     }
+}
+
+/// The workspace's folder.
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap_or(root)
 }

@@ -1,0 +1,46 @@
+//! What the design allows each measurement.
+
+use super::{scenario::Step, workload::Kind};
+
+/// Bounds of one row; what is not bounded is none.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub(crate) struct Budget {
+    /// How many times faster than the fastest reference, at least.
+    pub(crate) faster: Option<f64>,
+    /// How much memory at most, in megabytes.
+    pub(crate) megabytes: Option<f64>,
+    /// How much more time per resource than at the smallest size, at most.
+    pub(crate) growth: Option<f64>,
+}
+
+/// Megabytes a second that the parser must reach on one core.
+pub(crate) const PARSE: f64 = 50.0;
+
+/// The budget of a step at a size, if the design has one.
+pub(crate) fn of(kind: Kind, step: Step, resources: usize) -> Budget {
+    let bound = |faster: f64, megabytes: Option<f64>| Budget {
+        faster: Some(faster),
+        megabytes,
+        growth: None,
+    };
+    match (kind, step, resources) {
+        (Kind::Builtin, Step::Validate, 1_000) => bound(30.0, Some(150.0)),
+        (Kind::Builtin, Step::Validate, 5_000) => bound(50.0, Some(150.0)),
+        (Kind::Builtin, Step::Plan, 1_000) => bound(40.0, Some(200.0)),
+        (Kind::Builtin, Step::Plan, 5_000) => bound(80.0, Some(200.0)),
+        (Kind::Builtin, Step::Apply, 1_000) => bound(10.0, None),
+        (Kind::Builtin, Step::Destroy, 1_000) => bound(15.0, None),
+        (Kind::Playground, Step::Plan | Step::Apply, 1_000) => bound(5.0, None),
+        _ => Budget::default(),
+    }
+}
+
+/// The budget of growth: time per resource against the smallest size, and memory at the largest.
+pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
+    let megabytes = match (step, resources) {
+        (Step::Validate, 100_000) => Some(1_500.0),
+        (Step::Plan, 100_000) => Some(3_000.0),
+        _ => None,
+    };
+    Budget { faster: None, megabytes, growth: Some(1.3) }
+}

@@ -1,0 +1,251 @@
+//! The table.
+
+use std::{fmt, time::Duration};
+
+use super::{
+    budget::{self, Budget},
+    tool::{Tool, Usage},
+};
+
+/// The medians of one tool's runs.
+pub(crate) struct Measured {
+    tool: String,
+    wall: Duration,
+    cpu: Duration,
+    bytes: u64,
+}
+
+impl Measured {
+    pub(crate) fn median(tool: &str, usages: &[Usage]) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            wall: median(usages.iter().map(|it| it.wall)),
+            cpu: median(usages.iter().map(|it| it.cpu)),
+            bytes: median(usages.iter().map(|it| it.bytes)),
+        }
+    }
+
+    fn megabytes(&self) -> f64 {
+        self.bytes as f64 / 1e6
+    }
+}
+
+fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// One kind of work at one size.
+pub(crate) struct Row {
+    pub(crate) work: String,
+    pub(crate) resources: usize,
+    /// Mayfly's first.
+    pub(crate) figures: Vec<Measured>,
+    pub(crate) budget: Budget,
+}
+
+impl Row {
+    fn ours(&self) -> &Measured {
+        &self.figures[0]
+    }
+
+    /// How many times faster than the fastest reference.
+    fn faster(&self) -> Option<f64> {
+        let reference = self.figures[1..].iter().map(|it| it.wall).min()?;
+        Some(reference.as_secs_f64() / self.ours().wall.as_secs_f64())
+    }
+
+    fn per_resource(&self) -> f64 {
+        self.ours().wall.as_secs_f64() / self.resources as f64
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Report {
+    machine: Vec<String>,
+    parse: Option<f64>,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    pub(crate) fn machine(&mut self, mayfly: &Tool, references: &[Tool]) {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let tools = std::iter::once(mayfly).chain(references).map(Tool::version);
+        self.machine = std::iter::once(format!("{cores} cores")).chain(tools).collect();
+    }
+
+    pub(crate) fn parse(&mut self, megabytes_a_second: f64) {
+        self.parse = Some(megabytes_a_second);
+    }
+
+    pub(crate) fn add(&mut self, rows: Vec<Row>) {
+        self.rows.extend(rows);
+    }
+
+    /// How many budgets were not kept.
+    pub(crate) fn missed(&self) -> usize {
+        let parse = usize::from(self.parse.is_some_and(|it| it < budget::PARSE));
+        parse
+            + self
+                .rows
+                .iter()
+                .flat_map(|row| self.bounds(row))
+                .filter(|bound| !bound.is_met)
+                .count()
+    }
+
+    /// The bounds of a row that could be looked at.
+    fn bounds(&self, row: &Row) -> Vec<Bound> {
+        let budget = row.budget;
+        let faster = budget.faster.zip(row.faster()).map(|(least, factor)| Bound {
+            text: format!("≥ {least:.0}×"),
+            is_met: factor >= least,
+        });
+        let memory = budget.megabytes.map(|most| Bound {
+            text: format!("≤ {most:.0} MB"),
+            is_met: row.ours().megabytes() <= most,
+        });
+        let growth = budget.growth.zip(self.growth(row)).map(|(most, factor)| Bound {
+            text: format!("≤ {most}× a resource"),
+            is_met: factor <= most,
+        });
+        faster.into_iter().chain(memory).chain(growth).collect()
+    }
+
+    /// Time per resource against the smallest size of the same work.
+    fn growth(&self, row: &Row) -> Option<f64> {
+        let smallest =
+            self.rows.iter().filter(|it| it.work == row.work).min_by_key(|it| it.resources)?;
+        let is_larger = smallest.resources < row.resources && row.budget.growth.is_some();
+        is_larger.then(|| row.per_resource() / smallest.per_resource())
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let ours = row.ours();
+        let references: Vec<_> = row.figures[1..]
+            .iter()
+            .map(|it| format!("{} {} {:.0} MB", it.tool, seconds(it.wall), it.megabytes()))
+            .collect();
+        let factor = match (row.faster(), self.growth(row)) {
+            (Some(faster), _) => format!("{faster:.1}× faster"),
+            (None, Some(growth)) => format!("{growth:.2}× a resource"),
+            (None, None) => String::new(),
+        };
+        let bounds: Vec<_> = self.bounds(row).iter().map(ToString::to_string).collect();
+        vec![
+            row.work.clone(),
+            row.resources.to_string(),
+            seconds(ours.wall),
+            seconds(ours.cpu),
+            format!("{:.0} MB", ours.megabytes()),
+            references.join(", "),
+            factor,
+            bounds.join(", "),
+        ]
+    }
+}
+
+/// One limit of the budget, and whether it was kept.
+struct Bound {
+    text: String,
+    is_met: bool,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.text, if self.is_met { "met" } else { "MISSED" })
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    match duration.as_secs_f64() {
+        short if short < 1.0 => format!("{:.0} ms", short * 1e3),
+        long => format!("{long:.2} s"),
+    }
+}
+
+const HEADINGS: [&str; 8] =
+    ["work", "N", "mayfly", "cpu", "memory", "reference", "factor", "budget"];
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{}\n", self.machine.join(" · "))?;
+        if let Some(speed) = self.parse {
+            let bound = Bound {
+                text: format!("≥ {:.0} MB/s", budget::PARSE),
+                is_met: speed >= budget::PARSE,
+            };
+            writeln!(f, "parse, lossless: {speed:.0} MB/s a core ({bound})\n")?;
+        }
+        let mut table = vec![HEADINGS.map(str::to_owned).to_vec()];
+        table.extend(self.rows.iter().map(|row| self.cells(row)));
+        write_table(f, &table)
+    }
+}
+
+/// A Markdown table, aligned.
+fn write_table(f: &mut fmt::Formatter<'_>, table: &[Vec<String>]) -> fmt::Result {
+    let width =
+        |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
+    for (index, row) in table.iter().enumerate() {
+        let cells: Vec<_> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        writeln!(f, "| {} |", cells.join(" | "))?;
+        if index == 0 {
+            let rules: Vec<_> = widths.iter().map(|width| "-".repeat(*width)).collect();
+            writeln!(f, "| {} |", rules.join(" | "))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(tool: &str, milliseconds: u64) -> Measured {
+        let wall = Duration::from_millis(milliseconds);
+        Measured::median(tool, &[Usage { wall, cpu: wall, bytes: 100_000_000 }])
+    }
+
+    #[test]
+    fn the_budget_is_held_against_the_fastest_reference() {
+        let figures = vec![measured("mayfly", 10), measured("slow", 900), measured("fast", 300)];
+        let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), growth: None };
+        let mut report = Report::default();
+        report.add(vec![Row { work: "plan".to_owned(), resources: 1_000, figures, budget }]);
+        assert_eq!(report.missed(), 1);
+        let text = report.to_string();
+        assert!(
+            text.contains("30.0× faster") && text.contains("≥ 40× MISSED, ≤ 150 MB met"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn growth_is_time_per_resource_against_the_smallest_size() {
+        let row = |resources, milliseconds| Row {
+            work: "growth: plan".to_owned(),
+            resources,
+            figures: vec![measured("mayfly", milliseconds)],
+            budget: Budget { growth: Some(1.3), ..Budget::default() },
+        };
+        let mut report = Report::default();
+        report.add(vec![row(1_000, 10), row(20_000, 240), row(100_000, 2_000)]);
+        assert_eq!(report.missed(), 1);
+        assert!(report.to_string().contains("1.20× a resource"));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_run() {
+        let usages = [3, 100, 1].map(|it| Usage {
+            wall: Duration::from_secs(it),
+            cpu: Duration::ZERO,
+            bytes: it,
+        });
+        let median = Measured::median("mayfly", &usages);
+        assert_eq!((median.wall, median.bytes), (Duration::from_secs(3), 3));
+    }
+}

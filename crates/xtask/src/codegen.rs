@@ -1,0 +1,45 @@
+//! Generated code: which files there are, whether they are fresh, and writing them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::{codegen_proto, codegen_syntax};
+
+/// Writes what is stale below `root`, the workspace's folder; returns the paths of the files that changed.
+///
+/// # Errors
+/// A source that does not compile, or a file that cannot be written.
+pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
+    let stale = stale(root)?;
+    for (path, text) in &stale {
+        fs::write(path, text).with_context(|| format!("failed to write {}", path.display()))?;
+    }
+    Ok(stale.into_iter().map(|(path, _)| path).collect())
+}
+
+/// The generated files whose committed text is not what their source says: path and text to be.
+///
+/// # Errors
+/// A source that does not compile.
+pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut files = codegen_proto::generate(root)?;
+    files.extend(codegen_syntax::generate(root)?);
+    files.retain(|(path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_fresh() {
+        let stale = stale(&crate::root()).expect("the sources are sound");
+        let paths: Vec<_> = stale.into_iter().map(|(path, _)| path).collect();
+        assert!(paths.is_empty(), "stale: {paths:?}; run `cargo xtask codegen`");
+    }
+}

@@ -1,0 +1,188 @@
+//! Which crate may use which: the workspace's dependencies, compared with a table.
+//!
+//! A line that changes here is a change of the architecture: it is a commit of its own, with its reason.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::Path,
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+/// A crate and the crates of the workspace that it depends on.
+struct Row {
+    name: &'static str,
+    uses: &'static [&'static str],
+    /// What its tests use beyond that.
+    tests_use: &'static [&'static str],
+}
+
+const fn row(
+    name: &'static str,
+    uses: &'static [&'static str],
+    tests_use: &'static [&'static str],
+) -> Row {
+    Row { name, uses, tests_use }
+}
+
+/// From the bottom up: a crate uses only crates above its own line.
+#[rustfmt::skip]
+const TABLE: &[Row] = &[
+    row("syntax", &[], &[]),
+    row("values", &[], &[]),
+    row("addr", &[], &[]),
+    // Storages keep opaque bytes; what the bytes mean stays with `state`.
+    row("backend", &[], &[]),
+    row("packages", &["addr"], &[]),
+    row("db", &["syntax"], &[]),
+    row("provider", &["addr", "values"], &[]),
+    row("state", &["addr", "values"], &[]),
+    row("hir", &["addr", "db", "provider", "syntax", "values"], &[]),
+    // `addr`: a plugin's version and source address are part of what it is launched with.
+    row("plugin", &["addr", "provider", "values"], &[]),
+    // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated without it.
+    row("project", &["addr", "db", "hir", "provider", "syntax", "values"], &[]),
+    // Engine tests start from the text of a configuration.
+    row("engine", &["addr", "db", "hir", "provider", "state", "values"], &["project"]),
+    // `addr`: the bundled providers are listed by source address.
+    row("providers", &["addr", "plugin", "provider", "values"], &[]),
+    // `hir`, `provider`: a plan is printed along the configuration's and the schema's order and flags.
+    row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &[]),
+    row("cli", &["addr", "backend", "db", "engine", "hir", "packages", "plugin", "project", "provider", "providers",
+                 "render", "state", "syntax", "values"], &[]),
+    row("xtask", &[], &[]),
+];
+
+type Names = BTreeSet<String>;
+
+/// What a crate's manifest says: normal (and build) dependencies, and the ones that only its tests have.
+#[derive(Default, PartialEq, Eq, Debug)]
+struct Uses {
+    normal: Names,
+    tests: Names,
+}
+
+/// Compares the manifests with the table.
+///
+/// # Errors
+/// What differs, one line each; or cargo fails.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let differences = differences(&table(), &manifests(root)?);
+    if !differences.is_empty() {
+        bail!("crates/xtask/src/layering.rs and the manifests disagree:\n{differences}");
+    }
+    Ok(())
+}
+
+fn table() -> BTreeMap<String, Uses> {
+    let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+    TABLE
+        .iter()
+        .map(|row| {
+            (row.name.to_owned(), Uses { normal: names(row.uses), tests: names(row.tests_use) })
+        })
+        .collect()
+}
+
+fn manifests(root: &Path) -> Result<BTreeMap<String, Uses>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .context("failed to start cargo")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
+    packages.iter().map(manifest).collect()
+}
+
+fn manifest(package: &serde_json::Value) -> Result<(String, Uses)> {
+    let name = package["name"].as_str().context("a package has no name")?;
+    let mut uses = Uses::default();
+    for dependency in package["dependencies"].as_array().context("a package has no dependencies")? {
+        // Only our own crates have a path.
+        if !dependency["path"].is_string() {
+            continue;
+        }
+        let used = dependency["name"].as_str().context("a dependency has no name")?.to_owned();
+        match dependency["kind"].as_str() {
+            Some("dev") => uses.tests.insert(used),
+            _ => uses.normal.insert(used),
+        };
+    }
+    uses.tests.retain(|it| !uses.normal.contains(it));
+    Ok((name.to_owned(), uses))
+}
+
+/// One line for each thing that only one side has.
+fn differences(table: &BTreeMap<String, Uses>, manifests: &BTreeMap<String, Uses>) -> String {
+    let mut out = String::new();
+    let nothing = Uses::default();
+    let crates: BTreeSet<_> = table.keys().chain(manifests.keys()).collect();
+    for name in crates {
+        match (table.get(name), manifests.get(name)) {
+            (None, Some(_)) => drop(writeln!(out, "  {name}: not in the table")),
+            (Some(_), None) => {
+                drop(writeln!(out, "  {name}: in the table, but there is no such crate"))
+            }
+            _ => {}
+        }
+        let said = table.get(name).unwrap_or(&nothing);
+        let found = manifests.get(name).unwrap_or(&nothing);
+        compare(&mut out, name, "", &said.normal, &found.normal);
+        compare(&mut out, name, " (tests)", &said.tests, &found.tests);
+    }
+    out
+}
+
+fn compare(out: &mut String, name: &str, what: &str, said: &Names, found: &Names) {
+    for used in found.difference(said) {
+        let _ = writeln!(out, "  {name} → {used}{what}: in its Cargo.toml, not in the table");
+    }
+    for used in said.difference(found) {
+        let _ = writeln!(out, "  {name} → {used}{what}: in the table, not in its Cargo.toml");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_depend_on_each_other_as_the_table_says() {
+        check(&crate::root()).expect("the table is true");
+    }
+
+    #[test]
+    fn a_crate_uses_only_crates_above_it() {
+        let mut above = BTreeSet::new();
+        for row in TABLE {
+            for used in row.uses.iter().chain(row.tests_use) {
+                assert!(above.contains(used), "{} uses {used}, which is not above it", row.name);
+            }
+            assert!(above.insert(row.name), "{} is there twice", row.name);
+        }
+    }
+
+    #[test]
+    fn differences_name_both_crates_and_the_side() {
+        let uses = |normal: &[&str]| Uses {
+            normal: normal.iter().map(|it| (*it).to_owned()).collect(),
+            tests: Names::new(),
+        };
+        let table = [("a".to_owned(), uses(&["b"])), ("gone".to_owned(), uses(&[]))].into();
+        let found = [("a".to_owned(), uses(&["c"])), ("new".to_owned(), uses(&[]))].into();
+        let expected = "  \
+  a → c: in its Cargo.toml, not in the table
+  a → b: in the table, not in its Cargo.toml
+  gone: in the table, but there is no such crate
+  new: not in the table
+";
+        assert_eq!(differences(&table, &found), expected);
+    }
+}

@@ -1,0 +1,200 @@
+//! Rules of the house that no compiler checks, over the files that git tracks.
+
+use std::{fmt, fs, path::Path, process::Command};
+
+use anyhow::{Context, Result, bail};
+
+/// Names of modules that say nothing of what is inside.
+const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
+
+/// What a crate's head must state, at least once: what is absent from the crate.
+const INVARIANT: &str = "**Invariant:**";
+
+/// Macros that promise work. (In pieces, because this file is searched too.)
+const PROMISES: &[&str] = &[concat!("todo", "!("), concat!("unimplemented", "!(")];
+
+/// Where a path of one person's machine begins.
+const MACHINES: &[&str] = &[
+    concat!("/wo", "rk/"),
+    concat!("/ho", "me/runner"),
+    concat!("/ro", "ot/"),
+    concat!("/Us", "ers/"),
+];
+
+/// A breach of a rule.
+#[derive(PartialEq, Eq, Debug)]
+struct Breach {
+    path: String,
+    /// From 1; 0 where the whole file is meant.
+    line: usize,
+    rule: &'static str,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.rule),
+            line => write!(f, "{}:{line}: {}", self.path, self.rule),
+        }
+    }
+}
+
+/// Checks every tracked file.
+///
+/// # Errors
+/// The breaches, one line each; or git fails.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let mut breaches = Vec::new();
+    for path in tracked(root)? {
+        // A tracked file that was deleted and not committed yet has nothing to check; neither has a binary one.
+        let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
+        breaches.extend(breaches_of(&path, &text));
+    }
+    if !breaches.is_empty() {
+        let lines: Vec<_> = breaches.iter().map(|it| format!("  {it}")).collect();
+        bail!("the tree is not tidy:\n{}", lines.join("\n"));
+    }
+    Ok(())
+}
+
+fn tracked(root: &Path) -> Result<Vec<String>> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output()
+        .context("failed to start git")?;
+    if !output.status.success() {
+        bail!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let names = String::from_utf8(output.stdout).context("a tracked path is not UTF-8")?;
+    Ok(names.split_terminator('\0').map(str::to_owned).collect())
+}
+
+fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    let mut breach = |line, rule| breaches.push(Breach { path: path.to_owned(), line, rule });
+    if has_empty_name(path) {
+        breach(0, "the module's name says nothing of what is inside");
+    }
+    if is_crate_root(path) && !crate_head(text).contains(INVARIANT) {
+        breach(0, "the crate's head states no **Invariant:**");
+    }
+    if path == "Cargo.toml" {
+        for line in dependencies_without_reason(text) {
+            breach(line, "a dependency has no comment above it that gives its reason");
+        }
+    }
+    for (index, line) in text.lines().enumerate() {
+        // rustfmt sees to Rust, where only a string may have one.
+        if line.ends_with([' ', '\t']) && !is_verbatim(path) && !path.ends_with(".rs") {
+            breach(index + 1, "trailing space");
+        }
+        if PROMISES.iter().any(|it| line.contains(it)) && path.ends_with(".rs") {
+            breach(index + 1, "code that is not written");
+        }
+        if MACHINES.iter().any(|it| line.contains(it)) && !is_verbatim(path) {
+            breach(index + 1, "a path of one machine");
+        }
+    }
+    breaches
+}
+
+/// Recorded data, and generated code whose comments come from its source.
+fn is_verbatim(path: &str) -> bool {
+    path.contains("/data/") || path.contains("/generated/") || path == "LICENSE"
+}
+
+fn has_empty_name(path: &str) -> bool {
+    let module = path.strip_suffix(".rs").filter(|it| it.starts_with("crates/"));
+    module.is_some_and(|it| it.split('/').skip(2).any(|part| EMPTY_NAMES.contains(&part)))
+}
+
+fn is_crate_root(path: &str) -> bool {
+    let parts: Vec<_> = path.split('/').collect();
+    matches!(
+        parts[..],
+        ["crates", _, "src", "lib.rs"] | ["crates", "cli" | "xtask", "src", "main.rs"]
+    )
+}
+
+/// The `//!` comment that a file begins with.
+fn crate_head(text: &str) -> String {
+    text.lines().take_while(|line| line.starts_with("//!")).collect()
+}
+
+/// Lines of `[workspace.dependencies]` without a comment right above; our own crates need none.
+fn dependencies_without_reason(manifest: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    let mut previous = "";
+    for (index, line) in manifest.lines().enumerate() {
+        if line.starts_with('[') {
+            inside = line == "[workspace.dependencies]";
+        } else if inside && line.contains('=') && !line.starts_with('#') {
+            let is_ours = line.contains("{ path = ");
+            if !is_ours && !previous.starts_with('#') {
+                found.push(index + 1);
+            }
+        }
+        previous = line;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        check(&crate::root()).expect("no rule is broken");
+    }
+
+    #[track_caller]
+    fn check_rules(path: &str, text: &str, expected: &[&str]) {
+        let found: Vec<_> = breaches_of(path, text).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_rule_finds_its_breach() {
+        check_rules("docs/a.md", "fine\nnot fine \n", &["docs/a.md:2: trailing space"]);
+        check_rules("tests/data/a.txt", "verbatim \n", &[]);
+        check_rules(
+            "crates/a/src/utils.rs",
+            "",
+            &["crates/a/src/utils.rs: the module's name says nothing of what is inside"],
+        );
+        check_rules(
+            "crates/a/src/lib.rs",
+            "//! A crate.\n\n//! **Invariant:** too late.\n",
+            &["crates/a/src/lib.rs: the crate's head states no **Invariant:**"],
+        );
+        check_rules(
+            "crates/a/src/b.rs",
+            concat!("fn f() { todo", "!() }\n"),
+            &["crates/a/src/b.rs:1: code that is not written"],
+        );
+        check_rules(
+            "README.md",
+            concat!("see /wo", "rk/x\n"),
+            &["README.md:1: a path of one machine"],
+        );
+    }
+
+    #[test]
+    fn each_dependency_needs_a_reason_of_its_own() {
+        let manifest = "\
+[workspace.dependencies]
+ours = { path = \"crates/ours\" }
+
+# Reason.
+a = \"1\"
+b = \"1\"
+
+[profile.dev]
+debug = false
+";
+        assert_eq!(dependencies_without_reason(manifest), [6]);
+    }
+}
