@@ -23,6 +23,7 @@ use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
     Private, Provider, RenewEphemeralRequest, Schema, ValidateRequest, objchange,
 };
+use rustc_hash::FxHashMap;
 use state::{CheckKind, EphemeralPlan};
 use tokio::{sync::Notify, time::Instant};
 use values::{Mark, Str, Value, conform};
@@ -33,7 +34,7 @@ use crate::{
     progress::with_progress,
     request::CancelLevel,
     walk::{
-        Each, EngineScope, Failed, OwnObject, Task, Walk, Work,
+        Each, EngineScope, Failed, Outcome, OwnObject, Task, Walk, Work,
         checks::{Checked, ConditionKind},
     },
 };
@@ -51,6 +52,7 @@ pub(crate) struct OpenIx(u32);
 /// What is open in a run. The values themselves are outcomes of nodes, and go when the resource is closed.
 pub(crate) struct EphemeralStore {
     open: RefCell<Vec<Rc<Open>>>,
+    by_node: RefCell<FxHashMap<NodeIx, Vec<OpenIx>>>,
     spawned: RefCell<Vec<Task>>,
     started: SystemTime,
     origin: Instant,
@@ -78,6 +80,7 @@ impl EphemeralStore {
     pub(crate) fn new(now: SystemTime) -> EphemeralStore {
         EphemeralStore {
             open: RefCell::default(),
+            by_node: RefCell::default(),
             spawned: RefCell::default(),
             started: now,
             origin: Instant::now(),
@@ -107,6 +110,7 @@ impl EphemeralStore {
         if open.renew_at.get().is_some() {
             self.spawned.borrow_mut().push(Task { node: open.node, work: Work::Keep(index) });
         }
+        self.by_node.borrow_mut().entry(open.node).or_default().push(index);
         all.push(Rc::new(open));
         index
     }
@@ -149,6 +153,7 @@ impl Walk<'_> {
         let block = schema.block();
         let config =
             self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
+        self.environment.redactor.learn(&config);
         let config = config.without_all_marks();
         if self.phase().is_plan() {
             self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
@@ -205,13 +210,22 @@ impl Walk<'_> {
         })
     }
 
+    /// Whether the configuration of the resource's provider is wholly known: one that is not cannot open anything.
+    fn provider_is_known(&self, node: NodeIx) -> bool {
+        let Some(provider) = self.provider_node(node) else { return true };
+        match self.outcomes.borrow()[provider.0 as usize] {
+            Outcome::Provider(slot) => self.pool.get(slot).is_known(),
+            _ => true,
+        }
+    }
+
     /// Why an instance is not opened in plan. Its dependencies' pending changes count where it names them in
     /// `depends_on`, refers to them directly, or has conditions.
     fn defer_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<DeferReason> {
         if !self.phase().is_plan() {
             return None;
         }
-        if !config.is_wholly_known() {
+        if !config.is_wholly_known() || !self.provider_is_known(node) {
             return Some(DeferReason::ConfigUnknown);
         }
         let lifecycle = &entry.resource().lifecycle;

@@ -58,6 +58,13 @@ struct Running {
     serial: u32,
 }
 
+impl Slot {
+    /// Whether the whole configuration is known.
+    pub(crate) fn is_known(&self) -> bool {
+        self.value.is_wholly_known()
+    }
+}
+
 impl Pool {
     /// The place for a configuration; a new one or that of an equal one.
     pub(crate) fn slot(

@@ -8,10 +8,12 @@
 use std::{
     collections::BTreeSet,
     fmt::Write,
+    ops::Range,
     sync::{Arc, PoisonError, RwLock},
 };
 
 use base64::Engine;
+use regex::Regex;
 use values::{Kind, MarkKind, Value};
 
 /// The shortest secret that is replaced, in bytes.
@@ -33,12 +35,18 @@ struct Known {
 }
 
 /// The spellings of a set of secrets.
+///
+/// New ones are looked for one by one; once there are many, they become one matcher, so that neither learning nor
+/// redacting grows with the product of both.
 #[derive(Default)]
 struct Patterns {
     secrets: BTreeSet<Box<str>>,
-    /// Longest first, so that a secret inside another does not tear it.
-    spellings: Vec<Box<str>>,
+    recent: Vec<Box<str>>,
+    matchers: Vec<Regex>,
 }
+
+/// How many spellings are looked for one by one.
+const MANY: usize = 512;
 
 /// Whether a text or number inside of `value` is secret and too short to be looked for, so that a text without it
 /// cannot be promised.
@@ -102,7 +110,8 @@ impl Redactor {
     /// Whether an ephemeral value is in the bytes, in any of its spellings.
     pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
-        known.ephemeral.spellings.iter().any(|it| contains(bytes, it.as_bytes()))
+        // Bytes that are no text hold the spellings, which are text, all the same.
+        !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
     }
 }
 
@@ -140,19 +149,57 @@ impl Patterns {
         if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
             return;
         }
-        self.spellings.extend(spellings(secret).into_iter().map(String::into_boxed_str));
-        self.spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.spellings.dedup();
+        self.recent.extend(spellings(secret).into_iter().map(String::into_boxed_str));
+        if self.recent.len() >= MANY {
+            self.freeze();
+        }
+    }
+
+    fn freeze(&mut self) {
+        // At one place in the text the first alternative counts, which is to be the longest.
+        self.recent.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.recent.dedup();
+        let alternatives: Vec<String> = self.recent.iter().map(|it| regex::escape(it)).collect();
+        let matcher =
+            regex::RegexBuilder::new(&alternatives.join("|")).size_limit(usize::MAX).build();
+        // A set of literals always compiles; should it not, they are looked for one by one.
+        if let Ok(matcher) = matcher {
+            self.matchers.push(matcher);
+            self.recent.clear();
+        }
+    }
+
+    /// Where secrets are, in order and without overlaps.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for spelling in &self.recent {
+            found.extend(text.match_indices(&**spelling).map(|(at, it)| at..at + it.len()));
+        }
+        for matcher in &self.matchers {
+            found.extend(matcher.find_iter(text).map(|it| it.range()));
+        }
+        found.sort_by_key(|it| it.start);
+        found.dedup_by(|next, last| {
+            // A secret that overlaps another is replaced together with it, so that none is torn.
+            let overlaps = next.start < last.end;
+            if overlaps {
+                last.end = last.end.max(next.end);
+            }
+            overlaps
+        });
+        found
     }
 
     fn replace(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for spelling in &self.spellings {
-            if text.contains(&**spelling) {
-                text = text.replace(&**spelling, REPLACEMENT);
-            }
+        let mut shown = String::with_capacity(text.len());
+        let mut end = 0;
+        for range in self.find(text) {
+            shown.push_str(&text[end..range.start]);
+            shown.push_str(REPLACEMENT);
+            end = range.end;
         }
-        text
+        shown.push_str(&text[end..]);
+        shown
     }
 }
 
@@ -248,10 +295,6 @@ fn base64_forms(secret: &[u8]) -> Vec<String> {
     forms
 }
 
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
-}
-
 #[cfg(test)]
 mod tests {
     use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -292,6 +335,25 @@ mod tests {
                 assert!(shown.contains(REPLACEMENT), "{prefix}|{suffix}: {shown}");
             }
         }
+    }
+
+    #[test]
+    fn many_secrets_are_found_and_none_is_torn() {
+        let redactor = Redactor::new();
+        for index in 0..200 {
+            redactor
+                .learn(&Value::string(format!("secret-number-{index}")).with_mark(Mark::Ephemeral));
+        }
+        redactor.learn(&Value::string("a secret-number-1 b").with_mark(Mark::Ephemeral));
+        for index in 0..200 {
+            assert_eq!(
+                redactor.redact(&format!("<secret-number-{index}>")),
+                "<(redacted)>",
+                "{index}"
+            );
+        }
+        assert_eq!(redactor.redact("<a secret-number-1 b>"), "<(redacted)>");
+        assert!(redactor.finds_ephemeral(b"\xff secret-number-7 \xff"));
     }
 
     #[test]

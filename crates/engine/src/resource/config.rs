@@ -31,6 +31,7 @@ impl Walk<'_> {
         if !config.has_deep(MarkKind::Ephemeral) {
             return Ok(config);
         }
+        self.environment.redactor.learn(&config);
         let rest = provider::remove_ephemeral_from_write_only(&config, block);
         if !rest.has_deep(MarkKind::Ephemeral) {
             return Ok(rest);

@@ -34,6 +34,7 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
+        self.refuse_stored(&subject)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let config_addr = subject.address.config().to_string();
@@ -175,10 +176,7 @@ impl Walk<'_> {
             self.state.borrow_mut().remove_current(&subject.address);
             return Ok(());
         }
-        if self.previous.instance(&subject.address).is_some_and(|it| !it.deposed.is_empty()) {
-            self.report_deposed(&subject);
-            return Err(Failed);
-        }
+        self.refuse_stored(&subject)?;
         let provider = self.provider(subject.provider_node).await?;
         let Some(prior) = self.read_prior(&subject, &*provider).await? else { return Ok(()) };
         self.check_prevent_destroy(&subject)?;
@@ -227,12 +225,22 @@ impl Walk<'_> {
         self.subject_at(node, address, provider_node, entry, module)
     }
 
-    fn report_deposed(&self, subject: &Subject) {
+    /// Objects that the state holds and this version does not know how to treat.
+    fn refuse_stored(&self, subject: &Subject) -> Result<(), Failed> {
+        let Some(instance) = self.previous.instance(&subject.address) else { return Ok(()) };
+        let what = if !instance.deposed.is_empty() {
+            "an object that waits to be destroyed after its replacement"
+        } else if instance.current.as_ref().is_some_and(|it| it.skip_destroy) {
+            "an object that is to be forgotten rather than destroyed"
+        } else {
+            return Ok(());
+        };
         let detail = format!(
-            "The state has an object of {} that waits to be destroyed after its replacement. This version of Mayfly does not support such objects. Nothing was done.",
+            "The state has {what} for {}. This version of Mayfly does not support that. Nothing was done.",
             subject.text
         );
         self.report_about(&subject.text, "not-supported-yet", "Not supported yet", detail);
+        Err(Failed)
     }
 
     /// Asks for the plan of a deletion, from providers that want to be asked.

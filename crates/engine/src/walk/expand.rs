@@ -14,7 +14,10 @@ use super::{
     EngineScope, Failed, ModuleRun, Outcome, Walk,
     modules::{Caller, Children, provider_name},
 };
-use crate::graph::{Declared, EdgeKind, ModuleIx, NodeIx};
+use crate::{
+    graph::{Declared, EdgeKind, ModuleIx, NodeIx},
+    memo,
+};
 
 /// Which form of repetition there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,13 +99,12 @@ impl Walk<'_> {
         entry: &Entry,
         repetition: Repetition,
     ) -> Result<Keys, Failed> {
-        let (expr, check): (ExprId, KeysOf) =
-            match repetition {
-                Repetition::Single => return Ok(Keys::single()),
-                Repetition::Count(expr) => (expr, count_keys),
-                Repetition::ForEach(expr) => (expr, for_each_keys),
-                Repetition::Enabled(expr) => (expr, enabled_keys),
-            };
+        let (expr, check): (ExprId, KeysOf) = match repetition {
+            Repetition::Single => return Ok(Keys::single()),
+            Repetition::Count(expr) => (expr, count_keys),
+            Repetition::ForEach(expr) => (expr, for_each_keys),
+            Repetition::Enabled(expr) => (expr, enabled_keys),
+        };
         let scope = EngineScope::new(self, module, None);
         let value = self.evaluate(&scope, entry, expr, None)?;
         check(&value).map_err(|(detail, what)| {
@@ -131,6 +133,11 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
         let keys = self.keys(module, entry, resource.repetition)?;
+        let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
+        let names = self.memo.borrow().version_of_value(&Value::string(names));
+        let values = keys.instances.iter().map(|it| self.each_version(it));
+        let version = self.memo.borrow().version_of_inputs(memo::inputs(values.chain([names])));
+        self.with_facts(node, |it| it.version = version);
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
         Ok(())
     }

@@ -517,3 +517,38 @@ resource "test_thing" "a" { name = "a" }
         "{calls:?}"
     );
 }
+
+#[test]
+fn a_provider_that_is_not_known_yet_opens_nothing() {
+    check(
+        r#"
+resource "test_thing" "a" { name = "a" }
+provider "test" {
+  alias = "p"
+  token = test_thing.a.id
+}
+ephemeral "test_secret" "s" {
+  provider = test.p
+  name     = "s"
+}
+resource "test_thing" "b" {
+  name      = "b"
+  secret_wo = ephemeral.test_secret.s.value
+}
+"#,
+        expect![[r#"
+            ephemeral.test_secret.s: Configuration unknown, deferring...
+            Plan: 2 added, 0 changed, 0 destroyed
+            test_thing.a: Creating...
+            test_thing.a: Creating complete [id=id1]
+            ephemeral.test_secret.s: Opening...
+            ephemeral.test_secret.s: Opening complete
+            test_thing.b: Creating...
+            test_thing.b: Creating complete [id=id2]
+            ephemeral.test_secret.s: Closing...
+            ephemeral.test_secret.s: Closing complete
+            Apply: 2 added, 0 changed, 0 destroyed
+            ---
+        "#]],
+    );
+}

@@ -103,3 +103,19 @@ fn another_state_is_planned_again() {
     world.plan();
     assert_eq!(world.calls(), Vec::<String>::new());
 }
+
+#[test]
+fn another_instance_of_an_ephemeral_resource_is_noticed() {
+    let config = |count: u32| {
+        format!(
+            "ephemeral \"test_secret\" \"s\" {{\n  count = {count}\n  name  = \"s\"\n}}\nresource \"test_thing\" \"a\" {{\n  name      = \"a\"\n  secret_wo = ephemeral.test_secret.s[{}].value\n}}\n",
+            count - 1
+        )
+    };
+    let mut world = world(&config(1));
+    world.plan();
+    world.calls();
+    world.edit("main.tf", &config(2));
+    assert_eq!(summaries(&world.plan().diagnostics), "");
+    assert_eq!(world.calls().iter().filter(|it| it.contains("open s")).count(), 2);
+}
