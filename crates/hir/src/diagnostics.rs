@@ -17,25 +17,29 @@ use crate::{
 pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
     let root = workspace.root(db);
     let others = workspace.directories(db).values().copied().filter(|directory| *directory != root);
+    let places = Places::of(db, workspace);
     let mut diagnostics = Vec::new();
     for directory in std::iter::once(root).chain(others) {
-        diagnostics.extend(module_diagnostics(db, workspace, directory));
+        diagnostics.extend(of_module(db, workspace, directory, &places));
     }
     diagnostics
 }
 
 /// Everything that is wrong with one module, in the order of its files.
 pub fn module_diagnostics(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Diagnostic> {
-    let places = Places::of(db, workspace);
+    of_module(db, workspace, directory, &Places::of(db, workspace))
+}
+
+fn of_module(db: &dyn Db, workspace: Workspace, directory: Directory, places: &Places) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = directory.files(db).iter().filter_map(|file| decode_error(db, *file)).collect();
     for file in directory.files(db) {
         for &block in file.blocks(db) {
-            found.extend(block_problems(db, block).iter().map(|problem| from_block(problem, &places, block)));
+            found.extend(block_problems(db, block).iter().map(|problem| from_block(problem, places, block)));
         }
     }
-    found.extend(provider_problems(db, directory, &places));
+    found.extend(provider_problems(db, directory, places));
     for (key, problem) in analysis::module_problems(db, workspace, directory) {
-        found.push(from_item(db, &places, key, &problem));
+        found.push(from_item(db, places, key, &problem));
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found
