@@ -1,0 +1,444 @@
+#!/usr/bin/env bash
+# Runs the RFC's example with the real AWS provider: store, read, destroy, against a local API.
+#
+#   MAYFLY_AWS_MIRROR=/path/to/mirror ./run.sh
+#
+# MAYFLY_AWS_MIRROR  a provider mirror: HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*
+# MAYFLY_BIN         the executable; without it, a release build of this repository
+# MAYFLY_KEEP=1      leave the working folder behind, to look at
+#
+# Every line that the RFC's "CLI Output" shows must be printed, in its order; the second plans must
+# be empty; no secret may be in any file or output; the server must have had the secret, and at the
+# end nothing. Prints the figures; exits with 1 after any difference, with 2 when it cannot run.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+version=5.100.0
+region=us-east-1
+differences=0
+
+stop() {
+    echo "run.sh: $*" >&2
+    exit 2
+}
+
+differs() {
+    differences=$((differences + 1))
+    echo "DIFFERENT: $*" >&2
+}
+
+# --- Before and after ------------------------------------------------------------------------------
+
+find_mayfly() {
+    if [[ -n ${MAYFLY_BIN:-} ]]; then
+        mayfly=$(command -v "$MAYFLY_BIN") || stop "MAYFLY_BIN names no executable: $MAYFLY_BIN"
+    else
+        cargo build --release --quiet --manifest-path "$here/../../Cargo.toml" --bin mayfly
+        mayfly=${CARGO_TARGET_DIR:-$here/../../target}/release/mayfly
+    fi
+    mayfly=$(cd "$(dirname "$mayfly")" && pwd)/$(basename "$mayfly")
+}
+
+# The mirror may have been made for either registry; the executable asks for its own default host.
+link_mirror() {
+    [[ ${MAYFLY_AWS_MIRROR:-} == /* ]] || stop "set MAYFLY_AWS_MIRROR to the absolute path of a folder with HOST/hashicorp/aws/$version/"
+    local targets host
+    mapfile -t targets < <(compgen -G "$MAYFLY_AWS_MIRROR/*/hashicorp/aws/$version/*_*")
+    ((${#targets[@]})) || stop "no hashicorp/aws $version in $MAYFLY_AWS_MIRROR"
+    for host in registry.opentofu.org registry.terraform.io; do
+        mkdir -p "$work/mirror/$host/hashicorp/aws/$version"
+        ln -s "${targets[@]}" "$work/mirror/$host/hashicorp/aws/$version/"
+    done
+    cat >"$work/cli.tfrc" <<EOF
+provider_installation {
+  filesystem_mirror {
+    path = "$work/mirror"
+  }
+}
+EOF
+}
+
+start_server() {
+    moto_server -H 127.0.0.1 -p 0 >"$work/server.log" 2>&1 &
+    server=$!
+    for _ in {1..150}; do
+        endpoint=$(grep -oE 'http://127\.0\.0\.1:[0-9]+' "$work/server.log" | head -n 1 || true)
+        [[ -z $endpoint ]] || return 0
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    stop "moto_server did not start: $(cat "$work/server.log")"
+}
+
+clean_up() {
+    [[ -z ${server:-} ]] || kill "$server" 2>/dev/null || true
+    if [[ -n ${MAYFLY_KEEP:-} ]]; then
+        echo "left in $work" >&2
+    else
+        rm -rf "$work"
+    fi
+}
+
+prepare() {
+    ((BASH_VERSINFO[0] >= 5)) || stop "bash 5 is needed"
+    local tool
+    for tool in moto_server curl unzip od base64; do
+        command -v "$tool" >/dev/null || stop "$tool is not on PATH (moto_server: pip install 'moto[server]')"
+    done
+    find_mayfly
+    work=$(mktemp -d "${TMPDIR:-/tmp}/secrets-aws.XXXXXX")
+    trap clean_up EXIT
+    link_mirror
+    start_server
+    mkdir "$work/tmp" "$work/home" "$work/streams"
+    cp -R "$here/mod" "$here/store" "$here/read" "$work/"
+
+    # Two secrets, new in each run. The first is a plain word; the second has what JSON, HTML-safe
+    # JSON, URLs and shells write in other ways, between two plain words that stay findable.
+    words=("$(word)" "$(word)" "$(word)")
+    access_key=${words[0]}
+    secret_key="${words[1]}/\"&<é>+\\ ${words[2]}"
+
+    # Nothing of the caller's environment is passed on, so that no real account can be reached.
+    environment=(
+        PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8
+        TF_CLI_CONFIG_FILE="$work/cli.tfrc" CHECKPOINT_DISABLE=1
+        AWS_ENDPOINT_URL="$endpoint" AWS_REGION="$region" AWS_EC2_METADATA_DISABLED=true
+        AWS_ACCESS_KEY_ID=nobody AWS_SECRET_ACCESS_KEY=nothing
+        TF_VAR_access_key="$access_key" TF_VAR_secret_key="$secret_key"
+    )
+}
+
+# --- Running ---------------------------------------------------------------------------------------
+
+# run NAME FOLDER STATUS COMMAND [ARGUMENT...]: runs it, keeps its streams under NAME, notes the time.
+run() {
+    local name=$1 folder=$2 want=$3 command=$4 status=0 start seconds
+    shift 4
+    start=$EPOCHREALTIME
+    (cd "$work/$folder" && env -i "${environment[@]}" "${logging[@]}" "$mayfly" "$command" -no-color "$@") \
+        <<<yes >"$work/streams/$name.out" 2>"$work/streams/$name.err" || status=$?
+    seconds=$(seconds_since "$start")
+    normalise <"$work/streams/$name.out" >"$work/streams/$name.lines"
+    figures+=("$(printf '%-28s %7s s %7d %7d' "$name" "$seconds" "$(count "$name" Opening...)" "$(count "$name" Closing...)")")
+    if ((status != want)); then
+        echo "DIFFERENT: $name: exit status $status instead of $want; its last lines:" >&2
+        tail -n 25 "$work/streams/$name.out" "$work/streams/$name.err" | cut -c 1-300 >&2
+        exit 1 # what follows would only fail after it
+    fi
+}
+
+# The same with everything logged that can be.
+run_logged() {
+    logging=(TF_LOG=TRACE TF_LOG_PATH="$work/streams/$1.log")
+    run "$@"
+    logging=(TF_LOG=)
+}
+
+seconds_since() {
+    local microseconds=$((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}))
+    printf '%d.%02d' $((microseconds / 1000000)) $((microseconds / 10000 % 100))
+}
+
+# What differs from run to run gets a name: identifiers of AWS, and durations.
+normalise() {
+    sed -E -e 's/(secret:ephemeral-rfc-example)-[A-Za-z0-9]{6}/\1-RANDOM/g' \
+        -e 's/\|terraform-[0-9a-f]+/|VERSION/g' \
+        -e 's/ after [0-9ms]+( |$)/ after TIME\1/' -e 's/ +$//'
+}
+
+count() {
+    grep -c ": $2\$" "$work/streams/$1.lines" || true
+}
+
+# --- Comparing -------------------------------------------------------------------------------------
+
+# expect_lines NAME: the lines on stdin are whole lines of its output, in that order.
+expect_lines() {
+    local missing
+    missing=$(awk 'BEGIN { i = n = 0 } NR == FNR { want[n++] = $0; next } $0 == want[i] && i < n { i++ }
+        END { if (i < n) print want[i] (i ? "\n    after: " want[i - 1] : "") }' - "$work/streams/$1.lines")
+    [[ -z $missing ]] || differs "$1: this line is missing:"$'\n'"    $missing"
+}
+
+# expect_text NAME TEXT: its output holds the text, wherever the lines are broken.
+expect_text() {
+    local all
+    all=$(tr -s '[:space:]' ' ' <"$work/streams/$1.lines")
+    [[ $all == *"$2"* ]] || differs "$1: this text is missing: $2"
+}
+
+# expect_opened NAME COUNT: so many ephemeral resources were opened, and as many closed.
+expect_opened() {
+    local event got
+    for event in Opening... 'Opening complete after TIME' Closing... 'Closing complete after TIME'; do
+        got=$(count "$1" "$event")
+        ((got == $2)) || differs "$1: $got times \"$event\" instead of $2"
+    done
+}
+
+expect_equal() {
+    [[ $2 == "$3" ]] || differs "$1: \"$2\" instead of \"$3\""
+}
+
+# --- The server's side -----------------------------------------------------------------------------
+
+# ask SERVICE TARGET JSON: the answer of the API.
+ask() {
+    curl --silent --noproxy '*' "$endpoint/" --data "$3" \
+        -H 'Content-Type: application/x-amz-json-1.1' -H "X-Amz-Target: $2" \
+        -H "Authorization: AWS4-HMAC-SHA256 Credential=nobody/20250101/$region/$1/aws4_request"
+}
+
+ask_parameter() {
+    ask ssm AmazonSSM.GetParameter '{"Name": "parameter_from_ephemeral_value", "WithDecryption": true}'
+}
+
+ask_secret() {
+    ask secretsmanager secretsmanager.DescribeSecret '{"SecretId": "ephemeral-rfc-example"}'
+}
+
+# --- Secrets ---------------------------------------------------------------------------------------
+
+word() {
+    head -c 500 /dev/urandom | base64 | tr -dc 'A-Za-z0-9' | head -c 24
+}
+
+# forms WORD: every text that the word can be seen as. Base64 of a longer text holds, for one of the
+# three alignments, that of the word without its first and last bits.
+forms() {
+    local hex
+    hex=$(printf '%s' "$1" | od -An -tx1 | tr -d ' \n')
+    printf '%s\n%s\n%s\n' "$1" "$hex" "${hex^^}"
+    printf '%s' "$1" | base64 -w 0 | cut -c 1-31
+    printf '_%s' "$1" | base64 -w 0 | cut -c 3-32
+    printf '__%s' "$1" | base64 -w 0 | cut -c 4-34
+}
+
+# search NAME FILE...: whether a form of a secret is in one of the files, archives opened.
+search() {
+    local name=$1 file found
+    shift
+    for file in "$@"; do
+        found=$(grep -aoFf "$work/forms" "$file" | sort | uniq -c || true)
+        if [[ -z $found ]] && unzip -tqq "$file" >/dev/null 2>&1; then
+            found=$(unzip -p "$file" | grep -aoFf "$work/forms" | sort | uniq -c || true)
+        fi
+        searched=$((searched + 1))
+        [[ -n $found && -z ${holding[$file]:-} ]] || continue
+        holding[$file]=yes # each file is told of once
+        differs "$name: a secret is in ${file#"$work/"}:"$'\n'"$found"
+    done
+}
+
+# A search that cannot find is worth nothing: it must find each form where it is.
+check_search() {
+    local word form
+    for word in "${words[@]}"; do
+        for form in "$word" "$(printf '%s' "k=$word;" | base64 -w 0)" "$(printf '%s' "ke=$word;" | base64 -w 0)" \
+            "$(printf '%s' "key=$word;" | base64 -w 0)" "$(printf '%s' "$word" | od -An -tx1 | tr -d ' \n')"; do
+            grep -qFf "$work/forms" <<<"{\"$form\"}" || differs "the search does not find $form"
+        done
+    done
+    ask_parameter >"$work/answer"
+    for word in "${words[@]}"; do
+        grep -qF "$word" "$work/answer" || differs "the server never got $word: $(cat "$work/answer")"
+    done
+}
+
+# Everything written so far: configuration folders (state, plans, .terraform, lock file), home
+# (caches), temporary files, outputs and logs. Links are not followed: the provider is not ours.
+search_all() {
+    local files
+    mapfile -d '' -t files < <(find "$work/store" "$work/read" "$work/mod" "$work/home" "$work/tmp" "$work/streams" -type f -print0)
+    search "$1" "${files[@]}"
+}
+
+# --- The example -----------------------------------------------------------------------------------
+
+stored=module.secret_management.aws_secretsmanager_secret
+versions=module.secret_management.aws_secretsmanager_secret_version.secret_creation
+retrieval=module.secret_management.ephemeral.aws_secretsmanager_secret_version.secret_retrieval
+parameter=aws_ssm_parameter.store_ephemeral_in_write_only
+secret_arn=arn:aws:secretsmanager:$region:123456789012:secret:ephemeral-rfc-example-RANDOM
+parameter_arn=arn:aws:ssm:$region:123456789012:parameter/parameter_from_ephemeral_value
+symbols='used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols: + create'
+
+store() {
+    run init-store store 0 init
+    run validate-store store 0 validate
+    run validate-store-again store 0 validate
+    run_logged apply-store store 0 apply
+    expect_text apply-store "$symbols"
+    expect_lines apply-store <<EOF
+${retrieval}[0]: Configuration unknown, deferring...
+  + create
+  # $stored.manager[0] will be created
+  + resource "aws_secretsmanager_secret" "manager" {
+      + name                           = "ephemeral-rfc-example"
+    }
+  # ${versions}[0] will be created
+  + resource "aws_secretsmanager_secret_version" "secret_creation" {
+      + secret_string_wo         = (write-only attribute)
+      + secret_string_wo_version = 2
+    }
+Plan: 2 to add, 0 to change, 0 to destroy.
+Changes to Outputs:
+  + secret_manager_arn = (known after apply)
+Do you want to perform these actions?
+  Only 'yes' will be accepted to approve.
+  Enter a value:
+$stored.manager[0]: Creating...
+$stored.manager[0]: Creation complete after TIME [id=$secret_arn]
+${versions}[0]: Creating...
+${versions}[0]: Creation complete after TIME [id=$secret_arn|VERSION]
+${retrieval}[0]: Opening...
+${retrieval}[0]: Opening complete after TIME
+${retrieval}[0]: Closing...
+${retrieval}[0]: Closing complete after TIME
+Apply complete! Resources: 2 added, 0 changed, 0 destroyed.
+Outputs:
+secret_manager_arn = "$secret_arn"
+EOF
+    expect_opened apply-store 1
+    run plan-store-again store 0 plan -detailed-exitcode
+    expect_lines plan-store-again <<<'No changes. Your infrastructure matches the configuration.'
+    # The version idiom: another value alone changes nothing.
+    environment+=(TF_VAR_secret_key="$secret_key, changed")
+    run plan-store-other-value store 0 plan -detailed-exitcode
+    unset 'environment[-1]'
+}
+
+read_back() {
+    run arn store 0 output -raw secret_manager_arn
+    environment+=(TF_VAR_secret_manager_arn="$(cat "$work/streams/arn.out")")
+    run init-read read 0 init
+    run validate-read read 0 validate
+    run validate-read-again read 0 validate
+    run_logged apply-read read 0 apply
+    expect_text apply-read "$symbols"
+    expect_lines apply-read <<EOF
+${retrieval}_direct[0]: Opening...
+${retrieval}_direct[0]: Opening complete after TIME
+${retrieval}_direct[0]: Closing...
+${retrieval}_direct[0]: Closing complete after TIME
+  + create
+$(parameter_plan)
+Do you want to perform these actions?
+  Only 'yes' will be accepted to approve.
+  Enter a value:
+$(parameter_apply)
+EOF
+    expect_opened apply-read 2
+    run plan-read-again read 0 plan -detailed-exitcode
+    expect_lines plan-read-again <<<'No changes. Your infrastructure matches the configuration.'
+    expect_opened plan-read-again 1
+}
+
+parameter_plan() {
+    cat <<EOF
+  # $parameter will be created
+  + resource "aws_ssm_parameter" "store_ephemeral_in_write_only" {
+      + name             = "parameter_from_ephemeral_value"
+      + type             = "SecureString"
+      + value            = (sensitive value)
+      + value_wo         = (write-only attribute)
+      + value_wo_version = 1
+    }
+Plan: 1 to add, 0 to change, 0 to destroy.
+EOF
+}
+
+parameter_apply() {
+    cat <<EOF
+${retrieval}_direct[0]: Opening...
+${retrieval}_direct[0]: Opening complete after TIME
+$parameter: Creating...
+$parameter: Provisioning with 'local-exec'...
+$parameter (local-exec): Executing: ["/bin/sh" "-c" "echo non-ephemeral value: $parameter_arn"]
+$parameter (local-exec): non-ephemeral value: $parameter_arn
+$parameter: Provisioning with 'local-exec'...
+$parameter (local-exec): (output suppressed due to ephemeral value in config)
+$parameter (local-exec): (output suppressed due to ephemeral value in config)
+$parameter: Creation complete after TIME [id=parameter_from_ephemeral_value]
+${retrieval}_direct[0]: Closing...
+${retrieval}_direct[0]: Closing complete after TIME
+Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
+EOF
+}
+
+# The same again, but through a plan file.
+read_back_saved() {
+    run_logged plan-read-saved read 0 plan -out saved.tfplan
+    expect_lines plan-read-saved < <(parameter_plan)
+    expect_opened plan-read-saved 1
+    run show-read-saved read 0 show -json saved.tfplan
+    run_logged apply-read-saved read 0 apply saved.tfplan
+    expect_lines apply-read-saved < <(parameter_apply)
+    expect_opened apply-read-saved 1
+}
+
+destroy_read() {
+    run_logged "$1" read 0 destroy
+    expect_lines "$1" <<EOF
+  # $parameter will be destroyed
+  - resource "aws_ssm_parameter" "store_ephemeral_in_write_only" {
+      - value_wo         = (write-only attribute) -> null
+      - value_wo_version = 1 -> null
+    }
+Plan: 0 to add, 0 to change, 1 to destroy.
+$parameter: Destroying... [id=parameter_from_ephemeral_value]
+$parameter: Destruction complete after TIME
+Destroy complete! Resources: 1 destroyed.
+EOF
+    expect_equal "$1: the parameter" "$(ask_parameter | grep -o ParameterNotFound)" ParameterNotFound
+}
+
+destroy_store() {
+    run_logged destroy-store store 0 destroy
+    expect_lines destroy-store <<EOF
+Plan: 0 to add, 0 to change, 2 to destroy.
+${versions}[0]: Destroying... [id=$secret_arn|VERSION]
+${versions}[0]: Destruction complete after TIME
+$stored.manager[0]: Destroying... [id=$secret_arn]
+$stored.manager[0]: Destruction complete after TIME
+Destroy complete! Resources: 2 destroyed.
+EOF
+    expect_equal "destroy-store: the secret" "$(ask_secret | grep -o DeletedDate)" DeletedDate
+}
+
+# A provider's process is known by the home that it was given.
+expect_no_processes() {
+    [[ -d /proc/self ]] || return 0
+    local left
+    left=$(grep -lsz "^HOME=$work/home\$" /proc/[0-9]*/environ || true)
+    [[ -z $left ]] || differs "still running: $left"
+}
+
+main() {
+    prepare
+    local word
+    for word in "${words[@]}"; do forms "$word"; done >"$work/forms"
+    store
+    read_back
+    check_search
+    search_all "after applying"
+    destroy_read destroy-read
+    read_back_saved
+    search_all "with a saved plan"
+    destroy_read destroy-read-saved
+    destroy_store
+    search_all "after destroying"
+    expect_no_processes
+
+    printf '%-28s %9s %7s %7s\n' command time opened closed
+    printf '%s\n' "${figures[@]}"
+    echo "searched $searched files for ${#words[@]} secret words in $(wc -l <"$work/forms") forms; differences: $differences"
+    ((differences == 0))
+}
+
+figures=()
+declare -A holding
+searched=0
+logging=(TF_LOG=)
+main
