@@ -50,7 +50,8 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
             text.push_str(&format!("    {} <- {}\n", related.message, place(&related.location)));
         }
     }
-    text
+    // A blank line of a detail has no indentation.
+    text.replace("\n    \n", "\n\n")
 }
 
 fn schemas() -> ProviderSchemas {
