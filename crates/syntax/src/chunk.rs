@@ -108,7 +108,8 @@ fn size(at: usize) -> TextSize {
 pub(crate) struct Cut {
     /// The first token of each chunk.
     pub(crate) tokens: Vec<usize>,
-    starts: Vec<u32>,
+    /// The offset of each chunk.
+    pub(crate) starts: Vec<u32>,
     /// Whether something in the chunk is unclosed. Alone, such a chunk may have other tokens: those of a heredoc depend on its end.
     pub(crate) unclosed: Vec<bool>,
     /// The last chunk holds an item and ends with its newline.

@@ -1,6 +1,6 @@
 //! The text of a configuration as a tree: lossless, typed, and there for every input.
 //!
-//! Start reading at [`parse_chunk`] and [`split`], then [`lexer`], [`parser`] and [`grammar`]; [`ast`] is what
+//! Start reading at [`parse_chunk`] and [`split`], then `lexer`, `parser` and `grammar`; [`ast`] is what
 //! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means.
 //!
 //! ```text
@@ -11,6 +11,7 @@
 //! **Invariant:** the text of a tree is the text that was parsed, byte for byte, whatever that was.
 //! **Invariant:** a file's tree is the concatenation of its chunks' trees ([`parse_file`] is defined so).
 //! **Invariant:** no tree is deeper than [`MAX_DEPTH`], so that whoever walks one may recurse.
+//! **Invariant:** what the reference accepts is accepted and what it refuses is refused, and the first error is the one it gives.
 //! **Absent on purpose:** salsa, files and their names, positions in lines and columns, values.
 
 pub mod ast;

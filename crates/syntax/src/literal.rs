@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-/// The text of a quoted literal with its escapes decoded. A wrong escape stands for itself;
-/// [`wrong_escapes`] finds those.
+/// The text of a quoted literal with its escapes decoded. A wrong escape stands for itself; the parse of its
+/// text has reported it.
 pub fn unescape_quoted(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '$', '%']) {
         return Cow::Borrowed(text);

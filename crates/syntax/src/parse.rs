@@ -11,7 +11,7 @@ use crate::chunk;
 use crate::error::SyntaxError;
 use crate::green::GreenCache;
 use crate::lexer::{self, Mode, Tokens};
-use crate::parser::{Input, Parser};
+use crate::parser::{Found, Input, Parser};
 use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
 
 /// A tree and what is wrong with its text. Cheap to clone, and free of anything that binds it to a thread.
@@ -46,7 +46,7 @@ impl<T> Parse<T> {
         SyntaxNode::new_root(self.green.clone())
     }
 
-    /// What is wrong with the text, in the order of the text. Ranges are relative to what was parsed.
+    /// What is wrong with the text, in the order in which reading it shows. Ranges are relative to what was parsed.
     pub fn errors(&self) -> &[SyntaxError] {
         &self.errors
     }
@@ -86,19 +86,22 @@ pub fn parse_file(text: &str) -> Parse<SourceFile> {
             true => parse_chunk_with(run.text, &mut cache),
             false => parse_tokens(run, true, grammar::source_file, &mut cache),
         };
-        errors.extend(found.iter().map(|error| error.shifted(run.base.into())));
+        errors.extend(found.iter().map(|error| (run.base, error.shifted(run.base.into()))));
         children.extend(green.children().map(|child| child.to_owned()));
     }
     let green = GreenNode::new(SyntaxKind::SOURCE_FILE.into(), children);
-    errors.extend(redefined_in_file(&SyntaxNode::new_root(green.clone()), &errors));
-    errors.sort_by_key(|error| error.range.start());
-    Parse::new(green, errors)
+    for error in redefined_in_file(&SyntaxNode::new_root(green.clone()), &errors) {
+        let at = cut.starts.partition_point(|start| *start <= error.range.start().into());
+        errors.push((cut.starts[at.saturating_sub(1)], error));
+    }
+    errors.sort_by_key(|(chunk, _)| *chunk);
+    Parse::new(green, errors.into_iter().map(|(_, error)| error).collect())
 }
 
 /// Attributes of a file that are set in two chunks; a chunk knows only its own.
-fn redefined_in_file(root: &SyntaxNode, known: &[SyntaxError]) -> Vec<SyntaxError> {
-    let known: FxHashSet<_> =
-        known.iter().filter(|error| error.related.is_some()).map(|error| error.range).collect();
+fn redefined_in_file(root: &SyntaxNode, known: &[(u32, SyntaxError)]) -> Vec<SyntaxError> {
+    let known = known.iter().map(|(_, error)| error).filter(|error| error.related.is_some());
+    let known: FxHashSet<_> = known.map(|error| error.range).collect();
     let mut first_of = FxHashMap::default();
     let mut errors = Vec::new();
     let names = root.children().filter_map(Attribute::cast).filter_map(|it| it.name_token());
@@ -155,9 +158,10 @@ pub(crate) fn parse_tokens(
     let input = Input::new(tokens);
     let mut parser = Parser::new(&input, newlines);
     root(&mut parser);
-    let (events, mut errors) = parser.finish();
+    let (events, mut found) = parser.finish();
     let green = sink::build(tokens, events, cache);
-    errors.extend(lexical::errors(tokens));
-    errors.sort_by_key(|error| error.range.start());
-    (green, errors)
+    let of_tokens = lexical::errors(tokens).into_iter();
+    found.extend(of_tokens.map(|error| Found { at: error.range.start(), error }));
+    found.sort_by_key(|found| found.at);
+    (green, found.into_iter().map(|found| found.error).collect())
 }

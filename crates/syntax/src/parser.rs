@@ -11,7 +11,7 @@ mod input;
 
 use std::borrow::Cow;
 
-use rowan::TextRange;
+use rowan::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
 
 pub(crate) use self::input::Input;
@@ -32,6 +32,13 @@ pub(crate) enum Event {
     Finish,
     /// Takes the next token that is not trivia.
     Token(SyntaxKind),
+}
+
+/// An error and where reading had come to when it was found: a brace that is missing is found at the end of the file.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) at: TextSize,
+    pub(crate) error: SyntaxError,
 }
 
 /// A set of kinds.
@@ -66,7 +73,7 @@ pub(crate) struct Parser<'t> {
     /// The newline before the current token has been taken.
     newline_taken: bool,
     events: Vec<Event>,
-    errors: Vec<SyntaxError>,
+    errors: Vec<Found>,
     /// Errors, whether or not they were reported.
     failures: usize,
     /// Something in brackets had an error, so that a missing brace may be its doing.
@@ -113,7 +120,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(crate) fn finish(self) -> (Vec<Event>, Vec<SyntaxError>) {
+    pub(crate) fn finish(self) -> (Vec<Event>, Vec<Found>) {
         debug_assert!(self.heights.is_empty(), "every node that was opened is closed");
         (self.events, self.errors)
     }
@@ -331,15 +338,16 @@ impl<'t> Parser<'t> {
         detail: impl Into<Cow<'static, str>>,
         range: TextRange,
     ) {
-        if self.errors.last().is_none_or(|last| last.range.start() != range.start()) {
-            self.errors.push(SyntaxError::new(summary, detail, range));
+        if self.errors.last().is_none_or(|last| last.error.range.start() != range.start()) {
+            let at = self.range().start().max(range.start());
+            self.errors.push(Found { at, error: SyntaxError::new(summary, detail, range) });
         }
     }
 
     /// Reports an error that names another place.
     pub(crate) fn error_with_place(&mut self, error: SyntaxError) {
         self.failures += 1;
-        self.errors.push(error);
+        self.errors.push(Found { at: error.range.start(), error });
     }
 
     // --- names in a body ---
@@ -361,7 +369,8 @@ impl<'t> Parser<'t> {
             for (name, range) in &self.names[self.names_from..] {
                 let first = *first_of.entry(*name).or_insert(*range);
                 if first != *range {
-                    self.errors.push(SyntaxError::attribute_redefined(name, *range, first));
+                    let error = SyntaxError::attribute_redefined(name, *range, first);
+                    self.errors.push(Found { at: range.start(), error });
                 }
             }
         }

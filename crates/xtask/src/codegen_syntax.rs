@@ -82,11 +82,7 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>> {
 
 fn kinds(grammar: &Grammar) -> String {
     let mut out = String::from(HEADER);
-    let mut all: Vec<String> = TRIVIA.iter().map(|kind| (*kind).to_owned()).collect();
-    all.extend(TOKENS.iter().map(|(_, kind)| (*kind).to_owned()));
-    all.push("INVALID".to_owned());
-    all.push("ERROR".to_owned());
-    all.extend(structs(grammar).map(|node| upper_snake(&grammar[node].name)));
+    let all = documented_kinds(grammar);
     out.push_str("/// The kind of a token or a node.\n");
     out.push_str(
         "#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]\n#[repr(u8)]\n",
@@ -94,15 +90,35 @@ fn kinds(grammar: &Grammar) -> String {
     out.push_str("#[expect(non_camel_case_types, reason = \"kinds are written like the constants they are\")]\n");
     out.push_str("pub enum SyntaxKind {\n/// A node that was given up, or one whose kind is not known yet.\nTOMBSTONE,\n");
     out.push_str("/// The end of the input; never in a tree.\nEOF,\n");
-    for kind in &all {
-        let _ = writeln!(out, "{kind},");
+    for (kind, doc) in &all {
+        let _ = writeln!(out, "/// {doc}\n{kind},");
     }
     out.push_str("}\n\nimpl SyntaxKind {\n/// Every kind, in the order of its number.\npub(crate) const ALL: &[SyntaxKind] = &[SyntaxKind::TOMBSTONE, SyntaxKind::EOF,\n");
-    for kind in &all {
+    for (kind, _) in &all {
         let _ = writeln!(out, "SyntaxKind::{kind},");
     }
     out.push_str("];\n}\n");
     out
+}
+
+/// Every kind with a line about it, in the order of its number.
+fn documented_kinds(grammar: &Grammar) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    all.extend(
+        TRIVIA.iter().map(|kind| {
+            ((*kind).to_owned(), "A token without meaning for the grammar.".to_owned())
+        }),
+    );
+    all.extend(
+        TOKENS.iter().map(|(text, kind)| ((*kind).to_owned(), format!("The token `{text}`."))),
+    );
+    all.push(("INVALID".to_owned(), "A character that the language does not have.".to_owned()));
+    all.push(("ERROR".to_owned(), "A node around what could not be read.".to_owned()));
+    all.extend(structs(grammar).map(|node| {
+        let name = &grammar[node].name;
+        (upper_snake(name), format!("The node [`crate::ast::{name}`]."))
+    }));
+    all
 }
 
 fn tree(grammar: &Grammar) -> Result<String> {
@@ -135,9 +151,13 @@ fn variants(grammar: &Grammar, rule: &Rule) -> Option<Vec<String>> {
 }
 
 fn write_enum(out: &mut String, name: &str, variants: &[String]) {
-    let _ = writeln!(out, "#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub enum {name} {{");
+    let rule = variants.join(" | ");
+    let _ = writeln!(
+        out,
+        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub enum {name} {{"
+    );
     for it in variants {
-        let _ = writeln!(out, "{it}({it}),");
+        let _ = writeln!(out, "/// See [`{it}`].\n{it}({it}),");
     }
     let kinds = variants.iter().map(|it| upper_snake(it)).collect::<Vec<_>>();
     let _ = writeln!(out, "}}\n\nimpl AstNode for {name} {{");
@@ -165,10 +185,10 @@ fn write_enum(out: &mut String, name: &str, variants: &[String]) {
 
 fn write_struct(out: &mut String, grammar: &Grammar, node: Node) -> Result<()> {
     let data = &grammar[node];
-    let (name, kind) = (&data.name, upper_snake(&data.name));
+    let (name, kind, rule) = (&data.name, upper_snake(&data.name), written(grammar, &data.rule));
     let _ = writeln!(
         out,
-        "#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name} {{ pub(crate) syntax: SyntaxNode }}\n
+        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name} {{ pub(crate) syntax: SyntaxNode }}\n
         impl AstNode for {name} {{
         fn can_cast(kind: SyntaxKind) -> bool {{ kind == {kind} }}
         fn cast(syntax: SyntaxNode) -> Option<Self> {{ Self::can_cast(syntax.kind()).then_some(Self {{ syntax }}) }}
@@ -181,6 +201,22 @@ fn write_struct(out: &mut String, grammar: &Grammar, node: Node) -> Result<()> {
         let _ = writeln!(out, "impl {name} {{\n{}}}\n", fields.text);
     }
     Ok(())
+}
+
+/// A rule as the grammar has it.
+fn written(grammar: &Grammar, rule: &Rule) -> String {
+    let join = |rules: &[Rule], between: &str| {
+        rules.iter().map(|rule| written(grammar, rule)).collect::<Vec<_>>().join(between)
+    };
+    match rule {
+        Rule::Labeled { label, rule } => format!("{label}:{}", written(grammar, rule)),
+        Rule::Node(node) => grammar[*node].name.clone(),
+        Rule::Token(token) => format!("'{}'", grammar[*token].name),
+        Rule::Seq(rules) => join(rules, " "),
+        Rule::Alt(rules) => format!("({})", join(rules, " | ")),
+        Rule::Opt(rule) => format!("{}?", written(grammar, rule)),
+        Rule::Rep(rule) => format!("{}*", written(grammar, rule)),
+    }
 }
 
 /// Collects the accessors of one node.
@@ -219,7 +255,10 @@ impl Fields<'_> {
             0 => "support::child(&self.syntax)".to_owned(),
             n => format!("support::children(&self.syntax).nth({n})"),
         };
-        let _ = writeln!(self.text, "pub fn {name}(&self) -> Option<{ty}> {{ {body} }}");
+        let _ = writeln!(
+            self.text,
+            "/// The part `{name}`, of type `{ty}`.\npub fn {name}(&self) -> Option<{ty}> {{ {body} }}"
+        );
         self.seen.push(ty);
     }
 
@@ -230,7 +269,7 @@ impl Fields<'_> {
                 let Some(name) = label else { bail!("a repetition of {ty} needs a label") };
                 let _ = writeln!(
                     self.text,
-                    "pub fn {name}(&self) -> AstChildren<{ty}> {{ support::children(&self.syntax) }}"
+                    "/// The parts `{name}`, each of type `{ty}`, in source order.\npub fn {name}(&self) -> AstChildren<{ty}> {{ support::children(&self.syntax) }}"
                 );
                 Ok(())
             }
@@ -247,7 +286,7 @@ impl Fields<'_> {
             let name = kind.to_lowercase();
             let _ = writeln!(
                 self.text,
-                "pub fn {name}_token(&self) -> Option<SyntaxToken> {{ support::token(&self.syntax, {kind}) }}"
+                "/// The first token `{token}`.\npub fn {name}_token(&self) -> Option<SyntaxToken> {{ support::token(&self.syntax, {kind}) }}"
             );
             self.seen.push((*kind).to_owned());
         }

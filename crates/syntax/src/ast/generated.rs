@@ -4,6 +4,7 @@ use crate::ast::{AstChildren, AstNode, support};
 use crate::syntax_kind::SyntaxKind::{self, *};
 use crate::{SyntaxNode, SyntaxToken};
 
+/// `SourceFile = items:BodyItem*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SourceFile {
     pub(crate) syntax: SyntaxNode,
@@ -22,14 +23,18 @@ impl AstNode for SourceFile {
 }
 
 impl SourceFile {
+    /// The parts `items`, each of type `BodyItem`, in source order.
     pub fn items(&self) -> AstChildren<BodyItem> {
         support::children(&self.syntax)
     }
 }
 
+/// `BodyItem = Attribute | Block`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BodyItem {
+    /// See [`Attribute`].
     Attribute(Attribute),
+    /// See [`Block`].
     Block(Block),
 }
 
@@ -64,6 +69,7 @@ impl From<Block> for BodyItem {
     }
 }
 
+/// `ExprFile = Expr?`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExprFile {
     pub(crate) syntax: SyntaxNode,
@@ -82,26 +88,42 @@ impl AstNode for ExprFile {
 }
 
 impl ExprFile {
+    /// The part `expr`, of type `Expr`.
     pub fn expr(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `Expr = Literal | Reference | Traversal | Call | Unary | Binary | Conditional | Paren | Tuple | Object | ForTuple | ForObject | QuotedTemplate | Heredoc`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
+    /// See [`Literal`].
     Literal(Literal),
+    /// See [`Reference`].
     Reference(Reference),
+    /// See [`Traversal`].
     Traversal(Traversal),
+    /// See [`Call`].
     Call(Call),
+    /// See [`Unary`].
     Unary(Unary),
+    /// See [`Binary`].
     Binary(Binary),
+    /// See [`Conditional`].
     Conditional(Conditional),
+    /// See [`Paren`].
     Paren(Paren),
+    /// See [`Tuple`].
     Tuple(Tuple),
+    /// See [`Object`].
     Object(Object),
+    /// See [`ForTuple`].
     ForTuple(ForTuple),
+    /// See [`ForObject`].
     ForObject(ForObject),
+    /// See [`QuotedTemplate`].
     QuotedTemplate(QuotedTemplate),
+    /// See [`Heredoc`].
     Heredoc(Heredoc),
 }
 
@@ -248,6 +270,7 @@ impl From<Heredoc> for Expr {
     }
 }
 
+/// `TemplateFile = parts:TemplateNode*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateFile {
     pub(crate) syntax: SyntaxNode,
@@ -266,18 +289,26 @@ impl AstNode for TemplateFile {
 }
 
 impl TemplateFile {
+    /// The parts `parts`, each of type `TemplateNode`, in source order.
     pub fn parts(&self) -> AstChildren<TemplateNode> {
         support::children(&self.syntax)
     }
 }
 
+/// `TemplateNode = Interpolation | TemplateIf | TemplateElse | TemplateEndIf | TemplateFor | TemplateEndFor`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TemplateNode {
+    /// See [`Interpolation`].
     Interpolation(Interpolation),
+    /// See [`TemplateIf`].
     TemplateIf(TemplateIf),
+    /// See [`TemplateElse`].
     TemplateElse(TemplateElse),
+    /// See [`TemplateEndIf`].
     TemplateEndIf(TemplateEndIf),
+    /// See [`TemplateFor`].
     TemplateFor(TemplateFor),
+    /// See [`TemplateEndFor`].
     TemplateEndFor(TemplateEndFor),
 }
 
@@ -352,6 +383,7 @@ impl From<TemplateEndFor> for TemplateNode {
     }
 }
 
+/// `Attribute = 'ident' '=' value:Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Attribute {
     pub(crate) syntax: SyntaxNode,
@@ -370,17 +402,21 @@ impl AstNode for Attribute {
 }
 
 impl Attribute {
+    /// The first token `ident`.
     pub fn ident_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IDENT)
     }
+    /// The first token `=`.
     pub fn eq_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, EQ)
     }
+    /// The part `value`, of type `Expr`.
     pub fn value(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `Block = 'ident' labels:Label* '{' Body '}'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Block {
     pub(crate) syntax: SyntaxNode,
@@ -399,23 +435,29 @@ impl AstNode for Block {
 }
 
 impl Block {
+    /// The first token `ident`.
     pub fn ident_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IDENT)
     }
+    /// The parts `labels`, each of type `Label`, in source order.
     pub fn labels(&self) -> AstChildren<Label> {
         support::children(&self.syntax)
     }
+    /// The first token `{`.
     pub fn l_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACE)
     }
+    /// The part `body`, of type `Body`.
     pub fn body(&self) -> Option<Body> {
         support::child(&self.syntax)
     }
+    /// The first token `}`.
     pub fn r_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACE)
     }
 }
 
+/// `Label = ('ident' | 'open_quote' 'quoted_lit' 'close_quote')`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Label {
     pub(crate) syntax: SyntaxNode,
@@ -433,6 +475,7 @@ impl AstNode for Label {
     }
 }
 
+/// `Body = items:BodyItem*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Body {
     pub(crate) syntax: SyntaxNode,
@@ -451,11 +494,13 @@ impl AstNode for Body {
 }
 
 impl Body {
+    /// The parts `items`, each of type `BodyItem`, in source order.
     pub fn items(&self) -> AstChildren<BodyItem> {
         support::children(&self.syntax)
     }
 }
 
+/// `Literal = ('number' | 'true' | 'false' | 'null')`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Literal {
     pub(crate) syntax: SyntaxNode,
@@ -473,6 +518,7 @@ impl AstNode for Literal {
     }
 }
 
+/// `Reference = 'ident'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Reference {
     pub(crate) syntax: SyntaxNode,
@@ -491,11 +537,13 @@ impl AstNode for Reference {
 }
 
 impl Reference {
+    /// The first token `ident`.
     pub fn ident_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IDENT)
     }
 }
 
+/// `Traversal = base:Expr steps:Step*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Traversal {
     pub(crate) syntax: SyntaxNode,
@@ -514,14 +562,17 @@ impl AstNode for Traversal {
 }
 
 impl Traversal {
+    /// The part `base`, of type `Expr`.
     pub fn base(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The parts `steps`, each of type `Step`, in source order.
     pub fn steps(&self) -> AstChildren<Step> {
         support::children(&self.syntax)
     }
 }
 
+/// `Call = FuncName ArgList`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     pub(crate) syntax: SyntaxNode,
@@ -540,14 +591,17 @@ impl AstNode for Call {
 }
 
 impl Call {
+    /// The part `func_name`, of type `FuncName`.
     pub fn func_name(&self) -> Option<FuncName> {
         support::child(&self.syntax)
     }
+    /// The part `arg_list`, of type `ArgList`.
     pub fn arg_list(&self) -> Option<ArgList> {
         support::child(&self.syntax)
     }
 }
 
+/// `Unary = ('-' | '!') operand:Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Unary {
     pub(crate) syntax: SyntaxNode,
@@ -566,11 +620,13 @@ impl AstNode for Unary {
 }
 
 impl Unary {
+    /// The part `operand`, of type `Expr`.
     pub fn operand(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `Binary = lhs:Expr ('||' | '&&' | '==' | '!=' | '<' | '>' | '<=' | '>=' | '+' | '-' | '*' | '/' | '%') rhs:Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Binary {
     pub(crate) syntax: SyntaxNode,
@@ -589,14 +645,17 @@ impl AstNode for Binary {
 }
 
 impl Binary {
+    /// The part `lhs`, of type `Expr`.
     pub fn lhs(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The part `rhs`, of type `Expr`.
     pub fn rhs(&self) -> Option<Expr> {
         support::children(&self.syntax).nth(1)
     }
 }
 
+/// `Conditional = (Expr | '?' | ':')*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Conditional {
     pub(crate) syntax: SyntaxNode,
@@ -614,6 +673,7 @@ impl AstNode for Conditional {
     }
 }
 
+/// `Paren = '(' Expr ')'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Paren {
     pub(crate) syntax: SyntaxNode,
@@ -632,17 +692,21 @@ impl AstNode for Paren {
 }
 
 impl Paren {
+    /// The first token `(`.
     pub fn l_paren_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_PAREN)
     }
+    /// The part `expr`, of type `Expr`.
     pub fn expr(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `)`.
     pub fn r_paren_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_PAREN)
     }
 }
 
+/// `Tuple = '[' elements:Expr* ']'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tuple {
     pub(crate) syntax: SyntaxNode,
@@ -661,17 +725,21 @@ impl AstNode for Tuple {
 }
 
 impl Tuple {
+    /// The first token `[`.
     pub fn l_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACK)
     }
+    /// The parts `elements`, each of type `Expr`, in source order.
     pub fn elements(&self) -> AstChildren<Expr> {
         support::children(&self.syntax)
     }
+    /// The first token `]`.
     pub fn r_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACK)
     }
 }
 
+/// `Object = '{' items:ObjectItem* '}'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Object {
     pub(crate) syntax: SyntaxNode,
@@ -690,17 +758,21 @@ impl AstNode for Object {
 }
 
 impl Object {
+    /// The first token `{`.
     pub fn l_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACE)
     }
+    /// The parts `items`, each of type `ObjectItem`, in source order.
     pub fn items(&self) -> AstChildren<ObjectItem> {
         support::children(&self.syntax)
     }
+    /// The first token `}`.
     pub fn r_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACE)
     }
 }
 
+/// `ForTuple = '[' intro:ForIntro value:Expr cond:ForCond ']'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ForTuple {
     pub(crate) syntax: SyntaxNode,
@@ -719,23 +791,29 @@ impl AstNode for ForTuple {
 }
 
 impl ForTuple {
+    /// The first token `[`.
     pub fn l_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACK)
     }
+    /// The part `intro`, of type `ForIntro`.
     pub fn intro(&self) -> Option<ForIntro> {
         support::child(&self.syntax)
     }
+    /// The part `value`, of type `Expr`.
     pub fn value(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The part `cond`, of type `ForCond`.
     pub fn cond(&self) -> Option<ForCond> {
         support::child(&self.syntax)
     }
+    /// The first token `]`.
     pub fn r_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACK)
     }
 }
 
+/// `ForObject = '{' intro:ForIntro (Expr | '=>')* '...' cond:ForCond '}'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ForObject {
     pub(crate) syntax: SyntaxNode,
@@ -754,23 +832,29 @@ impl AstNode for ForObject {
 }
 
 impl ForObject {
+    /// The first token `{`.
     pub fn l_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACE)
     }
+    /// The part `intro`, of type `ForIntro`.
     pub fn intro(&self) -> Option<ForIntro> {
         support::child(&self.syntax)
     }
+    /// The first token `...`.
     pub fn dot3_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DOT3)
     }
+    /// The part `cond`, of type `ForCond`.
     pub fn cond(&self) -> Option<ForCond> {
         support::child(&self.syntax)
     }
+    /// The first token `}`.
     pub fn r_brace_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACE)
     }
 }
 
+/// `QuotedTemplate = 'open_quote' parts:TemplateNode* 'close_quote'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct QuotedTemplate {
     pub(crate) syntax: SyntaxNode,
@@ -789,17 +873,21 @@ impl AstNode for QuotedTemplate {
 }
 
 impl QuotedTemplate {
+    /// The first token `open_quote`.
     pub fn open_quote_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, OPEN_QUOTE)
     }
+    /// The parts `parts`, each of type `TemplateNode`, in source order.
     pub fn parts(&self) -> AstChildren<TemplateNode> {
         support::children(&self.syntax)
     }
+    /// The first token `close_quote`.
     pub fn close_quote_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, CLOSE_QUOTE)
     }
 }
 
+/// `Heredoc = 'heredoc_open' parts:TemplateNode* 'heredoc_close'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Heredoc {
     pub(crate) syntax: SyntaxNode,
@@ -818,23 +906,32 @@ impl AstNode for Heredoc {
 }
 
 impl Heredoc {
+    /// The first token `heredoc_open`.
     pub fn heredoc_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, HEREDOC_OPEN)
     }
+    /// The parts `parts`, each of type `TemplateNode`, in source order.
     pub fn parts(&self) -> AstChildren<TemplateNode> {
         support::children(&self.syntax)
     }
+    /// The first token `heredoc_close`.
     pub fn heredoc_close_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, HEREDOC_CLOSE)
     }
 }
 
+/// `Step = AttrStep | LegacyIndexStep | IndexStep | SplatStep | AttrSplatStep`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
+    /// See [`AttrStep`].
     AttrStep(AttrStep),
+    /// See [`LegacyIndexStep`].
     LegacyIndexStep(LegacyIndexStep),
+    /// See [`IndexStep`].
     IndexStep(IndexStep),
+    /// See [`SplatStep`].
     SplatStep(SplatStep),
+    /// See [`AttrSplatStep`].
     AttrSplatStep(AttrSplatStep),
 }
 
@@ -893,6 +990,7 @@ impl From<AttrSplatStep> for Step {
     }
 }
 
+/// `AttrStep = '.' 'ident'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AttrStep {
     pub(crate) syntax: SyntaxNode,
@@ -911,14 +1009,17 @@ impl AstNode for AttrStep {
 }
 
 impl AttrStep {
+    /// The first token `.`.
     pub fn dot_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DOT)
     }
+    /// The first token `ident`.
     pub fn ident_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IDENT)
     }
 }
 
+/// `LegacyIndexStep = '.' 'number'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LegacyIndexStep {
     pub(crate) syntax: SyntaxNode,
@@ -937,14 +1038,17 @@ impl AstNode for LegacyIndexStep {
 }
 
 impl LegacyIndexStep {
+    /// The first token `.`.
     pub fn dot_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DOT)
     }
+    /// The first token `number`.
     pub fn number_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, NUMBER)
     }
 }
 
+/// `IndexStep = '[' index:Expr ']'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IndexStep {
     pub(crate) syntax: SyntaxNode,
@@ -963,17 +1067,21 @@ impl AstNode for IndexStep {
 }
 
 impl IndexStep {
+    /// The first token `[`.
     pub fn l_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACK)
     }
+    /// The part `index`, of type `Expr`.
     pub fn index(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `]`.
     pub fn r_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACK)
     }
 }
 
+/// `SplatStep = '[' '*' ']'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SplatStep {
     pub(crate) syntax: SyntaxNode,
@@ -992,17 +1100,21 @@ impl AstNode for SplatStep {
 }
 
 impl SplatStep {
+    /// The first token `[`.
     pub fn l_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_BRACK)
     }
+    /// The first token `*`.
     pub fn star_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, STAR)
     }
+    /// The first token `]`.
     pub fn r_brack_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_BRACK)
     }
 }
 
+/// `AttrSplatStep = '.' '*'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AttrSplatStep {
     pub(crate) syntax: SyntaxNode,
@@ -1021,14 +1133,17 @@ impl AstNode for AttrSplatStep {
 }
 
 impl AttrSplatStep {
+    /// The first token `.`.
     pub fn dot_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DOT)
     }
+    /// The first token `*`.
     pub fn star_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, STAR)
     }
 }
 
+/// `FuncName = ('ident' | '::')*`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FuncName {
     pub(crate) syntax: SyntaxNode,
@@ -1046,6 +1161,7 @@ impl AstNode for FuncName {
     }
 }
 
+/// `ArgList = '(' args:Expr* '...' ')'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ArgList {
     pub(crate) syntax: SyntaxNode,
@@ -1064,20 +1180,25 @@ impl AstNode for ArgList {
 }
 
 impl ArgList {
+    /// The first token `(`.
     pub fn l_paren_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, L_PAREN)
     }
+    /// The parts `args`, each of type `Expr`, in source order.
     pub fn args(&self) -> AstChildren<Expr> {
         support::children(&self.syntax)
     }
+    /// The first token `...`.
     pub fn dot3_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DOT3)
     }
+    /// The first token `)`.
     pub fn r_paren_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, R_PAREN)
     }
 }
 
+/// `ObjectItem = key:ObjectKey '=' ':' value:Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ObjectItem {
     pub(crate) syntax: SyntaxNode,
@@ -1096,20 +1217,25 @@ impl AstNode for ObjectItem {
 }
 
 impl ObjectItem {
+    /// The part `key`, of type `ObjectKey`.
     pub fn key(&self) -> Option<ObjectKey> {
         support::child(&self.syntax)
     }
+    /// The first token `=`.
     pub fn eq_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, EQ)
     }
+    /// The first token `:`.
     pub fn colon_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, COLON)
     }
+    /// The part `value`, of type `Expr`.
     pub fn value(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `ObjectKey = 'ident' Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ObjectKey {
     pub(crate) syntax: SyntaxNode,
@@ -1128,14 +1254,17 @@ impl AstNode for ObjectKey {
 }
 
 impl ObjectKey {
+    /// The first token `ident`.
     pub fn ident_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IDENT)
     }
+    /// The part `expr`, of type `Expr`.
     pub fn expr(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `ForIntro = 'for' ('ident' | ',')* 'in' collection:Expr ':'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ForIntro {
     pub(crate) syntax: SyntaxNode,
@@ -1154,20 +1283,25 @@ impl AstNode for ForIntro {
 }
 
 impl ForIntro {
+    /// The first token `for`.
     pub fn for_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, FOR_KW)
     }
+    /// The first token `in`.
     pub fn in_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IN_KW)
     }
+    /// The part `collection`, of type `Expr`.
     pub fn collection(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `:`.
     pub fn colon_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, COLON)
     }
 }
 
+/// `ForCond = 'if' Expr`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ForCond {
     pub(crate) syntax: SyntaxNode,
@@ -1186,14 +1320,17 @@ impl AstNode for ForCond {
 }
 
 impl ForCond {
+    /// The first token `if`.
     pub fn if_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IF_KW)
     }
+    /// The part `expr`, of type `Expr`.
     pub fn expr(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
 }
 
+/// `Interpolation = 'interp_open' Expr 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Interpolation {
     pub(crate) syntax: SyntaxNode,
@@ -1212,17 +1349,21 @@ impl AstNode for Interpolation {
 }
 
 impl Interpolation {
+    /// The first token `interp_open`.
     pub fn interp_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, INTERP_OPEN)
     }
+    /// The part `expr`, of type `Expr`.
     pub fn expr(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }
 }
 
+/// `TemplateIf = 'directive_open' 'if' condition:Expr 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateIf {
     pub(crate) syntax: SyntaxNode,
@@ -1241,20 +1382,25 @@ impl AstNode for TemplateIf {
 }
 
 impl TemplateIf {
+    /// The first token `directive_open`.
     pub fn directive_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DIRECTIVE_OPEN)
     }
+    /// The first token `if`.
     pub fn if_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IF_KW)
     }
+    /// The part `condition`, of type `Expr`.
     pub fn condition(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }
 }
 
+/// `TemplateElse = 'directive_open' 'else' 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateElse {
     pub(crate) syntax: SyntaxNode,
@@ -1273,17 +1419,21 @@ impl AstNode for TemplateElse {
 }
 
 impl TemplateElse {
+    /// The first token `directive_open`.
     pub fn directive_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DIRECTIVE_OPEN)
     }
+    /// The first token `else`.
     pub fn else_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, ELSE_KW)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }
 }
 
+/// `TemplateEndIf = 'directive_open' 'endif' 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateEndIf {
     pub(crate) syntax: SyntaxNode,
@@ -1302,17 +1452,21 @@ impl AstNode for TemplateEndIf {
 }
 
 impl TemplateEndIf {
+    /// The first token `directive_open`.
     pub fn directive_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DIRECTIVE_OPEN)
     }
+    /// The first token `endif`.
     pub fn endif_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, ENDIF_KW)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }
 }
 
+/// `TemplateFor = 'directive_open' 'for' ('ident' | ',')* 'in' collection:Expr 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateFor {
     pub(crate) syntax: SyntaxNode,
@@ -1331,23 +1485,29 @@ impl AstNode for TemplateFor {
 }
 
 impl TemplateFor {
+    /// The first token `directive_open`.
     pub fn directive_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DIRECTIVE_OPEN)
     }
+    /// The first token `for`.
     pub fn for_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, FOR_KW)
     }
+    /// The first token `in`.
     pub fn in_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, IN_KW)
     }
+    /// The part `collection`, of type `Expr`.
     pub fn collection(&self) -> Option<Expr> {
         support::child(&self.syntax)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }
 }
 
+/// `TemplateEndFor = 'directive_open' 'endfor' 'seq_end'`
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemplateEndFor {
     pub(crate) syntax: SyntaxNode,
@@ -1366,12 +1526,15 @@ impl AstNode for TemplateEndFor {
 }
 
 impl TemplateEndFor {
+    /// The first token `directive_open`.
     pub fn directive_open_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, DIRECTIVE_OPEN)
     }
+    /// The first token `endfor`.
     pub fn endfor_kw_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, ENDFOR_KW)
     }
+    /// The first token `seq_end`.
     pub fn seq_end_token(&self) -> Option<SyntaxToken> {
         support::token(&self.syntax, SEQ_END)
     }

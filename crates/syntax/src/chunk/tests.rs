@@ -14,7 +14,10 @@ fn check(text: &str, expect: Expect) {
 
 #[test]
 fn items_take_the_trivia_before_them() {
-    check("# a\n\nb = 1 # c\n\n# d\ne {\n  f = 1\n}\n# g\n", expect!["# a⏎⏎b = 1 # c⏎¦⏎# d⏎e {⏎  f = 1⏎}⏎¦# g⏎"]);
+    check(
+        "# a\n\nb = 1 # c\n\n# d\ne {\n  f = 1\n}\n# g\n",
+        expect!["# a⏎⏎b = 1 # c⏎¦⏎# d⏎e {⏎  f = 1⏎}⏎¦# g⏎"],
+    );
     check("", expect![[r#""#]]);
     check("\n# a", expect!["⏎# a"]);
 }
@@ -37,7 +40,10 @@ fn items_end_outside_brackets_and_templates() {
 #[test]
 fn an_unclosed_block_ends_at_the_next_header_at_the_left() {
     check("a {\n  b {\n  }\n\n# c\nc {\n}\nd {\n", expect!["a {⏎  b {⏎  }⏎¦⏎# c⏎c {⏎}⏎¦d {⏎"]);
-    check("a {\n  b = [1,\n  c = {\nd \"e\" {\n}\n", expect![[r#"a {⏎  b = [1,⏎  c = {⏎¦d "e" {⏎}⏎"#]]);
+    check(
+        "a {\n  b = [1,\n  c = {\nd \"e\" {\n}\n",
+        expect![[r#"a {⏎  b = [1,⏎  c = {⏎¦d "e" {⏎}⏎"#]],
+    );
     check("a = <<E\nb\nc {\n}\n", expect!["a = <<E⏎b⏎¦c {⏎}⏎"]);
 }
 

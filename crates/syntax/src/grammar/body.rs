@@ -3,7 +3,7 @@
 use super::expr;
 use super::template::MULTI_LINE;
 use crate::parser::{Parser, TokenSet};
-use crate::syntax_kind::SyntaxKind::*;
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Where items are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,9 +55,13 @@ fn not_an_item(p: &mut Parser<'_>) {
     }
 }
 
+/// The token after the current one; a newline before it comes first.
+fn second_token(p: &Parser<'_>) -> SyntaxKind {
+    if p.newline_before_nth(1) { NEWLINE } else { p.nth(1) }
+}
+
 fn item(p: &mut Parser<'_>, place: Place) {
-    let next = if p.newline_before_nth(1) { NEWLINE } else { p.nth(1) };
-    match next {
+    match second_token(p) {
         EQ => attribute(p, place),
         OPEN_QUOTE | L_BRACE => block(p, place),
         kind if kind.is_name() => block(p, place),
@@ -247,6 +251,10 @@ fn braces(p: &mut Parser<'_>) -> bool {
     p.close_names(outer);
     body.complete(p, BODY);
     if matches!(p.current(), R_BRACE | SEQ_END) {
+        // Where no sequence has failed before, it is a stray `~}`.
+        if p.at(SEQ_END) && p.failures() == 0 {
+            p.error(ITEM_REQUIRED, ITEM_REQUIRED_HERE);
+        }
         p.bump_as(R_BRACE);
         p.replace_doubt(doubtful);
     } else if !p.replace_doubt(true) {
@@ -272,9 +280,10 @@ const INVALID_SINGLE: &str = "Invalid single-argument block definition";
 fn single_line_item(p: &mut Parser<'_>) {
     let failures = p.failures();
     if !p.at_name() {
-        return not_an_item(p);
+        p.error(ITEM_REQUIRED, ITEM_REQUIRED_HERE);
+        return p.skip_to(TokenSet::EMPTY);
     }
-    match p.nth(1) {
+    match second_token(p) {
         EQ => attribute_alone(p),
         kind if matches!(kind, OPEN_QUOTE | L_BRACE) || kind.is_name() => {
             let detail = format!(

@@ -9,97 +9,189 @@ pub enum SyntaxKind {
     TOMBSTONE,
     /// The end of the input; never in a tree.
     EOF,
+    /// A token without meaning for the grammar.
     WHITESPACE,
+    /// A token without meaning for the grammar.
     NEWLINE,
+    /// A token without meaning for the grammar.
     COMMENT,
+    /// A token without meaning for the grammar.
     BOM,
+    /// The token `{`.
     L_BRACE,
+    /// The token `}`.
     R_BRACE,
+    /// The token `[`.
     L_BRACK,
+    /// The token `]`.
     R_BRACK,
+    /// The token `(`.
     L_PAREN,
+    /// The token `)`.
     R_PAREN,
+    /// The token `.`.
     DOT,
+    /// The token `,`.
     COMMA,
+    /// The token `*`.
     STAR,
+    /// The token `/`.
     SLASH,
+    /// The token `%`.
     PERCENT,
+    /// The token `+`.
     PLUS,
+    /// The token `-`.
     MINUS,
+    /// The token `=`.
     EQ,
+    /// The token `<`.
     LT,
+    /// The token `>`.
     GT,
+    /// The token `!`.
     BANG,
+    /// The token `?`.
     QUESTION,
+    /// The token `:`.
     COLON,
+    /// The token `==`.
     EQ2,
+    /// The token `!=`.
     NEQ,
+    /// The token `<=`.
     LTEQ,
+    /// The token `>=`.
     GTEQ,
+    /// The token `&&`.
     AMP2,
+    /// The token `||`.
     PIPE2,
+    /// The token `::`.
     COLON2,
+    /// The token `...`.
     DOT3,
+    /// The token `=>`.
     FAT_ARROW,
+    /// The token `ident`.
     IDENT,
+    /// The token `number`.
     NUMBER,
+    /// The token `open_quote`.
     OPEN_QUOTE,
+    /// The token `close_quote`.
     CLOSE_QUOTE,
+    /// The token `quoted_lit`.
     QUOTED_LIT,
+    /// The token `string_lit`.
     STRING_LIT,
+    /// The token `heredoc_open`.
     HEREDOC_OPEN,
+    /// The token `heredoc_close`.
     HEREDOC_CLOSE,
+    /// The token `interp_open`.
     INTERP_OPEN,
+    /// The token `directive_open`.
     DIRECTIVE_OPEN,
+    /// The token `seq_end`.
     SEQ_END,
+    /// The token `for`.
     FOR_KW,
+    /// The token `in`.
     IN_KW,
+    /// The token `if`.
     IF_KW,
+    /// The token `else`.
     ELSE_KW,
+    /// The token `endif`.
     ENDIF_KW,
+    /// The token `endfor`.
     ENDFOR_KW,
+    /// The token `true`.
     TRUE_KW,
+    /// The token `false`.
     FALSE_KW,
+    /// The token `null`.
     NULL_KW,
+    /// A character that the language does not have.
     INVALID,
+    /// A node around what could not be read.
     ERROR,
+    /// The node [`crate::ast::SourceFile`].
     SOURCE_FILE,
+    /// The node [`crate::ast::ExprFile`].
     EXPR_FILE,
+    /// The node [`crate::ast::TemplateFile`].
     TEMPLATE_FILE,
+    /// The node [`crate::ast::Attribute`].
     ATTRIBUTE,
+    /// The node [`crate::ast::Block`].
     BLOCK,
+    /// The node [`crate::ast::Label`].
     LABEL,
+    /// The node [`crate::ast::Body`].
     BODY,
+    /// The node [`crate::ast::Literal`].
     LITERAL,
+    /// The node [`crate::ast::Reference`].
     REFERENCE,
+    /// The node [`crate::ast::Traversal`].
     TRAVERSAL,
+    /// The node [`crate::ast::Call`].
     CALL,
+    /// The node [`crate::ast::Unary`].
     UNARY,
+    /// The node [`crate::ast::Binary`].
     BINARY,
+    /// The node [`crate::ast::Conditional`].
     CONDITIONAL,
+    /// The node [`crate::ast::Paren`].
     PAREN,
+    /// The node [`crate::ast::Tuple`].
     TUPLE,
+    /// The node [`crate::ast::Object`].
     OBJECT,
+    /// The node [`crate::ast::ForTuple`].
     FOR_TUPLE,
+    /// The node [`crate::ast::ForObject`].
     FOR_OBJECT,
+    /// The node [`crate::ast::QuotedTemplate`].
     QUOTED_TEMPLATE,
+    /// The node [`crate::ast::Heredoc`].
     HEREDOC,
+    /// The node [`crate::ast::AttrStep`].
     ATTR_STEP,
+    /// The node [`crate::ast::LegacyIndexStep`].
     LEGACY_INDEX_STEP,
+    /// The node [`crate::ast::IndexStep`].
     INDEX_STEP,
+    /// The node [`crate::ast::SplatStep`].
     SPLAT_STEP,
+    /// The node [`crate::ast::AttrSplatStep`].
     ATTR_SPLAT_STEP,
+    /// The node [`crate::ast::FuncName`].
     FUNC_NAME,
+    /// The node [`crate::ast::ArgList`].
     ARG_LIST,
+    /// The node [`crate::ast::ObjectItem`].
     OBJECT_ITEM,
+    /// The node [`crate::ast::ObjectKey`].
     OBJECT_KEY,
+    /// The node [`crate::ast::ForIntro`].
     FOR_INTRO,
+    /// The node [`crate::ast::ForCond`].
     FOR_COND,
+    /// The node [`crate::ast::Interpolation`].
     INTERPOLATION,
+    /// The node [`crate::ast::TemplateIf`].
     TEMPLATE_IF,
+    /// The node [`crate::ast::TemplateElse`].
     TEMPLATE_ELSE,
+    /// The node [`crate::ast::TemplateEndIf`].
     TEMPLATE_END_IF,
+    /// The node [`crate::ast::TemplateFor`].
     TEMPLATE_FOR,
+    /// The node [`crate::ast::TemplateEndFor`].
     TEMPLATE_END_FOR,
 }
 

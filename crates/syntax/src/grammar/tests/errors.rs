@@ -50,6 +50,25 @@ fn what_the_reference_explains_badly_is_explained() {
     );
 }
 
+#[test]
+fn errors_come_in_the_order_in_which_reading_shows_them() {
+    check(
+        "locals {⏎ a = 1 «b»⏎",
+        "Missing newline after argument",
+        "An argument definition must end with a newline.",
+    );
+    check(
+        "locals {⏎«~}»⏎",
+        "Argument or block definition required",
+        "An argument or block definition is required here.",
+    );
+    check(
+        "locals {«\"»a\" = 1}⏎",
+        "Argument or block definition required",
+        "An argument or block definition is required here.",
+    );
+}
+
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals «{»⏎",
