@@ -8,6 +8,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::print_stderr,
     clippy::print_stdout,
     reason = "a developer's tool works on files, looks at the clock and prints"
 )]
@@ -19,7 +20,10 @@ mod codegen_syntax;
 mod layering;
 mod tidy;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Result, bail};
 
@@ -31,24 +35,33 @@ usage: cargo xtask COMMAND
   tidy                check the rules of the house
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)";
 
-fn main() -> Result<()> {
-    let root = root();
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
+    match run(&root(), &arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(root: &Path, arguments: &[&str]) -> Result<()> {
+    match *arguments {
         ["codegen"] => {
-            for path in codegen::write(&root)? {
+            for path in codegen::write(root)? {
                 println!("wrote {}", path.display());
             }
             Ok(())
         }
-        ["codegen", "--check"] => match codegen::stale(&root)?.first() {
+        ["codegen", "--check"] => match codegen::stale(root)?.first() {
             Some((path, _)) => bail!("{} is stale: run `cargo xtask codegen`", path.display()),
             None => Ok(()),
         },
-        ["layering"] => layering::check(&root),
-        ["tidy"] => tidy::check(&root),
-        ["bench", ref options @ ..] => bench::run(&root, options),
+        ["layering"] => layering::check(root),
+        ["tidy"] => tidy::check(root),
+        ["bench", ref options @ ..] => bench::run(root, options),
         _ => bail!("{USAGE}"),
     }
 }

@@ -21,6 +21,9 @@ const MACHINES: &[&str] = &[
     concat!("/Us", "ers/"),
 ];
 
+/// How all tests are run; README.md and .ci/run say the same.
+const TEST_COMMAND: &str = "cargo test --workspace --features values/mutation";
+
 /// A breach of a rule.
 #[derive(PartialEq, Eq, Debug)]
 struct Breach {
@@ -83,6 +86,11 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
         for line in dependencies_without_reason(text) {
             breach(line, "a dependency has no comment above it that gives its reason");
         }
+    }
+    if matches!(path, "README.md" | ".ci/run")
+        && !text.lines().any(|it| it.starts_with(TEST_COMMAND))
+    {
+        breach(0, "the command that runs all tests is missing");
     }
     for (index, line) in text.lines().enumerate() {
         // rustfmt sees to Rust, where only a string may have one.
@@ -175,10 +183,11 @@ mod tests {
             concat!("fn f() { todo", "!() }\n"),
             &["crates/a/src/b.rs:1: code that is not written"],
         );
+        check_rules("README.md", "", &["README.md: the command that runs all tests is missing"]);
         check_rules(
-            "README.md",
+            "docs/b.md",
             concat!("see /wo", "rk/x\n"),
-            &["README.md:1: a path of one machine"],
+            &["docs/b.md:1: a path of one machine"],
         );
     }
 

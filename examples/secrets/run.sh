@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# A secret from one run to another: applies `store`, then `read`.
+#
+#   ./run.sh           applies both; a second time, there is nothing left to do
+#   ./run.sh destroy   destroys both, `read` first
+#
+# MAYFLY_BIN  the executable; without it, a release build of this repository
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+if [[ -n ${MAYFLY_BIN:-} ]]; then
+    mayfly=$(command -v "$MAYFLY_BIN") || { echo "MAYFLY_BIN names no executable: $MAYFLY_BIN" >&2; exit 2; }
+else
+    (cd "$here/../.." && cargo build --release --bin mayfly)
+    mayfly=${CARGO_TARGET_DIR:-$here/../../target}/release/mayfly
+fi
+mayfly=$(cd "$(dirname "$mayfly")" && pwd)/$(basename "$mayfly")
+
+# Shows the command as one would type it, then runs it.
+run() {
+    printf '\n$ mayfly %s\n' "$*"
+    "$mayfly" "$@"
+}
+
+cd "$here"
+keys=(-var access_key=demo-access-key -var secret_key=demo-secret-key)
+stored_arn() { "$mayfly" -chdir=store output -raw secret_manager_arn; }
+
+case ${1:-apply} in
+apply)
+    run -chdir=store apply -auto-approve "${keys[@]}"
+    run -chdir=read apply -auto-approve -var secret_manager_arn="$(stored_arn)"
+    ;;
+destroy)
+    run -chdir=read destroy -auto-approve -var secret_manager_arn="$(stored_arn)"
+    run -chdir=store destroy -auto-approve "${keys[@]}"
+    ;;
+*)
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
