@@ -11,7 +11,8 @@
 //! **Invariant:** the text of a tree is the text that was parsed, byte for byte, whatever that was.
 //! **Invariant:** a file's tree is the concatenation of its chunks' trees ([`parse_file`] is defined so).
 //! **Invariant:** no tree is deeper than [`MAX_DEPTH`], so that whoever walks one may recurse.
-//! **Invariant:** what the reference accepts is accepted and what it refuses is refused, and the first error is the one it gives.
+//! **Invariant:** what the reference accepts is accepted, what it refuses is refused, and the first error is the one that it gives
+//! (`grammar/tests/errors.rs` names the exceptions).
 //! **Absent on purpose:** salsa, files and their names, positions in lines and columns, values.
 
 pub mod ast;
