@@ -1,7 +1,7 @@
 //! Takes secrets out of what providers and commands say.
 //!
-//! A secret is looked for in every spelling in which programs quote things: as it is, JSON-escaped once and twice,
-//! percent-encoded, in base64 at its three alignments, and in hexadecimal.
+//! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
+//! number of times, percent-encoded, in base64 at its three alignments, and in hexadecimal.
 //!
 //! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
 
@@ -35,14 +35,23 @@ struct Known {
 }
 
 /// The spellings of a set of secrets.
-///
-/// New ones are looked for one by one; once there are many, they become one matcher, so that neither learning nor
-/// redacting grows with the product of both.
 #[derive(Default)]
 struct Patterns {
     secrets: BTreeSet<Box<str>>,
+    /// What is looked for in the text itself.
+    spellings: Matcher,
+    /// What is looked for in the text without its escapes.
+    unescaped: Matcher,
+}
+
+/// Looks for texts.
+///
+/// New ones are looked for one by one; once there are many, they become one expression, so that neither learning nor
+/// redacting grows with the product of both.
+#[derive(Default)]
+struct Matcher {
     recent: Vec<Box<str>>,
-    matchers: Vec<Regex>,
+    frozen: Vec<Regex>,
 }
 
 /// How many spellings are looked for one by one.
@@ -149,34 +158,21 @@ impl Patterns {
         if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
             return;
         }
-        self.recent.extend(spellings(secret).into_iter().map(String::into_boxed_str));
-        if self.recent.len() >= MANY {
-            self.freeze();
-        }
-    }
-
-    fn freeze(&mut self) {
-        // At one place in the text the first alternative counts, which is to be the longest.
-        self.recent.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.recent.dedup();
-        let alternatives: Vec<String> = self.recent.iter().map(|it| regex::escape(it)).collect();
-        let matcher =
-            regex::RegexBuilder::new(&alternatives.join("|")).size_limit(usize::MAX).build();
-        // A set of literals always compiles; should it not, they are looked for one by one.
-        if let Ok(matcher) = matcher {
-            self.matchers.push(matcher);
-            self.recent.clear();
+        self.spellings.add(spellings(secret));
+        // A backslash at the end may escape what follows in the text, and is gone there.
+        let unescaped = Unescaped::new(secret.trim_end_matches('\\')).text;
+        if unescaped.len() >= MIN_SECRET {
+            self.unescaped.add(vec![unescaped]);
         }
     }
 
     /// Where secrets are, in order and without overlaps.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found: Vec<Range<usize>> = Vec::new();
-        for spelling in &self.recent {
-            found.extend(text.match_indices(&**spelling).map(|(at, it)| at..at + it.len()));
-        }
-        for matcher in &self.matchers {
-            found.extend(matcher.find_iter(text).map(|it| it.range()));
+        let mut found = self.spellings.find(text);
+        if text.contains('\\') && !self.unescaped.is_empty() {
+            let unescaped = Unescaped::new(text);
+            let places = self.unescaped.find(&unescaped.text);
+            found.extend(places.into_iter().map(|it| unescaped.written(it)));
         }
         found.sort_by_key(|it| it.start);
         found.dedup_by(|next, last| {
@@ -203,18 +199,124 @@ impl Patterns {
     }
 }
 
-/// Every form in which a secret may be quoted.
+impl Matcher {
+    fn add(&mut self, texts: Vec<String>) {
+        self.recent.extend(texts.into_iter().map(String::into_boxed_str));
+        if self.recent.len() >= MANY {
+            self.freeze();
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.recent.is_empty() && self.frozen.is_empty()
+    }
+
+    fn freeze(&mut self) {
+        // At one place in the text the first alternative counts, which is to be the longest.
+        self.recent.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.recent.dedup();
+        let alternatives: Vec<String> = self.recent.iter().map(|it| regex::escape(it)).collect();
+        let matcher =
+            regex::RegexBuilder::new(&alternatives.join("|")).size_limit(usize::MAX).build();
+        // A set of literals always compiles; should it not, they are looked for one by one.
+        if let Ok(matcher) = matcher {
+            self.frozen.push(matcher);
+            self.recent.clear();
+        }
+    }
+
+    /// Where the texts are, in no order.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for wanted in &self.recent {
+            found.extend(text.match_indices(&**wanted).map(|(at, it)| at..at + it.len()));
+        }
+        for matcher in &self.frozen {
+            found.extend(matcher.find_iter(text).map(|it| it.range()));
+        }
+        found
+    }
+}
+
+/// A text without the escapes of JSON and its kin, however often it was quoted and whichever characters each quoting
+/// escaped: a secret and its escaped form come out the same. Encoders differ in what they escape (`<` in Go, `é` in
+/// Python, `/` in PHP), and a body of JSON that holds JSON mixes their choices.
+struct Unescaped {
+    text: String,
+    /// Where each byte of `text` was written, and the end.
+    starts: Vec<usize>,
+}
+
+impl Unescaped {
+    fn new(text: &str) -> Unescaped {
+        let mut it = Unescaped { text: String::with_capacity(text.len()), starts: Vec::new() };
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let (character, used) =
+                if first == '\\' { escape(rest) } else { (first, first.len_utf8()) };
+            let start = text.len() - rest.len();
+            it.text.push(character);
+            it.starts.resize(it.text.len(), start);
+            rest = &rest[used..];
+        }
+        it.starts.push(text.len());
+        it
+    }
+
+    /// Where the part was written.
+    fn written(&self, part: Range<usize>) -> Range<usize> {
+        self.starts[part.start]..self.starts[part.end]
+    }
+}
+
+/// The character that backslashes at the start of `text` stand for together with what follows, and the length of both.
+fn escape(text: &str) -> (char, usize) {
+    let rest = text.trim_start_matches('\\');
+    let slashes = text.len() - rest.len();
+    let Some(next) = rest.chars().next() else { return ('\\', slashes) };
+    let plain = match next {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'u' => match code_unit(rest) {
+            Some(unit) => return wide(unit, &rest[5..], slashes + 5),
+            None => next,
+        },
+        other => other,
+    };
+    (plain, slashes + next.len_utf8())
+}
+
+/// The UTF-16 unit of `uXXXX`.
+fn code_unit(text: &str) -> Option<u32> {
+    let digits = text.get(1..5).filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// The character of an escaped unit of UTF-16, together with a second one that may follow it.
+fn wide(unit: u32, rest: &str, used: usize) -> (char, usize) {
+    if (0xd800..0xdc00).contains(&unit) {
+        let after = rest.trim_start_matches('\\');
+        let low =
+            code_unit(after).filter(|it| (0xdc00..0xe000).contains(it) && after.starts_with('u'));
+        if let Some(low) = low {
+            let both = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+            let length = rest.len() - after.len() + 5;
+            return (char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER), used + length);
+        }
+    }
+    (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), used)
+}
+
+/// Every form in which a secret may be quoted, but for those that backslashes make.
 fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
     // What arrives line by line never holds a text of several lines as a whole.
     found.extend(
         secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
     );
-    for once in [json_escaped(secret, false), json_escaped(secret, true)] {
-        found.push(json_escaped(&once, false));
-        found.push(json_escaped(&once, true));
-        found.push(once);
-    }
     for space in ["%20", "+"] {
         let upper = percent_encoded(secret, space);
         found.push(upper.to_lowercase());
@@ -229,31 +331,6 @@ fn spellings(secret: &str) -> Vec<String> {
     found.push(hex);
     found.retain(|it| it.len() >= MIN_SECRET);
     found
-}
-
-/// The inside of a JSON string; `html` escapes `<`, `>` and `&` too, as Go does.
-fn json_escaped(text: &str, html: bool) -> String {
-    let mut escaped = String::with_capacity(text.len() + 2);
-    for character in text.chars() {
-        match character {
-            '"' => escaped.push_str("\\\""),
-            '\\' => escaped.push_str("\\\\"),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            '<' | '>' | '&' if html => {
-                let _ = write!(escaped, "\\u{:04x}", character as u32);
-            }
-            '\u{2028}' | '\u{2029}' if html => {
-                let _ = write!(escaped, "\\u{:04x}", character as u32);
-            }
-            control if (control as u32) < 0x20 => {
-                let _ = write!(escaped, "\\u{:04x}", control as u32);
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 fn percent_encoded(text: &str, space: &str) -> String {
@@ -320,10 +397,27 @@ mod tests {
         check(secret, r#"{"k":"p\"ss<w&rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
         check(secret, r#"{"k":"p\"ss\u003cw\u0026rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
         check(secret, r#""{\"k\":\"p\\\"ss<w&rd\\\\é 1\"}""#, r#""{\"k\":\"(redacted)\"}""#);
+        check(secret, r#"{"k":"p\"ss\u003Cw&rd\\\u00e9 1"}"#, r#"{"k":"(redacted)"}"#);
+        check(
+            secret,
+            r#"\\\"p\\\\\\\"ss\\\\u003cw&rd\\\\\\\\\u00E9 1\\\""#,
+            r#"\\\"(redacted)\\\""#,
+        );
         check(secret, "?q=p%22ss%3Cw%26rd%5C%C3%A9+1&x", "?q=(redacted)&x");
         check(secret, "/p%22ss%3cw%26rd%5c%c3%a9%201/", "/(redacted)/");
         check("hunter2", "68756e74657232", "(redacted)");
         check("hunter2", "68756E74657232", "(redacted)");
+    }
+
+    #[test]
+    fn escapes_stand_for_what_they_escape() {
+        check("a/b c/\n\td", r#"["a\/b c\/\n\td"]"#, r#"["(redacted)"]"#);
+        check("smile 😀!", r#""smile \ud83d\ude00!""#, r#""(redacted)""#);
+        check("ends in \\", r#"{"path":"ends in \\"}"#, r#"{"path":"(redacted)\"}"#);
+        check(r"C:\newest", r#""C:\\newest""#, r#""(redacted)""#);
+        check("newest", r"C:\newest", r"C:\(redacted)");
+        check("secret", r"\\", r"\\");
+        check("secret", r"\u12 \ud800 \u00", r"\u12 \ud800 \u00");
     }
 
     #[test]
