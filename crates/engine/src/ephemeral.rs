@@ -24,7 +24,7 @@ use provider::{
     Private, Provider, RenewEphemeralRequest, Schema, ValidateRequest, objchange,
 };
 use rustc_hash::FxHashMap;
-use state::{CheckKind, EphemeralPlan};
+use state::EphemeralPlan;
 use tokio::{sync::Notify, time::Instant};
 use values::{Mark, Str, Value, conform};
 
@@ -33,10 +33,8 @@ use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
     progress::with_progress,
     request::CancelLevel,
-    walk::{
-        Each, EngineScope, Failed, Outcome, OwnObject, Task, Walk, Work,
-        checks::{Checked, ConditionKind},
-    },
+    resource::has_conditions,
+    walk::{Each, EngineScope, Failed, Outcome, Task, Walk, Work},
 };
 
 /// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
@@ -141,14 +139,11 @@ impl Walk<'_> {
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let text = address.to_string();
-        let config_addr = address.config().to_string();
-        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &text };
         let opened = Rc::clone(&self.with_facts(node, |it| it.opened.clone()));
         self.freshen(&opened).await?;
 
+        self.instance_conditions(module_ix, entry, &address, each, None)?;
         let scope = EngineScope::new(self, module_ix, Some(each));
-        let preconditions = &resource.lifecycle.preconditions;
-        self.check_conditions(&scope, entry, preconditions, ConditionKind::Precondition, checked)?;
         let schema = self.ephemeral_schema(node, entry, &text)?;
         let block = schema.block();
         let config =
@@ -182,10 +177,7 @@ impl Walk<'_> {
         };
         let value = provider::mark_by_schema(&value, block).with_mark(Mark::Ephemeral);
         self.set_instance(node, each, value.clone());
-        let own = OwnObject { resource: &resource.resource, key: &each.key, value };
-        let scope = EngineScope::new(self, module_ix, Some(each)).with_own(own);
-        let postconditions = &resource.lifecycle.postconditions;
-        self.check_conditions(&scope, entry, postconditions, ConditionKind::Postcondition, checked)
+        self.instance_conditions(module_ix, entry, &address, each, Some(value))
     }
 
     fn ephemeral_schema(
@@ -228,9 +220,7 @@ impl Walk<'_> {
         if !config.is_wholly_known() || !self.provider_is_known(node) {
             return Some(DeferReason::ConfigUnknown);
         }
-        let lifecycle = &entry.resource().lifecycle;
-        let has_conditions =
-            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions = has_conditions(entry);
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let pending = graph.dependencies(node).any(|(dependency, kind, active)| {

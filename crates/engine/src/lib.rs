@@ -44,7 +44,7 @@ mod variables;
 mod walk;
 
 pub use crate::{
-    apply::{apply, variables_for_saved_plan},
+    apply::apply,
     builtin::builtin_provider,
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
@@ -58,7 +58,7 @@ pub use crate::{
         ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner,
         CommandStatus, Environment, PlanOptions, PlanOutcome, ProviderFactory, StateSink,
     },
-    saved::check_plan_is_current,
+    saved::{check_plan_is_current, variables_for_saved_plan},
     validate::{Question, Verdicts, validate},
     variables::{GivenValue, ValueSource, VariableValues},
 };

@@ -74,7 +74,7 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     let mut refreshed = walk.state.take();
     refreshed.checks = plan.checks.clone();
     plan.resource_changes = sorted(walk.changes.take());
-    plan.resource_drift = sorted(walk.drift.take());
+    plan.resource_drift = walk.drift.take().into_values().collect();
     let mut ephemerals = walk.ephemerals.take();
     ephemerals.sort();
     ephemerals.dedup();

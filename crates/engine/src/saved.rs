@@ -1,7 +1,11 @@
-//! Whether a saved plan is still for the state that there is.
+//! Plans that were read from a file: whether they are still for the state that there is, and their variables.
 
 use db::Diagnostic;
-use state::{StateFile, StateIdentity};
+use hir::{Entry, Program, eval};
+use state::{Plan, StateFile, StateIdentity};
+use values::Value;
+
+use crate::variables::{GivenValue, ValueSource, VariableValues};
 
 /// Refuses a plan that was made for another state, or for an earlier version of this one.
 ///
@@ -25,6 +29,70 @@ pub fn check_plan_is_current(
         return Err(Box::new(Diagnostic::error("stale-plan", "Saved plan is stale", detail)));
     }
     Ok(())
+}
+
+/// Puts together the variables for a plan that was read from a file (reference: ephemeral 5, DESIGN 2.3): values of the
+/// plan stand and may only be given again unchanged; an ephemeral variable that was set then must be set now.
+///
+/// # Errors
+/// One diagnostic for each variable that does not keep these rules.
+pub fn variables_for_saved_plan(
+    program: &Program,
+    plan: &Plan,
+    given: &VariableValues,
+) -> Result<VariableValues, Vec<Diagnostic>> {
+    let mut variables = VariableValues::new();
+    let mut problems = Vec::new();
+    for (name, value) in &plan.variables {
+        variables.set(name.clone(), value.clone(), ValueSource::Plan);
+    }
+    for (name, entry) in &program.root().variables {
+        match (entry.variable().ephemeral, given.get(name)) {
+            (true, Some(now)) => variables.set(name.clone(), now.value.clone(), now.source.clone()),
+            (true, None) if plan.ephemeral_variables.contains(name) => {
+                problems.push(missing_ephemeral(program, entry));
+            }
+            (false, Some(now)) => problems.extend(changed_plain(entry, now, plan)),
+            (_, None) => {}
+        }
+    }
+    if problems.is_empty() { Ok(variables) } else { Err(problems) }
+}
+
+fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
+    let detail = format!(
+        "Variable \"{}\" is configured as ephemeral. This type of variables need to be given a value during `tofu plan` and also during `tofu apply`.",
+        entry.variable().name
+    );
+    let location = program.locate(entry.origin, entry.item.header.into());
+    Diagnostic::error("ephemeral-variable-not-set", "No value for required variable", detail)
+        .at(location)
+}
+
+/// A variable whose value is part of the plan was given again: it must be the same.
+fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnostic> {
+    let variable = entry.variable();
+    let typed = |value: &Value| {
+        let as_is = now.is_text() && !variable.ty.written;
+        let converted =
+            if as_is { None } else { eval::apply_type(&variable.ty, value.clone()).ok() };
+        converted.unwrap_or_else(|| value.clone()).without_all_marks()
+    };
+    let planned = plan.variables.get(&variable.name).cloned();
+    let planned = planned
+        .or_else(|| Some(typed(&eval::constant(&entry.item.exprs, variable.default?).value)));
+    if planned.is_some_and(|planned| planned.raw_equals(&typed(&now.value))) {
+        return None;
+    }
+    let detail = format!(
+        "Value saved in the plan file for variable \"{}\" is different from the one given to the current command. Make a new plan to use another value.",
+        variable.name
+    );
+    Some(Diagnostic::error(
+        "plan-variable-mismatch",
+        "Mismatch between input and plan variable value",
+        detail,
+    ))
 }
 
 #[cfg(test)]

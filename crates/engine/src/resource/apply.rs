@@ -7,19 +7,16 @@ use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
 };
-use state::{Action, CheckKind, Object, ResourceChange, Status};
+use state::{Action, Object, ResourceChange, Status};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
-use super::{ChangePlan, Subject, change::ChangeRequest, object_id, prior::Prior};
+use super::{ChangePlan, Subject, change::ChangeRequest, has_conditions, object_id, prior::Prior};
 use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
     progress::with_progress,
-    walk::{
-        Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, ResourceValue, Turn, Walk, Work,
-        checks::{Checked, ConditionKind},
-    },
+    walk::{Each, Failed, ModuleRun, Outcome, ResourceValue, Turn, Walk, Work},
 };
 
 /// What an apply call left behind.
@@ -37,9 +34,7 @@ impl Walk<'_> {
     pub(crate) fn prepare_apply(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let Some(keys) = self.expanded(node) else { return Turn::Failed };
         let resource = entry.resource();
-        let lifecycle = &resource.lifecycle;
-        let has_conditions =
-            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions = has_conditions(entry);
         let mut acts = resource.resource.mode == ResourceMode::Ephemeral;
         let mut creates = false;
         let address = resource.resource.clone().in_module(module.address.clone());
@@ -80,9 +75,7 @@ impl Walk<'_> {
             Outcome::Resource(resource) => Rc::clone(&resource.keys),
             _ => return Turn::Failed,
         };
-        let lifecycle = &entry.resource().lifecycle;
-        let has_conditions =
-            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions = has_conditions(entry);
         let mut tasks = Vec::new();
         for each in &keys.instances {
             if has_conditions
@@ -133,20 +126,9 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
-        let config_addr = subject.address.config().to_string();
-        let checked =
-            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
-        let lifecycle = &entry.resource().lifecycle;
-        let scope = EngineScope::new(self, subject.module, Some(each));
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.check_conditions(
-            &scope,
-            entry,
-            &lifecycle.preconditions,
-            ConditionKind::Precondition,
-            checked,
-        )?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
             Some(ordered) => self.make_change(&subject, entry, each, ordered).await?,
@@ -156,15 +138,7 @@ impl Walk<'_> {
             }
         };
         self.set_instance(node, each, value.clone());
-        let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
-        let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
-        self.check_conditions(
-            &scope,
-            entry,
-            &lifecycle.postconditions,
-            ConditionKind::Postcondition,
-            checked,
-        )
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value))
     }
 
     async fn make_change(

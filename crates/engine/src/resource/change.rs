@@ -3,7 +3,7 @@
 use hir::item;
 use provider::{
     PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest,
-    objchange,
+    objchange::{self, ReplacePaths},
 };
 use state::{Action, Reason};
 use values::{MarkKind, Marks, Path, Value};
@@ -56,39 +56,44 @@ impl Walk<'_> {
         let found = provider.validate_resource_config(validate).await;
         self.report_provider(found, subject.place(), Some(&subject.text))?;
 
-        let null = || Value::null(subject.ty().clone());
         // A tainted object is planned as if it were not there.
         let prior = request.prior.filter(|it| !it.tainted);
-        let prior_value = prior.map_or_else(null, |it| it.value.without_all_marks());
-        let ignored = self.ignored(subject);
-        let followed = match (&ignored, prior) {
-            (Some(ignored), Some(_)) => objchange::ignore_changes(
-                &prior_value,
-                &config,
-                Some(subject.schema.block()),
-                ignored,
-            ),
-            _ => config.clone(),
+        let prior_value = prior
+            .map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.without_all_marks());
+        let ignored = self.ignored(subject).filter(|_| prior.is_some());
+        let block = subject.schema.block();
+        let followed = match &ignored {
+            Some(ignored) => objchange::ignore_changes(&prior_value, &config, Some(block), ignored),
+            None => config,
         };
-        let (prior_private, prior_identity) =
+        let (private, identity) =
             prior.map_or_else(Default::default, |it| (it.private.clone(), it.identity.clone()));
-        let first = self
-            .ask_plan(subject, provider, &prior_value, &followed, prior_private, prior_identity)
-            .await?;
+        let first =
+            self.ask_plan(subject, provider, &prior_value, &followed, private, identity).await?;
         let first = self.check_plan(subject, &prior_value, &followed, first)?;
         let planned = match &ignored {
             // The old SDK may plan changes where none are configured.
-            Some(ignored) if first.legacy && prior.is_some() => {
+            Some(ignored) if first.legacy => {
                 objchange::ignore_changes(&prior_value, &first.planned, None, ignored)
             }
             _ => first.planned.clone(),
         };
-        let replace = objchange::replace_paths(
-            subject.schema.block(),
-            &prior_value,
-            &planned,
-            &first.requires_replace,
-        );
+        let replace =
+            objchange::replace_paths(block, &prior_value, &planned, &first.requires_replace);
+        self.check_replace_paths(subject, &replace)?;
+        let unchanged = prior.is_some() && planned.equals(&prior_value).as_bool() == Some(true);
+        let change = Change {
+            subject,
+            request: &request,
+            unchanged,
+            paths: replace.changed,
+            forced_by_write_only: replace.has_write_only,
+            answer: Answer { planned, ..first },
+        };
+        self.decide(provider, change).await
+    }
+
+    fn check_replace_paths(&self, subject: &Subject, replace: &ReplacePaths) -> Result<(), Failed> {
         for path in &replace.nonexistent {
             let detail = format!(
                 "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
@@ -102,19 +107,7 @@ impl Walk<'_> {
                 detail,
             );
         }
-        if !replace.nonexistent.is_empty() {
-            return Err(Failed);
-        }
-        let unchanged = prior.is_some() && planned.equals(&prior_value).as_bool() == Some(true);
-        let change = Change {
-            subject,
-            request: &request,
-            unchanged,
-            paths: replace.changed,
-            forced_by_write_only: replace.has_write_only,
-            answer: Answer { planned, ..first },
-        };
-        self.decide(provider, change).await
+        if replace.nonexistent.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
     /// Chooses the action, asks again where the object is replaced, and puts the marks back.

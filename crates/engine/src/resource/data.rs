@@ -4,20 +4,17 @@ use std::sync::Arc;
 
 use hir::Entry;
 use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
-use state::{Action, Change, CheckKind, Object, Reason, ResourceChange};
+use state::{Action, Change, Object, Reason, ResourceChange};
 use tokio::time::Instant;
 use values::{MarkKind, Value};
 
-use super::{Subject, object_id, prior::storable};
+use super::{Subject, has_conditions, object_id, prior::storable};
 use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
     memo::Planned,
     progress::with_progress,
-    walk::{
-        Each, EngineScope, Failed, OwnObject, Walk,
-        checks::{Checked, ConditionKind},
-    },
+    walk::{Each, Failed, Walk},
 };
 
 impl Walk<'_> {
@@ -31,11 +28,11 @@ impl Walk<'_> {
         let subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.data_conditions(&subject, entry, each, None)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
         let config = self.resource_config(&subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
         let deferred = self.data_deferred(node, entry, &config);
-        let has_conditions = !entry.resource().lifecycle.postconditions.is_empty();
+        let has_conditions = has_conditions(entry);
         if deferred.is_none()
             && !has_conditions
             && let Some(planned) = self.planned_same(&subject, digest)
@@ -54,7 +51,8 @@ impl Walk<'_> {
             }
         };
         self.take_planned(&subject, each, &planned);
-        self.data_conditions(&subject, entry, each, Some(planned.value.clone()))?;
+        let value = Some(planned.value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
         self.remember_planned(&subject, each, digest, planned);
         Ok(())
     }
@@ -64,9 +62,7 @@ impl Walk<'_> {
         if !config.is_wholly_known() {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
-        let lifecycle = &entry.resource().lifecycle;
-        let has_conditions =
-            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
+        let has_conditions = has_conditions(entry);
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
@@ -178,43 +174,6 @@ impl Walk<'_> {
         Ok(Arc::new(self.encode(subject, value, Object { dependencies, ..empty })?))
     }
 
-    fn data_conditions(
-        &self,
-        subject: &Subject,
-        entry: &Entry,
-        each: &Each,
-        value: Option<Value>,
-    ) -> Result<(), Failed> {
-        let lifecycle = &entry.resource().lifecycle;
-        let config_addr = subject.address.config().to_string();
-        let checked =
-            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
-        let scope = EngineScope::new(self, subject.module, Some(each));
-        match value {
-            None => self.check_conditions(
-                &scope,
-                entry,
-                &lifecycle.preconditions,
-                ConditionKind::Precondition,
-                checked,
-            ),
-            Some(value) => {
-                let scope = scope.with_own(OwnObject {
-                    resource: &entry.resource().resource,
-                    key: &each.key,
-                    value,
-                });
-                self.check_conditions(
-                    &scope,
-                    entry,
-                    &lifecycle.postconditions,
-                    ConditionKind::Postcondition,
-                    checked,
-                )
-            }
-        }
-    }
-
     /// Reads a data source that could not be read in plan; others keep what plan read.
     pub(crate) async fn apply_data(
         &self,
@@ -227,7 +186,7 @@ impl Walk<'_> {
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
             let opened = self.with_facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
-            self.data_conditions(&subject, entry, each, None)?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
             let config = self.resource_config(&subject, entry, each)?;
             if !config.is_wholly_known() {
                 let detail = format!(
@@ -251,6 +210,6 @@ impl Walk<'_> {
             self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
         };
         self.set_instance(node, each, value.clone());
-        self.data_conditions(&subject, entry, each, Some(value))
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value))
     }
 }

@@ -19,13 +19,16 @@ use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Entry;
 use provider::Schema;
-use state::Object;
+use state::{CheckKind, Object};
 use values::{Kind, MarkKind, Value};
 
 use crate::{
     event::ObjectId,
     graph::{Declared, ModuleIx, NodeIx},
-    walk::{Each, Failed, ModuleRun, Outcome, Phase, Walk},
+    walk::{
+        Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, Phase, Walk,
+        checks::{Checked, ConditionKind},
+    },
 };
 
 pub(crate) use change::ChangePlan;
@@ -175,6 +178,45 @@ impl Walk<'_> {
         }
     }
 
+    /// Checks the conditions of an instance: those before it if there is no `value` so far, else those after it, which see
+    /// the value as `self`.
+    pub(crate) fn instance_conditions(
+        &self,
+        module: ModuleIx,
+        entry: &Entry,
+        address: &ResourceInstance,
+        each: &Each,
+        value: Option<Value>,
+    ) -> Result<(), Failed> {
+        let resource = entry.resource();
+        let lifecycle = &resource.lifecycle;
+        if lifecycle.preconditions.is_empty() && lifecycle.postconditions.is_empty() {
+            return Ok(());
+        }
+        let (config_addr, addr) = (address.config().to_string(), address.to_string());
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &addr };
+        let scope = EngineScope::new(self, module, Some(each));
+        let Some(value) = value else {
+            let conditions = &lifecycle.preconditions;
+            return self.check_conditions(
+                &scope,
+                entry,
+                conditions,
+                ConditionKind::Precondition,
+                checked,
+            );
+        };
+        let scope =
+            scope.with_own(OwnObject { resource: &resource.resource, key: &each.key, value });
+        self.check_conditions(
+            &scope,
+            entry,
+            &lifecycle.postconditions,
+            ConditionKind::Postcondition,
+            checked,
+        )
+    }
+
     /// Sets what references to an instance see.
     pub(crate) fn set_instance(&self, node: NodeIx, each: &Each, value: Value) {
         if let Outcome::Resource(resource) = &mut self.outcomes.borrow_mut()[node.0 as usize] {
@@ -258,6 +300,12 @@ pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Op
         index = *children.get(step.name.as_str())?.instances.get(&step.key)?;
     }
     Some(index)
+}
+
+/// Whether a resource has conditions: then it is looked at in every run.
+pub(crate) fn has_conditions(entry: &Entry) -> bool {
+    let lifecycle = &entry.resource().lifecycle;
+    !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty()
 }
 
 /// Values by key, for a resource that is not run.

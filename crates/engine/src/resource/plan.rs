@@ -6,23 +6,20 @@ use addr::InstanceKey;
 use db::Diagnostic;
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
-use state::{Action, Change, CheckKind, Object, Reason, ResourceChange};
+use state::{Action, Change, Object, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use super::{
     ChangePlan, Subject,
     change::ChangeRequest,
-    find_entry, find_module,
+    find_entry, find_module, has_conditions,
     prior::{Prior, storable},
 };
 use crate::{
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind},
     memo::Planned,
-    walk::{
-        Each, EngineScope, Failed, OwnObject, Phase, Walk,
-        checks::{Checked, ConditionKind},
-    },
+    walk::{Each, EngineScope, Failed, Phase, Walk},
 };
 
 impl Walk<'_> {
@@ -37,65 +34,49 @@ impl Walk<'_> {
         self.refuse_stored(&subject)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let config_addr = subject.address.config().to_string();
-        let checked =
-            Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &subject.text };
-        let scope = EngineScope::new(self, subject.module, Some(each));
-        let lifecycle = &entry.resource().lifecycle;
-
         let config = self.resource_config(&subject, entry, each)?;
-        let config_digest = self.config_digest(&subject, &config);
-        let has_conditions =
-            !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty();
-        if !has_conditions && let Some(planned) = self.planned_same(&subject, config_digest) {
+        let digest = self.config_digest(&subject, &config);
+        if !has_conditions(entry)
+            && let Some(planned) = self.planned_same(&subject, digest)
+        {
             self.take_planned(&subject, each, &planned);
-            self.remember_planned(&subject, each, config_digest, planned);
+            self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
-        let drift_before = self.drift.borrow().len();
+        let planned = self.plan_object(&subject, entry, each, &config).await?;
+        self.set_instance(node, each, planned.value.clone());
+        self.record_change(&subject, &planned);
+        let value = Some(planned.value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
+        self.remember_planned(&subject, each, digest, planned);
+        Ok(())
+    }
+
+    /// Reads the object, and plans what becomes of it.
+    async fn plan_object(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        config: &Value,
+    ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
-        let prior = self.read_prior(&subject, &*provider).await?;
-        self.check_conditions(
-            &scope,
-            entry,
-            &lifecycle.preconditions,
-            ConditionKind::Precondition,
-            checked,
-        )?;
+        let prior = self.read_prior(subject, &*provider).await?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
         let replace = self.settings.replace.contains(&subject.address);
-        let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace };
-        let plan = self.plan_change(&subject, &*provider, request).await?;
+        let request = ChangeRequest { prior: prior.as_ref(), config, replace };
+        let plan = self.plan_change(subject, &*provider, request).await?;
         if plan.action.is_replace() {
-            self.check_prevent_destroy(&subject)?;
+            self.check_prevent_destroy(subject)?;
         }
-        self.rewrite_dependencies(&subject, prior.as_ref());
-        let value = plan.after.clone();
-        self.set_instance(node, each, value.clone());
-        let drift = self
-            .drift
-            .borrow()
-            .iter()
-            .skip(drift_before)
-            .find(|it| it.addr == subject.address)
-            .cloned();
-        let planned = Planned {
-            change: Some(self.resource_change(&subject, &plan)),
+        self.rewrite_dependencies(subject, prior.as_ref());
+        let drift = self.drift.borrow().get(&subject.address).cloned();
+        Ok(Planned {
+            change: Some(self.resource_change(subject, &plan)),
             drift,
             refreshed: self.object(&subject.address),
-            value: value.clone(),
-        };
-        self.record_change(&subject, &planned);
-        let own = OwnObject { resource: &entry.resource().resource, key: &each.key, value };
-        let scope = EngineScope::new(self, subject.module, Some(each)).with_own(own);
-        self.check_conditions(
-            &scope,
-            entry,
-            &lifecycle.postconditions,
-            ConditionKind::Postcondition,
-            checked,
-        )?;
-        self.remember_planned(&subject, each, config_digest, planned);
-        Ok(())
+            value: plan.after,
+        })
     }
 
     /// The configuration and the provider's, hashed under the process's key.

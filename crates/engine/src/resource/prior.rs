@@ -315,7 +315,7 @@ impl Walk<'_> {
             required_replace: Vec::new(),
             reason: None,
         };
-        self.drift.borrow_mut().push(drift);
+        self.drift.borrow_mut().insert(subject.address.clone(), drift);
     }
 }
 

@@ -10,7 +10,7 @@ use hir::{
 use state::{Action, Object, Reason};
 use values::MarkKind;
 
-use super::{InstanceValues, Subject};
+use super::{InstanceValues, Subject, has_conditions};
 use crate::{
     graph::{EdgeKind, NodeIx},
     memo::{InstanceMemo, NodeKey, NodeName, Planned},
@@ -163,9 +163,8 @@ impl Walk<'_> {
         entry: &Entry,
         keys: &Rc<Keys>,
     ) -> Option<Turn> {
-        let lifecycle = &entry.resource().lifecycle;
         let forced = self.with_facts(node, |it| it.forced);
-        if forced || !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
+        if forced || has_conditions(entry) {
             self.set_outcome(
                 node,
                 Outcome::Resource(Box::new(ResourceValue::new(Rc::clone(keys)))),
@@ -190,8 +189,7 @@ impl Walk<'_> {
     /// Uses what the run before planned for an instance, if nothing that it was made from changed.
     fn planned_before(&self, node: NodeIx, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
         let resource = entry.resource();
-        let lifecycle = &resource.lifecycle;
-        if !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty() {
+        if has_conditions(entry) {
             return false;
         }
         let inputs = self.inputs(node, &[self.each_version(each)]);
@@ -238,7 +236,8 @@ impl Walk<'_> {
             });
             self.changes.borrow_mut().push(change.clone());
         }
-        self.drift.borrow_mut().extend(planned.drift.clone());
+        let drift = planned.drift.clone().map(|it| (it.addr.clone(), it));
+        self.drift.borrow_mut().extend(drift);
         self.set_instance(subject.node, each, planned.value.clone());
     }
 

@@ -14,9 +14,11 @@ pub(crate) mod checks;
 pub(crate) mod diagnose;
 mod expand;
 mod modules;
+mod output;
 mod schedule;
 mod scope;
 mod values;
+mod variable;
 
 use std::{
     cell::{Cell, RefCell},
@@ -170,7 +172,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) checks: RefCell<checks::Checks>,
     pub(crate) diagnostics: RefCell<Vec<Diagnostic>>,
     pub(crate) changes: RefCell<Vec<ResourceChange>>,
-    pub(crate) drift: RefCell<Vec<ResourceChange>>,
+    pub(crate) drift: RefCell<BTreeMap<ResourceInstance, ResourceChange>>,
     pub(crate) ephemerals: RefCell<Vec<EphemeralPlan>>,
     pub(crate) outputs: RefCell<BTreeMap<Str, OutputChange>>,
     pub(crate) counts: RefCell<crate::event::ChangeCounts>,

@@ -8,6 +8,7 @@ use crate::world::{World, summaries, world};
 
 const CONFIG: &str = r#"
 variable "plain" { default = "d" }
+variable "unset" { default = "dflt" }
 variable "secret" { ephemeral = true }
 variable "optional" {
   ephemeral = true
@@ -68,6 +69,11 @@ fn ephemeral_variables_are_given_again_and_may_differ() {
         ),
         (&[("secret", "x"), ("plain", "p")], ""),
         (&[("secret", "x"), ("optional", "y")], ""),
+        (&[("secret", "x"), ("unset", "dflt")], ""),
+        (
+            &[("secret", "x"), ("unset", "other")],
+            "error: Mismatch between input and plan variable value\n",
+        ),
     ] {
         let found = variables(&world, &plan, given).err().unwrap_or_default();
         assert_eq!(summaries(&found), expected, "{given:?}");

@@ -1,0 +1,149 @@
+//! Outputs: checked for what must not leave a module, and kept where the root module has them.
+
+use ::values::{Kind, Mark, MarkKind, Str, Type, Value};
+use db::Diagnostic;
+use hir::{Entry, ExprId};
+use state::{Action, CheckKind, OutputChange, OutputValue};
+
+use super::{
+    EngineScope, Failed, ModuleRun, Turn, Walk,
+    checks::{Checked, ConditionKind},
+    values::prefixed,
+};
+use crate::{
+    graph::{ModuleIx, NodeIx},
+    memo::NodeName,
+};
+
+impl Walk<'_> {
+    pub(crate) fn run_output(
+        &self,
+        node: NodeIx,
+        index: ModuleIx,
+        module: &ModuleRun,
+        entry: &Entry,
+    ) -> Turn {
+        let output = entry.output();
+        let name = NodeName::Output(output.name.clone());
+        if !output.preconditions.is_empty() {
+            // Results of conditions are not remembered.
+            self.with_facts(node, |it| it.forced = true);
+        }
+        let turn = self.remembered(node, module, name, &entry.item, &[], || {
+            self.output_value(index, module, entry)
+        });
+        if matches!(turn, Turn::Done { .. })
+            && module.caller.is_none()
+            && let Some(value) = self.value_of(node)
+        {
+            self.root_output(entry, &value);
+        }
+        turn
+    }
+
+    fn output_value(
+        &self,
+        index: ModuleIx,
+        module: &ModuleRun,
+        entry: &Entry,
+    ) -> Result<Value, Failed> {
+        let output = entry.output();
+        let Some(expr) = output.value else { return Err(Failed) };
+        let scope = EngineScope::new(self, index, None);
+        let config_addr = prefixed(&module.path.to_string(), &format!("output.{}", output.name));
+        let addr = prefixed(&module.address.to_string(), &format!("output.{}", output.name));
+        let checked = Checked { kind: CheckKind::Output, config_addr: &config_addr, addr: &addr };
+        self.check_conditions(
+            &scope,
+            entry,
+            &output.preconditions,
+            ConditionKind::OutputPrecondition,
+            checked,
+        )?;
+        let mut value = self.evaluate(&scope, entry, expr, None)?;
+        let is_root = module.caller.is_none();
+        if value.has_deep(MarkKind::Ephemeral) && (is_root || !output.ephemeral) {
+            self.report_ephemeral_output(entry, expr, is_root);
+            return Err(Failed);
+        }
+        if is_root && !output.sensitive && value.has_deep(MarkKind::Sensitive) {
+            let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, OpenTofu requires that any root module output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding the following argument:\n    sensitive = true";
+            let diagnostic =
+                Diagnostic::error("sensitive-output", "Output refers to sensitive values", detail);
+            self.report_at(entry, entry.item.header.into(), None, diagnostic);
+            return Err(Failed);
+        }
+        if output.sensitive {
+            value = value.with_mark(Mark::Sensitive);
+        }
+        if output.ephemeral {
+            value = value.with_mark(Mark::Ephemeral);
+        }
+        if let Some(message) = &output.deprecated {
+            let what = Str::from(addr.as_str());
+            value = value.with_mark(Mark::Deprecated(::values::Deprecation {
+                what,
+                message: message.clone(),
+            }));
+        }
+        Ok(value)
+    }
+
+    fn report_ephemeral_output(&self, entry: &Entry, expr: ExprId, is_root: bool) {
+        let detail = "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.";
+        let diagnostic =
+            Diagnostic::error("output-not-ephemeral", "Output not marked as ephemeral", detail);
+        self.report_at(entry, expr.into(), None, diagnostic);
+        if is_root {
+            let detail = "An output of the root module is stored, so it cannot be ephemeral. To keep the parts of this value that are not ephemeral, pass it through ephemeralasnull(), which puts null in the place of the others.";
+            let diagnostic = Diagnostic::warning(
+                "output-ephemeralasnull",
+                "Ephemeral value in a root module output",
+                detail,
+            );
+            self.report_at(entry, expr.into(), None, diagnostic);
+        }
+    }
+
+    /// What a root output means for plan and state.
+    fn root_output(&self, entry: &Entry, value: &Value) {
+        let output = entry.output();
+        let name = output.name.clone();
+        let (plain, _) = value.unmark();
+        let stored = value.without_deep(MarkKind::Deprecated);
+        if self.phase().is_plan() {
+            let before = self.previous.outputs.get(&name);
+            let change = output_change(before, stored, plain, output.sensitive);
+            self.outputs.borrow_mut().insert(name, change);
+            return;
+        }
+        let deprecated = output.deprecated.as_deref().map(str::to_owned);
+        if value.is_null() {
+            self.state.borrow_mut().outputs.remove(&name);
+        } else if value.is_wholly_known() {
+            let output = OutputValue { value: stored, sensitive: output.sensitive, deprecated };
+            self.state.borrow_mut().outputs.insert(name, output);
+        }
+    }
+}
+
+fn output_change(
+    before: Option<&OutputValue>,
+    after: Value,
+    plain: Value,
+    sensitive: bool,
+) -> OutputChange {
+    let was_sensitive = before.is_some_and(|it| it.sensitive);
+    let old = before.map_or_else(|| Value::null(Type::Dynamic), |it| it.value.clone());
+    let same = plain.is_wholly_known()
+        && old.without_all_marks().raw_equals(&plain.without_all_marks())
+        && (before.is_none() || was_sensitive == sensitive);
+    let action = match (before.is_some(), plain.kind()) {
+        (false, Kind::Null) => Action::NoOp,
+        (false, _) => Action::Create,
+        (true, Kind::Null) => Action::Delete,
+        (true, _) if same => Action::NoOp,
+        (true, _) => Action::Update,
+    };
+    OutputChange { action, before: old, after, sensitive: sensitive || was_sensitive }
+}

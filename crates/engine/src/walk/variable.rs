@@ -1,0 +1,288 @@
+//! Input variables: given from outside, from the calling module, or by default; then validated.
+
+use std::rc::Rc;
+
+use ::values::{Mark, MarkKind, Type, Value, convert, convert::ConvertError};
+use db::Diagnostic;
+use hir::{Entry, ExprId, eval, item::Condition};
+use state::{CheckKind, CheckStatus};
+
+use super::{
+    EngineScope, Failed, ModuleRun, Turn, Walk,
+    checks::{Checked, message_text},
+    values::prefixed,
+};
+use crate::{
+    graph::NodeIx,
+    memo::NodeName,
+    variables::{GivenValue, ValueSource},
+};
+
+impl Walk<'_> {
+    pub(crate) fn run_variable(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+        let name = NodeName::Variable(entry.variable().name.clone());
+        match &module.caller {
+            None => {
+                // A root variable reads nothing; its value is compared.
+                let turn = match self.root_variable(entry) {
+                    Ok(value) => self.remember_plain(node, module, name, &entry.item, value),
+                    Err(Failed) => Turn::Failed,
+                };
+                self.validated(module, entry, node, turn)
+            }
+            Some(caller) => {
+                let call_version = self.each_version(&caller.each);
+                let turn =
+                    self.remembered(node, module, name, &entry.item, &[call_version], || {
+                        self.input_variable(module, entry)
+                    });
+                self.validated(module, entry, node, turn)
+            }
+        }
+    }
+
+    fn root_variable(&self, entry: &Entry) -> Result<Value, Failed> {
+        let variable = entry.variable();
+        let Some(given) = self.variables.get(&variable.name) else {
+            return self.default_value(entry);
+        };
+        let text_wanted = given.is_text() && !variable.ty.written;
+        let converted = if text_wanted {
+            Ok(given.value.clone())
+        } else {
+            eval::apply_type(&variable.ty, given.value.clone())
+        };
+        let value = converted.map_err(|error| self.report_given(entry, given, &error))?;
+        if value.is_null() && !variable.nullable {
+            return self.default_value(entry);
+        }
+        Ok(self.declared_marks(entry, value))
+    }
+
+    fn report_given(&self, entry: &Entry, given: &GivenValue, error: &ConvertError) -> Failed {
+        let variable = entry.variable();
+        let name = &variable.name;
+        let (place, what) = match &given.source {
+            ValueSource::CommandLine => {
+                (None, format!("Unsuitable value for var.{name} set using -var=\"{name}=...\""))
+            }
+            ValueSource::Environment => (
+                None,
+                format!(
+                    "Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable"
+                ),
+            ),
+            ValueSource::Prompt => {
+                (None, format!("Unsuitable value for var.{name} set using an interactive prompt"))
+            }
+            ValueSource::Plan => {
+                (None, format!("Unsuitable value for var.{name} in the plan file"))
+            }
+            ValueSource::File(place) if variable.ephemeral => (
+                place.clone(),
+                format!("The given value is not suitable for var.{name}, which is ephemeral"),
+            ),
+            ValueSource::File(place) => {
+                (place.clone(), format!("The given value is not suitable for var.{name}"))
+            }
+        };
+        let detail = format!("{what}: {}.", error.message);
+        let diagnostic =
+            Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail);
+        match place {
+            Some(place) => self.report(diagnostic.at(Some(place))),
+            None => self.report_at(entry, entry.item.header.into(), None, diagnostic),
+        }
+        Failed
+    }
+
+    fn default_value(&self, entry: &Entry) -> Result<Value, Failed> {
+        let variable = entry.variable();
+        let Some(default) = variable.default else {
+            let detail = format!(
+                "The root module input variable \"{}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable.",
+                variable.name
+            );
+            let diagnostic = Diagnostic::error(
+                "no-value-for-variable",
+                "No value for required variable",
+                detail,
+            );
+            self.report_at(entry, entry.item.header.into(), None, diagnostic);
+            return Err(Failed);
+        };
+        let value = eval::constant(&entry.item.exprs, default).value;
+        let value = eval::apply_type(&variable.ty, value).map_err(|error| {
+            let detail = format!(
+                "This default value is not compatible with the variable's type constraint: {}.",
+                error.message
+            );
+            let diagnostic =
+                Diagnostic::error("invalid-default", "Invalid default value for variable", detail);
+            self.report_at(entry, default.into(), None, diagnostic);
+            Failed
+        })?;
+        Ok(self.declared_marks(entry, value))
+    }
+
+    fn report_ephemeral_input(&self, call: &Entry, value: ExprId, name: &str) -> Failed {
+        let detail = format!(
+            "Variable `{name}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true"
+        );
+        let diagnostic =
+            Diagnostic::error("ephemeral-input", "Invalid usage of ephemeral value", detail);
+        self.report_at(call, value.into(), None, diagnostic);
+        Failed
+    }
+
+    fn declared_marks(&self, entry: &Entry, mut value: Value) -> Value {
+        let variable = entry.variable();
+        if variable.sensitive {
+            value = value.with_mark(Mark::Sensitive);
+        }
+        if variable.ephemeral {
+            value = value.with_mark(Mark::Ephemeral);
+        }
+        self.environment.redactor.learn(&value);
+        value
+    }
+
+    fn input_variable(&self, module: &ModuleRun, entry: &Entry) -> Result<Value, Failed> {
+        let variable = entry.variable();
+        let Some(caller) = &module.caller else { return Err(Failed) };
+        let parent = self.module(caller.module);
+        let call = &caller.call;
+        let inputs = &parent.template.calls[&call.module_call().name].inputs;
+        let Some(input) = inputs.iter().find(|input| input.name == variable.name) else {
+            if variable.default.is_none() {
+                // Analysis reports missing arguments of calls; this is for programs that it did not see.
+                let detail = format!(
+                    "The argument \"{}\" is required, but no definition was found.",
+                    variable.name
+                );
+                let diagnostic =
+                    Diagnostic::error("missing-argument", "Missing required argument", detail);
+                self.report_at(call, call.item.header.into(), None, diagnostic);
+                return Err(Failed);
+            }
+            return self.default_value(entry);
+        };
+        let scope = EngineScope::new(self, caller.module, Some(&caller.each));
+        let value = self.evaluate(&scope, call, input.value, None)?;
+        if !variable.ephemeral && value.has_deep(MarkKind::Ephemeral) {
+            return Err(self.report_ephemeral_input(call, input.value, &variable.name));
+        }
+        let value = eval::apply_type(&variable.ty, value).map_err(|error| {
+            let detail = format!(
+                "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
+                module.address, variable.name, error.message
+            );
+            let diagnostic = Diagnostic::error("invalid-input", "Invalid value for module argument", detail);
+            self.report_at(call, input.value.into(), None, diagnostic);
+            Failed
+        })?;
+        if value.is_null() && !variable.nullable {
+            if variable.default.is_some() {
+                return self.default_value(entry);
+            }
+            let detail = format!(
+                "The input variable \"{}\" is required, and cannot be null.",
+                variable.name
+            );
+            let diagnostic = Diagnostic::error("null-input", "Required variable not set", detail);
+            self.report_at(call, input.value.into(), None, diagnostic);
+            return Err(Failed);
+        }
+        Ok(self.declared_marks(entry, value))
+    }
+
+    /// Runs the validations of a variable that has its value.
+    fn validated(&self, module: &Rc<ModuleRun>, entry: &Entry, node: NodeIx, turn: Turn) -> Turn {
+        let variable = entry.variable();
+        if !matches!(turn, Turn::Done { .. })
+            || variable.validations.is_empty()
+            || self.value_of(node).is_none()
+        {
+            return turn;
+        }
+        let Some((index, ..)) = self.declared(node) else { return turn };
+        let config_addr = prefixed(&module.path.to_string(), &format!("var.{}", variable.name));
+        let addr = prefixed(&module.address.to_string(), &format!("var.{}", variable.name));
+        let checked = Checked { kind: CheckKind::Variable, config_addr: &config_addr, addr: &addr };
+        let scope = EngineScope::new(self, index, None);
+        let mut failed = false;
+        for validation in &variable.validations {
+            let (status, message) = self.validation(&scope, entry, validation);
+            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
+            self.checks.borrow_mut().record(checked, status, message);
+        }
+        if failed { Turn::Failed } else { turn }
+    }
+
+    fn validation(
+        &self,
+        scope: &EngineScope<'_, '_>,
+        entry: &Entry,
+        validation: &Condition,
+    ) -> (CheckStatus, Option<String>) {
+        let Ok(value) = self.evaluate(scope, entry, validation.condition, None) else {
+            return (CheckStatus::Error, None);
+        };
+        match convert::convert(&value.without_all_marks(), &Type::Bool).map(|it| it.as_bool()) {
+            Ok(Some(true)) => (CheckStatus::Pass, None),
+            Ok(Some(false)) => {
+                (CheckStatus::Fail, self.report_validation(scope, entry, validation))
+            }
+            Ok(None) if !value.is_known() => (CheckStatus::Unknown, None),
+            _ => {
+                let detail = "The condition of a validation must be true or false.";
+                let diagnostic = Diagnostic::error(
+                    "invalid-condition-result",
+                    "Invalid variable validation result",
+                    detail,
+                );
+                self.report_at(entry, validation.condition.into(), None, diagnostic);
+                (CheckStatus::Error, None)
+            }
+        }
+    }
+
+    /// Tells that a validation failed; gives the message if it may be kept.
+    fn report_validation(
+        &self,
+        scope: &EngineScope<'_, '_>,
+        entry: &Entry,
+        validation: &Condition,
+    ) -> Option<String> {
+        let message = self.evaluate(scope, entry, validation.error_message, None).ok()?;
+        let rule = self.program.locate(entry.origin, validation.node.into());
+        let rule = rule
+            .map(|it| format!("\n\nThis was checked by the validation rule in {}.", it.path))
+            .unwrap_or_default();
+        let secrets = [
+            (MarkKind::Sensitive, "a sensitive", "nonsensitive"),
+            (MarkKind::Ephemeral, "an ephemeral", "ephemeralasnull"),
+        ];
+        let hidden = secrets.into_iter().find(|(kind, ..)| message.has_deep(*kind));
+        let shown = match hidden {
+            None => message_text(&message)?,
+            Some((_, what, function)) => {
+                let (_, kind) = what.split_once(' ').unwrap_or_default();
+                let detail = format!(
+                    "The error expression used to explain this condition refers to {kind} values. OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function}() function."
+                );
+                let summary = format!("Error message refers to {kind} values");
+                let diagnostic = Diagnostic::error("hidden-error-message", summary, detail);
+                self.report_at(entry, validation.error_message.into(), None, diagnostic);
+                format!("The error message included {what} value, so it will not be displayed.")
+            }
+        };
+        let diagnostic = Diagnostic::error(
+            "validation-failed",
+            "Invalid value for variable",
+            format!("{shown}{rule}"),
+        );
+        self.report_at(entry, validation.condition.into(), None, diagnostic);
+        hidden.is_none().then_some(shown)
+    }
+}
