@@ -43,6 +43,14 @@ pub use crate::{
     value::{Kind, Value},
 };
 
+/// Text in double quotes with Go's escapes, as the reference shows it in plans, outputs and its console.
+#[must_use]
+pub fn go_quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    go_quote::write(text, &mut quoted);
+    quoted
+}
+
 /// Text of values and attribute names. It lives on the heap only, so that secrets do not lie on stacks.
 pub type Str = Arc<str>;
 

@@ -1,0 +1,77 @@
+//! Fewer warnings: many of one kind are shown as one.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use db::{Diagnostic, Severity, Sources};
+
+use super::excerpt;
+use crate::style::visible_line;
+
+/// Warnings whose every occurrence says something of its own: the message is the author's.
+const NEVER_GROUPED: &str = "Check block assertion failed";
+
+/// Groups warnings of one summary: the first stays and says how many more there are. Errors, and warnings without a
+/// place, stay as they are.
+pub fn consolidated(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
+    let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for diagnostic in diagnostics {
+        if !is_grouped(&diagnostic) {
+            kept.push(diagnostic);
+            continue;
+        }
+        match groups.get_mut(&diagnostic.summary) {
+            Some((_, more)) => *more += 1,
+            None => {
+                groups.insert(diagnostic.summary.clone(), (kept.len(), 0));
+                kept.push(diagnostic);
+            }
+        }
+    }
+    for (index, more) in groups.into_values() {
+        let note = match more {
+            0 => continue,
+            1 => "(and one more similar warning elsewhere)".to_owned(),
+            more => format!("(and {more} more similar warnings elsewhere)"),
+        };
+        let detail = &mut kept[index].detail;
+        detail.push_str(if detail.is_empty() { "" } else { "\n\n" });
+        detail.push_str(&note);
+    }
+    kept
+}
+
+fn is_grouped(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Warning
+        && diagnostic.location.is_some()
+        && diagnostic.summary != NEVER_GROUPED
+}
+
+/// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.
+pub fn compact_warnings(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let warnings = diagnostics.iter().filter(|it| it.severity == Severity::Warning);
+    let mut groups: Vec<(&Diagnostic, usize)> = Vec::new();
+    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
+    for warning in warnings {
+        match index.get(warning.summary.as_str()) {
+            Some(&at) if is_grouped(warning) => groups[at].1 += 1,
+            _ => {
+                index.insert(&warning.summary, groups.len());
+                groups.push((warning, 0));
+            }
+        }
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nWarnings:\n\n".to_owned();
+    for (warning, more) in groups {
+        let _ = writeln!(text, "- {}", visible_line(&warning.summary));
+        if let Some(location) = &warning.location {
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            let path = visible_line(&location.path);
+            let _ = writeln!(text, "  on {path} line {}{more}", excerpt::line(location, sources));
+        }
+    }
+    text + "\nTo see the full warning notes, run Mayfly without -compact-warnings.\n"
+}

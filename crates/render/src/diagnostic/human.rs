@@ -1,0 +1,173 @@
+//! A problem as a block of text.
+//!
+//! ```text
+//! ╷
+//! │ Error: SUMMARY
+//! │
+//! │   with ADDRESS,
+//! │   on FILE line N, in CONTEXT:
+//! │   N:   code
+//! │     ├────────────────
+//! │     │ var.x is 5
+//! │
+//! │ DETAIL
+//! │
+//! │ The value is ephemeral because:
+//! │   - local.x is ephemeral                       main.tf line 3
+//! │   - variable "x" is declared ephemeral         main.tf line 1
+//! ╵
+//! ```
+
+use std::fmt::Write;
+
+use db::{Diagnostic, Related, Severity, Sources};
+
+use super::excerpt::{self, Excerpt};
+use crate::style::{Paint, Style, visible, visible_line};
+
+/// Columns that the rule at the left takes.
+const RULE: usize = 2;
+
+/// The widest message that the places of further lines are aligned behind.
+const MAX_ALIGNED: usize = 60;
+
+/// All of them, in order. Empty where there is none. Hints are for editors and left out.
+pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> String {
+    let shown = diagnostics.iter().filter(|it| it.severity != Severity::Hint);
+    shown.map(|it| framed(it, sources, style)).collect()
+}
+
+fn framed(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+    let body = body(diagnostic, sources, style);
+    if !style.box_drawing {
+        return format!("\n{body}");
+    }
+    let paint = rule_paint(diagnostic.severity);
+    let rule = style.paint(paint, "│");
+    let mut text = format!("{}\n", style.paint(paint, "╷"));
+    for line in body.lines() {
+        let _ = match line {
+            "" => writeln!(text, "{rule}"),
+            line => writeln!(text, "{rule} {line}"),
+        };
+    }
+    text + &style.paint(paint, "╵") + "\n"
+}
+
+fn rule_paint(severity: Severity) -> Paint {
+    match severity {
+        Severity::Error => Paint::Red,
+        Severity::Warning | Severity::Hint => Paint::Yellow,
+    }
+}
+
+/// The lines without the rule, each ended.
+fn body(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+    let (paint, word) = match diagnostic.severity {
+        Severity::Error => (Paint::BoldRed, "Error: "),
+        Severity::Warning | Severity::Hint => (Paint::BoldYellow, "Warning: "),
+    };
+    let summary = style.paint(Paint::Bold, &visible_line(&diagnostic.summary));
+    let mut text = format!("{}{summary}\n", style.paint(paint, word));
+    let place = place(diagnostic, sources, style);
+    if !place.is_empty() {
+        let _ = write!(text, "\n{place}");
+    }
+    let margin = if style.box_drawing { RULE + 1 } else { 1 };
+    if !diagnostic.detail.is_empty() {
+        let detail = style.wrap(&visible(&diagnostic.detail), margin);
+        let _ = writeln!(text, "\n{}", detail.trim_end_matches('\n'));
+    }
+    let related = related(diagnostic, sources, style);
+    if !related.is_empty() {
+        let _ = write!(text, "\n{related}");
+    }
+    text
+}
+
+fn place(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+    let mut text = String::new();
+    if let Some(address) = &diagnostic.address {
+        let _ = writeln!(text, "  with {},", visible_line(address));
+    }
+    let Some(location) = &diagnostic.location else { return text };
+    let path = visible_line(&location.path);
+    let Some(excerpt) = excerpt::excerpt(location, sources) else {
+        let _ = writeln!(text, "  on {path}:\n  (source code not available)");
+        return text;
+    };
+    let context = diagnostic
+        .context
+        .as_ref()
+        .map(|it| format!(", in {}", visible_line(it)))
+        .unwrap_or_default();
+    let _ = writeln!(text, "  on {path} line {}{context}:", excerpt.start_line);
+    push_code(&excerpt, style, &mut text);
+    push_values(&diagnostic.values, style, &mut text);
+    text
+}
+
+/// The lines, what the diagnostic is about underlined in each.
+fn push_code(excerpt: &Excerpt, style: &Style, text: &mut String) {
+    let mut offset = 0;
+    for (i, line) in excerpt.code.split('\n').enumerate() {
+        let start = excerpt.start.saturating_sub(offset).min(line.len());
+        let end = excerpt.end.saturating_sub(offset).min(line.len());
+        let (before, rest) = line.split_at(start);
+        let (marked, after) = rest.split_at(end.max(start) - start);
+        let marked = style.paint(Paint::Underline, &visible(marked));
+        let _ = writeln!(
+            text,
+            "{:>4}: {}{marked}{}",
+            excerpt.start_line + i,
+            visible(before),
+            visible(after.trim_end_matches('\r'))
+        );
+        offset += line.len() + 1;
+    }
+}
+
+fn push_values(values: &[String], style: &Style, text: &mut String) {
+    if values.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "    {}", style.paint(Paint::Dim, "├────────────────"));
+    let rule = style.paint(Paint::Dim, "│");
+    for value in values {
+        let value = visible_line(value);
+        let verb = [" is ", " has ", " will be "]
+            .iter()
+            .filter_map(|it| value.find(it))
+            .min()
+            .unwrap_or(0);
+        let (name, statement) = value.split_at(verb);
+        let _ = writeln!(text, "    {rule} {}{statement}", style.paint(Paint::Bold, name));
+    }
+}
+
+/// The places that explain the problem, each with its line, under a heading that says what they are.
+fn related(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+    if diagnostic.related.is_empty() {
+        return String::new();
+    }
+    let is_chain = diagnostic.related.iter().all(|it| it.message.contains("ephemeral"));
+    let mut text =
+        if is_chain { "The value is ephemeral because:\n" } else { "Related places:\n" }.to_owned();
+    let widest = diagnostic
+        .related
+        .iter()
+        .map(|it| it.message.chars().count())
+        .filter(|it| *it <= MAX_ALIGNED)
+        .max();
+    for related in &diagnostic.related {
+        let _ = writeln!(text, "{}", related_line(related, widest.unwrap_or(0), sources, style));
+    }
+    text
+}
+
+fn related_line(related: &Related, width: usize, sources: &Sources, style: &Style) -> String {
+    let line = excerpt::line(&related.location, sources);
+    let place = format!("{} line {line}", visible_line(&related.location.path));
+    let message = visible_line(&related.message);
+    format!("  - {message:<width$}  {}", style.paint(Paint::Dim, &place))
+}

@@ -1,0 +1,69 @@
+//! Problems for scripts, in the reference's shape.
+
+use db::{Diagnostic, Location, Severity, Sources};
+use serde_json::{Value as Json, json};
+
+use super::excerpt::{self, Position};
+use crate::json;
+
+/// One problem: severity, summary, detail, address, range, snippet; and `related`, which is ours.
+pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning | Severity::Hint => "warning",
+    };
+    let related = diagnostic
+        .related
+        .iter()
+        .map(|it| json!({"message": it.message, "range": range(&it.location, sources)}));
+    let related: Vec<Json> = related.collect();
+    json::object([
+        ("severity", Some(severity.into())),
+        ("summary", Some(diagnostic.summary.as_str().into())),
+        ("detail", Some(diagnostic.detail.as_str().into())),
+        ("address", diagnostic.address.as_deref().map(Json::from)),
+        ("range", diagnostic.location.as_ref().map(|it| range(it, sources))),
+        ("snippet", snippet(diagnostic, sources)),
+        ("related", (!related.is_empty()).then_some(Json::Array(related))),
+    ])
+}
+
+/// The document of `validate -json`.
+pub fn validate_json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let shown: Vec<_> = diagnostics.iter().filter(|it| it.severity != Severity::Hint).collect();
+    let errors = shown.iter().filter(|it| it.is_error()).count();
+    let document = json!({
+        "format_version": "1.0",
+        "valid": errors == 0,
+        "error_count": errors,
+        "warning_count": shown.len() - errors,
+        "diagnostics": shown.iter().map(|it| diagnostic_json(it, sources)).collect::<Vec<_>>(),
+    });
+    json::pretty(&document)
+}
+
+fn range(location: &Location, sources: &Sources) -> Json {
+    let position = |it: Position| json!({"line": it.line, "column": it.column, "byte": it.byte});
+    let (start, end) = excerpt::positions(location, sources);
+    json!({"filename": &*location.path, "start": position(start), "end": position(end)})
+}
+
+fn snippet(diagnostic: &Diagnostic, sources: &Sources) -> Option<Json> {
+    let excerpt = excerpt::excerpt(diagnostic.location.as_ref()?, sources)?;
+    let values: Vec<Json> = diagnostic.values.iter().map(|it| statement(it)).collect();
+    Some(json!({
+        "context": diagnostic.context,
+        "code": excerpt.code,
+        "start_line": excerpt.start_line,
+        "highlight_start_offset": excerpt.start,
+        "highlight_end_offset": excerpt.end,
+        "values": values,
+    }))
+}
+
+/// `var.x is 5` in its two parts.
+fn statement(value: &str) -> Json {
+    let verb = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min();
+    let (traversal, statement) = verb.map_or(("", value), |at| (&value[..at], &value[at + 1..]));
+    json!({"traversal": traversal, "statement": statement})
+}

@@ -1,0 +1,12 @@
+//! Problems, for people and for scripts.
+
+mod consolidate;
+mod excerpt;
+mod human;
+mod json;
+
+pub use self::{
+    consolidate::{compact_warnings, consolidated},
+    human::diagnostics,
+    json::{diagnostic_json, validate_json},
+};

@@ -1,0 +1,238 @@
+//! Two sides of a value, followed in step.
+
+use state::Action;
+use values::{Kind, MarkKind, Step, Value};
+
+use super::{Act, Secret};
+
+/// A part of an object on both sides.
+#[derive(Clone)]
+pub(super) struct Change<'a> {
+    pub(super) before: Side<'a>,
+    pub(super) after: Side<'a>,
+    /// What remains of the paths that force replacement.
+    pub(super) replace: Vec<&'a [Step]>,
+    /// What is inside of something secret is compared as if it were not.
+    pub(super) is_revealed: bool,
+}
+
+/// One side.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    value: Option<&'a Value>,
+    /// A null here is something that was said, not something that is missing.
+    pub(super) explicit: bool,
+}
+
+impl<'a> Side<'a> {
+    pub(super) const ABSENT: Side<'static> = Side { value: None, explicit: false };
+
+    fn of(value: Option<&'a Value>, explicit: bool) -> Side<'a> {
+        Side { value, explicit }
+    }
+
+    /// The value, if it is known and not null.
+    pub(super) fn get(&self) -> Option<&'a Value> {
+        self.value.filter(|it| it.is_known() && !it.is_null())
+    }
+
+    pub(super) fn is_nil(&self) -> bool {
+        self.get().is_none()
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        self.value.is_some_and(|it| !it.is_known())
+    }
+
+    fn secret(&self) -> Option<MarkKind> {
+        let marks = self.value?.marks();
+        [MarkKind::Ephemeral, MarkKind::Sensitive].into_iter().find(|it| marks.has(*it))
+    }
+
+    /// The elements of a list, set or tuple.
+    pub(super) fn items(&self) -> &'a [Value] {
+        self.get().and_then(Value::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn entries(&self) -> Option<&'a std::collections::BTreeMap<values::Str, Value>> {
+        self.get().and_then(Value::as_map)
+    }
+
+    fn entry(&self, name: &str) -> Side<'a> {
+        let value = self.entries().and_then(|it| it.get(name));
+        Side::of(value, value.is_some())
+    }
+
+    fn item(&self, index: Option<usize>) -> Side<'a> {
+        let value = index.and_then(|it| self.items().get(it));
+        Side::of(value, value.is_some())
+    }
+}
+
+impl<'a> Change<'a> {
+    /// A whole object.
+    pub(super) fn of_block(
+        before: &'a Value,
+        after: &'a Value,
+        replace: Vec<&'a [Step]>,
+    ) -> Change<'a> {
+        let side = |value| Side::of(Some(value), false);
+        Change { before: side(before), after: side(after), replace, is_revealed: false }
+    }
+
+    /// An output: what is there, even if it is null.
+    pub(super) fn of_output(before: &'a Value, after: &'a Value, action: Action) -> Change<'a> {
+        let before =
+            if action == Action::Create { Side::ABSENT } else { Side::of(Some(before), true) };
+        let after =
+            if action == Action::Delete { Side::ABSENT } else { Side::of(Some(after), true) };
+        Change { before, after, replace: Vec::new(), is_revealed: false }
+    }
+
+    /// Two texts that hold JSON.
+    pub(super) fn of_documents(before: Option<&'a Value>, after: Option<&'a Value>) -> Change<'a> {
+        let side = |value: Option<&'a Value>| Side::of(value, value.is_some());
+        Change { before: side(before), after: side(after), replace: Vec::new(), is_revealed: false }
+    }
+
+    /// The same without the null that was said, where blocks and typed objects do not know the difference.
+    pub(super) fn implicit(mut self) -> Change<'a> {
+        self.before.explicit = false;
+        self.after.explicit = false;
+        self
+    }
+
+    /// A text that is empty counts as null: old SDKs know no null text.
+    pub(super) fn without_empty_text(mut self) -> Change<'a> {
+        for side in [&mut self.before, &mut self.after] {
+            if side.get().and_then(Value::as_str) == Some("") {
+                side.value = None;
+            }
+        }
+        self
+    }
+
+    pub(super) fn entry(&self, name: &str) -> Change<'a> {
+        let leads = |step: &Step| match step {
+            Step::Attr(it) => **it == *name,
+            Step::Index(key) => key.as_str() == Some(name),
+        };
+        self.child(self.before.entry(name), self.after.entry(name), leads)
+    }
+
+    /// An element on each side; `None` where there is none.
+    pub(super) fn item(&self, before: Option<usize>, after: Option<usize>) -> Change<'a> {
+        let leads = |step: &Step| match step {
+            Step::Index(key) => {
+                let index = key.as_number().and_then(values::Number::to_usize);
+                index.is_some() && (index == before || index == after)
+            }
+            Step::Attr(_) => false,
+        };
+        self.child(self.before.item(before), self.after.item(after), leads)
+    }
+
+    fn child(
+        &self,
+        before: Side<'a>,
+        after: Side<'a>,
+        leads: impl Fn(&Step) -> bool,
+    ) -> Change<'a> {
+        let replace = self
+            .replace
+            .iter()
+            .filter_map(|path| path.split_first().filter(|(step, _)| leads(step)));
+        let replace = replace.map(|(_, rest)| rest).collect();
+        Change { before, after, replace, is_revealed: self.is_revealed }
+    }
+
+    /// As if it were deleted.
+    pub(super) fn as_delete(&self) -> Change<'a> {
+        Change { after: Side::ABSENT, ..self.clone() }
+    }
+
+    /// As if it were created.
+    pub(super) fn as_create(&self) -> Change<'a> {
+        Change { before: Side::ABSENT, ..self.clone() }
+    }
+
+    /// Whether this very part forces replacement.
+    pub(super) fn forces_replacement(&self) -> bool {
+        self.replace.iter().any(|it| it.is_empty())
+    }
+
+    /// What happens, as far as the two values tell.
+    pub(super) fn act(&self) -> Act {
+        let (no_before, no_after) = (self.before.is_nil(), self.after.is_nil());
+        if no_before && !self.before.explicit && (!no_after || self.after.explicit) {
+            return Act::Create;
+        }
+        if no_after && !self.after.explicit && (!no_before || self.before.explicit) {
+            return Act::Delete;
+        }
+        match self.is_same() && self.before.explicit == self.after.explicit {
+            true => Act::NoOp,
+            false => Act::Update,
+        }
+    }
+
+    /// What happens to a container before its parts are looked at.
+    pub(super) fn act_of_container(&self) -> Act {
+        match (self.before.is_nil(), self.after.is_nil()) {
+            (true, false) => Act::Create,
+            (false, true) => Act::Delete,
+            _ => Act::NoOp,
+        }
+    }
+
+    fn is_same(&self) -> bool {
+        match (self.before.get(), self.after.get()) {
+            (Some(before), Some(after)) => same(before, after),
+            (None, None) => !self.after.is_unknown(),
+            _ => false,
+        }
+    }
+
+    /// How this part is secret, and what happens to it then.
+    pub(super) fn secret(&self) -> Option<(Secret, Act)> {
+        if self.is_revealed {
+            return None;
+        }
+        let (before, after) = (self.before.secret(), self.after.secret());
+        let kind =
+            [before, after].into_iter().flatten().max_by_key(|it| *it == MarkKind::Ephemeral)?;
+        let mut inner = self.clone();
+        inner.after.explicit |= self.after.is_unknown();
+        let mut act = inner.act();
+        let is_same = act == Act::NoOp;
+        let is_nothing = self.before.is_nil()
+            && !self.before.explicit
+            && self.after.is_nil()
+            && !self.after.explicit;
+        if is_same && before.is_some() != after.is_some() && !is_nothing {
+            act = Act::Update;
+        }
+        Some((Secret { kind, before: before.is_some(), after: after.is_some(), is_same }, act))
+    }
+}
+
+/// Whether two values read the same in JSON: types, marks and what is unknown do not count.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    let is_nil = |it: &Value| it.is_null() || !it.is_known();
+    match (a.kind(), b.kind()) {
+        _ if is_nil(a) || is_nil(b) => is_nil(a) && is_nil(b),
+        (Kind::Bool(a), Kind::Bool(b)) => a == b,
+        (Kind::Number(a), Kind::Number(b)) => a == b,
+        (Kind::String(a), Kind::String(b)) => a == b,
+        _ => match (a.as_slice(), b.as_slice(), a.as_map(), b.as_map()) {
+            (Some(a), Some(b), _, _) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            }
+            (_, _, Some(a), Some(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|((key, a), (other, b))| key == other && same(a, b))
+            }
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,234 @@
+//! What changed between two values, and how that is laid out.
+//!
+//! ```text
+//! Change (two sides, their place in the schema) ──compute──► Node (a tree of decisions) ──print──► lines
+//! ```
+
+mod change;
+mod compute;
+mod dynamic;
+mod print;
+mod sequence;
+
+use provider::Block;
+use state::{Action, OutputChange, OutputValue, ResourceChange};
+use values::{MarkKind, Str, Value};
+
+use self::{
+    change::Change,
+    print::{Options, Printer},
+};
+use crate::{
+    plan::PlanView,
+    style::{Paint, Style},
+};
+
+/// What happens to a part of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    NoOp,
+    Create,
+    Update,
+    Delete,
+}
+
+impl Act {
+    /// What happens to a whole, of whose parts one more is known.
+    fn and(self, part: Act) -> Act {
+        match part {
+            Act::NoOp => self,
+            part if part == self => self,
+            _ => Act::Update,
+        }
+    }
+}
+
+/// A decided part.
+#[derive(Debug)]
+pub(crate) struct Node {
+    act: Act,
+    /// It forces replacement.
+    replace: bool,
+    shape: Shape,
+}
+
+/// What there is to show of a part.
+#[derive(Debug)]
+enum Shape {
+    /// Bools, numbers and null.
+    Plain {
+        before: Scalar,
+        after: Scalar,
+    },
+    Text {
+        before: Option<Str>,
+        after: Option<Str>,
+    },
+    /// Known after apply; with what was there before.
+    Unknown(Option<Box<Node>>),
+    Secret(Secret),
+    WriteOnly,
+    /// One kind of value becomes another.
+    TypeChange(Box<Node>, Box<Node>),
+    /// Attributes in order of their names.
+    Object {
+        attributes: Vec<(Str, Node)>,
+        from_schema: bool,
+    },
+    Map {
+        elements: Vec<(Str, Node)>,
+        from_schema: bool,
+    },
+    List {
+        elements: Vec<Node>,
+        from_schema: bool,
+    },
+    Set {
+        elements: Vec<Node>,
+        from_schema: bool,
+    },
+    Block {
+        attributes: Vec<(Str, Node)>,
+        groups: Vec<Group>,
+    },
+    SecretBlock(Secret),
+}
+
+/// A text without quotes; `None` is null.
+type Scalar = Option<String>;
+
+/// A value whose content stays hidden.
+#[derive(Clone, Copy, Debug)]
+struct Secret {
+    /// `(sensitive value)` or `(ephemeral value)`.
+    kind: MarkKind,
+    before: bool,
+    after: bool,
+    /// The content is the same on both sides.
+    is_same: bool,
+}
+
+/// The blocks of one type.
+#[derive(Debug)]
+struct Group {
+    name: Str,
+    replace: bool,
+    /// They are secret as a whole.
+    secret: Option<Secret>,
+    /// With the labels of labelled ones.
+    blocks: Vec<(Option<Str>, Node)>,
+}
+
+/// The symbol in front of an object, three columns wide.
+pub(crate) fn symbol(action: Action, style: &Style) -> String {
+    let red = |text| style.paint(Paint::Red, text);
+    let green = |text| style.paint(Paint::Green, text);
+    match action {
+        Action::Create => format!("  {}", green("+")),
+        Action::Delete => format!("  {}", red("-")),
+        Action::Update => format!("  {}", style.paint(Paint::Yellow, "~")),
+        Action::DeleteThenCreate => format!("{}/{}", red("-"), green("+")),
+        Action::CreateThenDelete => format!("{}/{}", green("+"), red("-")),
+        Action::Read => format!(" {}", style.paint(Paint::Cyan, "<=")),
+        Action::Forget => format!("  {}", red(".")),
+        Action::ForgetThenCreate => format!("{}/{}", red("."), green("+")),
+        Action::NoOp => "   ".to_owned(),
+    }
+}
+
+/// The body of a changed object, from its opening brace on.
+pub(crate) fn resource_body(view: &PlanView<'_>, change: &ResourceChange, style: &Style) -> String {
+    let resource = &change.addr.resource;
+    let schemas = (view.schemas)(&change.provider.source);
+    let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
+    let block = schema.as_ref().map(|it| it.block());
+    let action = change.change.action;
+    let before = shown(&change.change.before, block, view.show_sensitive);
+    let after = match action {
+        // A forgotten object stays as it is.
+        Action::Forget => before.clone(),
+        _ => shown(&change.change.after, block, view.show_sensitive),
+    };
+    let replace: Vec<_> = change.required_replace.iter().map(|it| it.steps()).collect();
+    let node = match block {
+        Some(block) => compute::block(&Change::of_block(&before, &after, replace), block),
+        None => dynamic::as_block(&Change::of_block(&before, &after, replace)),
+    };
+    let options = Options {
+        unchanged: change.change.importing.is_some(),
+        no_symbols: matches!(action, Action::Forget),
+        ..Options::default()
+    };
+    Printer { style, temporary: view.plan.temporary() }.node(&node, 0, options)
+}
+
+/// The body of an object that does not change.
+pub(crate) fn object_body(
+    value: &Value,
+    block: Option<&Block>,
+    show_sensitive: bool,
+    style: &Style,
+) -> String {
+    let value = shown(value, block, show_sensitive);
+    let change = Change::of_block(&value, &value, Vec::new());
+    let node = match block {
+        Some(block) => compute::block(&change, block),
+        None => dynamic::as_block(&change),
+    };
+    let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
+    Printer { style, temporary: None }.node(&node, 0, options)
+}
+
+/// The line, or lines, of a changed output.
+pub(crate) fn output_line(
+    view: &PlanView<'_>,
+    name: &str,
+    width: usize,
+    change: &OutputChange,
+    style: &Style,
+) -> String {
+    let secret = |it: &Value| match change.sensitive && !view.show_sensitive {
+        true => it.with_mark(values::Mark::Sensitive),
+        false => shown(it, None, view.show_sensitive),
+    };
+    let (before, after) = (secret(&change.before), secret(&change.after));
+    let node = dynamic::value(&Change::of_output(&before, &after, change.action));
+    let printer = Printer { style, temporary: view.plan.temporary() };
+    printer.line(name, width, &node, 0, Options::default())
+}
+
+/// An output of a state.
+pub(crate) fn state_output_line(
+    name: &str,
+    output: &OutputValue,
+    show_sensitive: bool,
+    style: &Style,
+) -> String {
+    let value = match output.sensitive && !show_sensitive {
+        true => output.value.with_mark(values::Mark::Sensitive),
+        false => shown(&output.value, None, show_sensitive),
+    };
+    let node = dynamic::value(&Change::of_output(&value, &value, Action::NoOp));
+    let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
+    format!("{name} = {}\n", Printer { style, temporary: None }.node(&node, 0, options))
+}
+
+/// A value with the marks that decide what is hidden.
+fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
+    match (show_sensitive, block) {
+        (true, _) => value.without_deep(MarkKind::Sensitive),
+        (false, Some(block)) if block.has_sensitive() => provider::mark_by_schema(value, block),
+        (false, _) => value.clone(),
+    }
+}
+
+/// The directories that belong to single plans: `PREFIX/ID/…`.
+trait Temporary {
+    fn temporary(&self) -> Option<String>;
+}
+
+impl Temporary for state::Plan {
+    fn temporary(&self) -> Option<String> {
+        (!self.data_dir.is_empty()).then(|| format!("{}/tmp/", self.data_dir.trim_end_matches('/')))
+    }
+}

@@ -1,0 +1,114 @@
+//! Blocks: attributes, then nested blocks by type.
+
+use std::fmt::Write;
+
+use values::Str;
+
+use super::{
+    super::{Group, Shape},
+    Act, Node, Options, Printer, indent, name_of, widest,
+};
+
+/// Attributes that people tell objects apart by: shown even where they do not change.
+const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
+
+impl Printer<'_> {
+    pub(super) fn block(
+        &self,
+        node: &Node,
+        attributes: &[(Str, Node)],
+        groups: &[Group],
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let forces = self.forces(node.replace, options);
+        if attributes.is_empty() && groups.is_empty() {
+            return format!("{{}}{forces}");
+        }
+        let options = Options { forces: false, ..options };
+        let mut text = format!("{{{forces}\n");
+        self.push_attributes(attributes, depth + 1, options, &mut text);
+        let mut hidden = 0;
+        for group in groups {
+            hidden += self.push_group(group, !attributes.is_empty(), depth + 1, options, &mut text);
+        }
+        if hidden > 0 {
+            let _ = write!(text, "\n{}", self.hidden(hidden, "block", depth + 1, options));
+        }
+        let _ = write!(text, "{}{}}}", indent(depth), self.symbol(Act::NoOp, options));
+        text
+    }
+
+    fn push_attributes(
+        &self,
+        attributes: &[(Str, Node)],
+        depth: usize,
+        options: Options,
+        text: &mut String,
+    ) {
+        let names: Vec<String> = attributes.iter().map(|(name, _)| name_of(name)).collect();
+        let width = widest(names.iter());
+        let mut hidden = 0;
+        for (name, (_, attribute)) in names.iter().zip(attributes) {
+            let is_identifying = IDENTIFYING.contains(&name.as_str());
+            if attribute.act == Act::NoOp && !options.unchanged && !is_identifying {
+                hidden += 1;
+                continue;
+            }
+            text.push_str(&self.line(name, width, attribute, depth, options));
+        }
+        text.push_str(&self.hidden(hidden, "attribute", depth, options));
+    }
+
+    /// Gives the number of blocks that are not shown because they do not change.
+    fn push_group(
+        &self,
+        group: &Group,
+        after_attributes: bool,
+        depth: usize,
+        options: Options,
+        text: &mut String,
+    ) -> usize {
+        let mut hidden = 0;
+        let mut is_first = true;
+        for (label, block) in &group.blocks {
+            let covered = group.secret.and_then(|secret| covered(block, secret));
+            let block = covered.as_ref().unwrap_or(block);
+            if block.act == Act::NoOp && !options.unchanged {
+                hidden += 1;
+                continue;
+            }
+            if is_first && after_attributes {
+                text.push('\n');
+            }
+            is_first = false;
+            let options = Options { forces: group.replace, ..options };
+            let label =
+                label.as_ref().map(|it| format!(" {}", values::go_quoted(it))).unwrap_or_default();
+            let body = self.node(block, depth, options);
+            let symbol = self.symbol(block.act, options);
+            text.push_str(&self.warnings(block, depth, options));
+            let _ =
+                writeln!(text, "{}{symbol}{}{label} {body}", indent(depth), name_of(&group.name));
+        }
+        hidden
+    }
+}
+
+/// What is shown of a block whose whole group is secret on the side that it is on.
+fn covered(block: &Node, secret: super::Secret) -> Option<Node> {
+    let is_covered = match block.act {
+        Act::Create => secret.after,
+        Act::Delete => secret.before,
+        Act::Update | Act::NoOp => secret.before || secret.after,
+    };
+    if !is_covered {
+        return None;
+    }
+    let act = match block.act {
+        Act::NoOp if secret.before != secret.after => Act::Update,
+        act => act,
+    };
+    let secret = super::Secret { is_same: block.act == Act::NoOp, ..secret };
+    Some(Node { act, replace: block.replace, shape: Shape::SecretBlock(secret) })
+}

@@ -1,0 +1,237 @@
+//! Lays a decided tree out in lines.
+
+mod block;
+mod collection;
+mod text;
+
+use values::{MarkKind, Str};
+
+use super::{Act, Node, Scalar, Secret, Shape};
+use crate::style::{Paint, Style};
+
+/// How the parts below a point are shown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Options {
+    /// Parts that do not change are shown too.
+    pub(super) unchanged: bool,
+    /// Nothing has a symbol: what is shown does not change at all.
+    pub(super) no_symbols: bool,
+    /// `-> null` is said once, further out.
+    pub(super) no_null: bool,
+    /// Whether a part forces replacement is decided further out.
+    pub(super) forces: bool,
+}
+
+/// Writes nodes in a style.
+pub(super) struct Printer<'a> {
+    pub(super) style: &'a Style,
+    /// What the names of directories that belong to single plans begin with.
+    pub(super) temporary: Option<String>,
+}
+
+impl Printer<'_> {
+    /// A node without its name. The first line begins where the caller stands, the others are indented.
+    pub(super) fn node(&self, node: &Node, depth: usize, options: Options) -> String {
+        match &node.shape {
+            Shape::Plain { before, after } => self.plain(node, before, after, options),
+            Shape::Text { before, after } => {
+                self.text(node, before.as_ref(), after.as_ref(), depth, options)
+            }
+            Shape::Unknown(before) => self.unknown(node, before.as_deref(), depth, options),
+            Shape::Secret(secret) => {
+                let label = match secret.kind {
+                    MarkKind::Ephemeral => "(ephemeral value)",
+                    _ => "(sensitive value)",
+                };
+                self.with_suffixes(label, node, options)
+            }
+            Shape::WriteOnly => self.with_suffixes("(write-only attribute)", node, options),
+            Shape::TypeChange(before, after) => {
+                let before = self.node(before, depth, Options { no_null: true, ..options });
+                let after = self.node(after, depth, options);
+                format!("{before} {} {after}", self.arrow())
+            }
+            Shape::Object { attributes, from_schema } => {
+                self.object(node, attributes, *from_schema, depth, options)
+            }
+            Shape::Map { elements, from_schema } => {
+                self.map(node, elements, *from_schema, depth, options)
+            }
+            Shape::List { elements, from_schema } => {
+                self.list(node, elements, *from_schema, depth, options)
+            }
+            Shape::Set { elements, from_schema } => {
+                self.set(node, elements, *from_schema, depth, options)
+            }
+            Shape::Block { attributes, groups } => {
+                self.block(node, attributes, groups, depth, options)
+            }
+            Shape::SecretBlock(_) => self.secret_block(node, depth, options),
+        }
+    }
+
+    /// A named node on lines of its own, with its symbol and its warnings.
+    pub(super) fn line(
+        &self,
+        name: &str,
+        width: usize,
+        node: &Node,
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let body = self.node(node, depth, options);
+        let symbol = self.symbol(node.act, options);
+        let pad = " ".repeat(width.saturating_sub(name.chars().count()));
+        format!(
+            "{}{}{symbol}{name}{pad} = {body}\n",
+            self.warnings(node, depth, options),
+            indent(depth)
+        )
+    }
+
+    fn plain(&self, node: &Node, before: &Scalar, after: &Scalar, options: Options) -> String {
+        let shown =
+            |it: &Scalar| it.clone().unwrap_or_else(|| self.style.paint(Paint::Dim, "null"));
+        let (before, after) = (shown(before), shown(after));
+        let forces = self.forces(node.replace, options);
+        match node.act {
+            Act::Create => format!("{after}{forces}"),
+            Act::Delete => format!("{before}{}{forces}", self.null_suffix(node.act, options)),
+            Act::NoOp => format!("{before}{forces}"),
+            Act::Update => format!("{before} {} {after}{forces}", self.arrow()),
+        }
+    }
+
+    fn unknown(
+        &self,
+        node: &Node,
+        before: Option<&Node>,
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let forces = self.forces(node.replace, options);
+        if node.act == Act::Create {
+            return format!("(known after apply){forces}");
+        }
+        let options = Options { no_null: true, ..options };
+        let before = before.map_or_else(
+            || self.style.paint(Paint::Dim, "null"),
+            |it| self.node(it, depth, options),
+        );
+        format!("{before} {} (known after apply){forces}", self.arrow())
+    }
+
+    fn with_suffixes(&self, label: &str, node: &Node, options: Options) -> String {
+        format!(
+            "{label}{}{}",
+            self.null_suffix(node.act, options),
+            self.forces(node.replace, options)
+        )
+    }
+
+    /// A block that is secret as a whole.
+    fn secret_block(&self, node: &Node, depth: usize, options: Options) -> String {
+        let pad = indent(depth + 1);
+        let none = self.symbol(Act::NoOp, options);
+        let closing = format!("{}{none}}}", indent(depth));
+        format!(
+            "{{{}\n{pad}{none}# At least one attribute in this block is (or was) sensitive,\n{pad}{none}# so its contents will not be displayed.\n{closing}",
+            self.forces(node.replace, options)
+        )
+    }
+
+    fn arrow(&self) -> String {
+        self.style.paint(Paint::Yellow, "->")
+    }
+
+    fn null_suffix(&self, act: Act, options: Options) -> String {
+        match act == Act::Delete && !options.no_null {
+            true => self.style.paint(Paint::Dim, " -> null"),
+            false => String::new(),
+        }
+    }
+
+    fn forces(&self, replace: bool, options: Options) -> String {
+        match replace || options.forces {
+            true => self.style.paint(Paint::Red, " # forces replacement"),
+            false => String::new(),
+        }
+    }
+
+    fn symbol(&self, act: Act, options: Options) -> String {
+        let (paint, symbol) = match act {
+            _ if options.no_symbols => return String::new(),
+            Act::NoOp => return "  ".to_owned(),
+            Act::Create => (Paint::Green, "+"),
+            Act::Delete => (Paint::Red, "-"),
+            Act::Update => (Paint::Yellow, "~"),
+        };
+        format!("{} ", self.style.paint(paint, symbol))
+    }
+
+    /// Lines above a part whose secrecy changes.
+    fn warnings(&self, node: &Node, depth: usize, options: Options) -> String {
+        let (secret, what) = match &node.shape {
+            Shape::Secret(it) => (it, "attribute value"),
+            Shape::SecretBlock(it) => (it, "block"),
+            _ => return String::new(),
+        };
+        if secret.before == secret.after || matches!(node.act, Act::Create | Act::Delete) {
+            return String::new();
+        }
+        let lines = warning(secret, what).into_iter();
+        lines
+            .map(|it| {
+                format!(
+                    "{}{}{}\n",
+                    indent(depth),
+                    self.symbol(Act::NoOp, options),
+                    self.style.paint(Paint::Yellow, &it)
+                )
+            })
+            .collect()
+    }
+
+    /// `# (2 unchanged attributes hidden)` on a line of its own.
+    fn hidden(&self, n: usize, noun: &str, depth: usize, options: Options) -> String {
+        if n == 0 {
+            return String::new();
+        }
+        let plural = if n == 1 { "" } else { "s" };
+        let text =
+            self.style.paint(Paint::Dim, &format!("# ({n} unchanged {noun}{plural} hidden)"));
+        format!("{}{}{text}\n", indent(depth), self.symbol(Act::NoOp, options))
+    }
+}
+
+fn warning(secret: &Secret, what: &str) -> [String; 2] {
+    let unchanged = if secret.is_same { " The value is unchanged." } else { "" };
+    match secret.before {
+        true => [
+            format!("# Warning: this {what} will no longer be marked as sensitive"),
+            format!("# after applying this change.{unchanged}"),
+        ],
+        false => [
+            format!("# Warning: this {what} will be marked as sensitive and will not"),
+            format!("# display in UI output after applying this change.{unchanged}"),
+        ],
+    }
+}
+
+/// Two columns for the symbol stand at the end of every four.
+fn indent(depth: usize) -> String {
+    " ".repeat(depth * 4 + 2)
+}
+
+/// Names as a configuration would have them: quoted where they are no identifiers.
+fn name_of(key: &Str) -> String {
+    let is_start = |it: char| it.is_alphabetic() || it == '_';
+    let mut characters = key.chars();
+    let is_identifier = characters.next().is_some_and(is_start)
+        && characters.all(|it| it.is_alphanumeric() || it == '_' || it == '-');
+    if is_identifier { key.to_string() } else { values::go_quoted(key) }
+}
+
+fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
+    names.map(|it| it.chars().count()).max().unwrap_or(0)
+}

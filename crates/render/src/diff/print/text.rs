@@ -1,0 +1,224 @@
+//! Texts: quoted, line by line, or as the JSON that they hold.
+
+use values::{Str, Value};
+
+use super::{
+    super::{change::Change, dynamic, sequence},
+    Act, Node, Options, Paint, Printer, indent,
+};
+use crate::style::visible_line;
+
+/// What a text is.
+enum Reading {
+    Null,
+    Quoted(String),
+    /// Trimmed.
+    Lines(String),
+    Json(Value),
+}
+
+fn read(text: Option<&Str>) -> Reading {
+    let Some(text) = text else { return Reading::Null };
+    if text.starts_with(['{', '['])
+        && let Ok(json) = values::json::decode_implied(text.as_bytes())
+    {
+        return Reading::Json(json);
+    }
+    match text.contains('\n') {
+        true => Reading::Lines(text.trim().to_owned()),
+        false => Reading::Quoted(values::go_quoted(text)),
+    }
+}
+
+impl Printer<'_> {
+    pub(super) fn text(
+        &self,
+        node: &Node,
+        before: Option<&Str>,
+        after: Option<&Str>,
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let forces = self.forces(node.replace, options);
+        match node.act {
+            Act::Create | Act::NoOp => match read(after) {
+                Reading::Json(json) => {
+                    let before = (node.act == Act::NoOp).then_some(&json);
+                    self.document(node, before, Some(&json), depth, options)
+                }
+                Reading::Lines(text) => {
+                    self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
+                }
+                other => format!("{}{forces}", self.simple(&other)),
+            },
+            Act::Delete => match read(before) {
+                Reading::Json(json) => self.document(node, Some(&json), None, depth, options),
+                Reading::Lines(text) => {
+                    self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
+                }
+                // `null -> null` would say nothing.
+                Reading::Null => format!("{}{forces}", self.simple(&Reading::Null)),
+                other => format!(
+                    "{}{}{forces}",
+                    self.simple(&other),
+                    self.null_suffix(node.act, options)
+                ),
+            },
+            Act::Update => self.updated_text(node, before, after, depth, options),
+        }
+    }
+
+    fn updated_text(
+        &self,
+        node: &Node,
+        before: Option<&Str>,
+        after: Option<&Str>,
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let forces = self.forces(node.replace, options);
+        match (read(before), read(after)) {
+            (Reading::Json(before), Reading::Json(after)) => {
+                self.document(node, Some(&before), Some(&after), depth, options)
+            }
+            (old @ Reading::Json(_), _) | (old, Reading::Json(_)) => {
+                let _ = old;
+                let part = |act, text: Option<&Str>| match act {
+                    Act::Delete => self.text(
+                        &bare(act),
+                        text,
+                        None,
+                        depth,
+                        Options { no_null: true, ..options },
+                    ),
+                    act => self.text(&bare(act), None, text, depth, options),
+                };
+                format!(
+                    "{} {} {}",
+                    part(Act::Delete, before),
+                    self.arrow(),
+                    part(Act::Create, after)
+                )
+            }
+            (
+                old @ (Reading::Quoted(_) | Reading::Null),
+                new @ (Reading::Quoted(_) | Reading::Null),
+            ) => {
+                if let Some(text) = self.moved_temporary(before, after) {
+                    return format!("{text}{forces}");
+                }
+                format!("{} {} {}{forces}", self.simple(&old), self.arrow(), self.simple(&new))
+            }
+            _ => {
+                let trimmed =
+                    |it: Option<&Str>| it.map(|it| it.trim().to_owned()).unwrap_or_default();
+                let lines = self.changed_lines(&trimmed(before), &trimmed(after), depth, options);
+                self.heredoc(node, lines, depth, options)
+            }
+        }
+    }
+
+    fn simple(&self, reading: &Reading) -> String {
+        match reading {
+            Reading::Quoted(text) => text.clone(),
+            _ => self.style.paint(Paint::Dim, "null"),
+        }
+    }
+
+    /// Two paths that differ only in the plan whose temporary directory they lie in.
+    fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
+        let prefix = self.temporary.as_deref()?;
+        let rest = |text: Option<&Str>| {
+            let (_, rest) = text?.strip_prefix(prefix)?.split_once('/')?;
+            Some(rest.to_owned())
+        };
+        let (old, new) = (rest(before)?, rest(after)?);
+        let note = self.style.paint(Paint::Dim, "# only the plan's temporary directory differs");
+        (old == new)
+            .then(|| format!("{} {note}", values::go_quoted(&format!("${{path.temp}}/{new}"))))
+    }
+
+    fn same_lines(&self, text: &str, depth: usize, options: Options) -> Vec<String> {
+        text.split('\n').map(|line| self.text_line(Act::NoOp, line, depth, options)).collect()
+    }
+
+    fn changed_lines(
+        &self,
+        before: &str,
+        after: &str,
+        depth: usize,
+        options: Options,
+    ) -> Vec<String> {
+        let before: Vec<&str> = before.split('\n').collect();
+        let after: Vec<&str> = after.split('\n').collect();
+        let line = |pair: sequence::Pair| match pair {
+            (Some(i), Some(_)) => self.text_line(Act::NoOp, before[i], depth, options),
+            (Some(i), None) => self.text_line(Act::Delete, before[i], depth, options),
+            (None, Some(j)) => self.text_line(Act::Create, after[j], depth, options),
+            (None, None) => String::new(),
+        };
+        sequence::lines(&before, &after).into_iter().map(line).collect()
+    }
+
+    fn text_line(&self, act: Act, line: &str, depth: usize, options: Options) -> String {
+        format!("{}{}{}\n", indent(depth + 1), self.symbol(act, options), visible_text(line))
+    }
+
+    fn heredoc(&self, node: &Node, lines: Vec<String>, depth: usize, options: Options) -> String {
+        let forces = self.forces(node.replace, options);
+        let end = self.closing("EOT", node, depth, options);
+        format!("<<-EOT{forces}\n{}{end}", lines.concat())
+    }
+
+    /// A text that holds JSON, as the call that would make it.
+    fn document(
+        &self,
+        node: &Node,
+        before: Option<&Value>,
+        after: Option<&Value>,
+        depth: usize,
+        options: Options,
+    ) -> String {
+        let inner = dynamic::value(&Change::of_documents(before, after));
+        let is_whitespace = inner.act == Act::NoOp && node.act == Act::Update;
+        let note = match (is_whitespace, node.replace) {
+            (true, true) => " # whitespace changes force replacement".to_owned(),
+            (true, false) => " # whitespace changes".to_owned(),
+            (false, _) => String::new(),
+        };
+        let forces = if is_whitespace { String::new() } else { self.forces(node.replace, options) };
+        let inner_options = Options {
+            no_null: true,
+            forces: false,
+            // A document of which nothing changes but its spaces would be empty.
+            unchanged: options.unchanged || is_whitespace,
+            ..options
+        };
+        let text = self.node(&inner, depth + 1, inner_options);
+        if !text.contains('\n') {
+            let null = self.null_suffix(node.act, options);
+            return format!("jsonencode({text}){null}{note}{forces}");
+        }
+        // The call has the symbol of a creation or deletion already.
+        let act = match node.act {
+            Act::Create | Act::Delete => Act::NoOp,
+            _ => inner.act,
+        };
+        let symbol = self.symbol(act, options);
+        let end = self.closing(")", node, depth, options);
+        format!("jsonencode({note}{forces}\n{}{symbol}{text}\n{end}", indent(depth + 1))
+    }
+}
+
+/// A text that nothing is said about but what happens to it.
+fn bare(act: Act) -> Node {
+    Node { act, replace: false, shape: super::Shape::WriteOnly }
+}
+
+/// A line of a text as it is, but for what would move the cursor.
+fn visible_text(line: &str) -> String {
+    match line.contains(|it: char| it.is_control() && it != '\t') {
+        true => visible_line(line),
+        false => line.to_owned(),
+    }
+}

@@ -1,0 +1,156 @@
+//! Progress as lines for people.
+
+use std::time::Duration;
+
+use engine::{ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, ObjectId, Operation};
+
+use crate::style::{Paint, Style, visible_line};
+
+/// Longer identifiers are cut in the middle of lines of progress.
+const MAX_ID: usize = 80;
+
+/// The line for an event, ended; `None` where people are shown nothing.
+///
+/// Diagnostics are not lines of progress: they are shown at the end, by [`diagnostics`](crate::diagnostics). The summary
+/// of an apply is a line with an empty one before it; that of a plan is part of [`plan`](crate::plan()).
+pub fn event(event: &Event, style: &Style) -> Option<String> {
+    if let Event::Summary { operation, counts } = event {
+        return (*operation != Operation::Plan).then(|| {
+            format!("\n{}\n", style.paint(Paint::BoldGreen, &summary(*operation, counts)))
+        });
+    }
+    if let Event::ProvisionOutput { address, provisioner, line } = event {
+        let prefix = style.paint(Paint::Bold, &format!("{address} ({provisioner}):"));
+        return Some(format!("{prefix} {}\n", visible_line(line)));
+    }
+    if matches!(event, Event::Stopping) {
+        return Some(format!("{}\n", style.paint(Paint::Bold, "Stopping operation...")));
+    }
+    let text = message(event)?;
+    Some(format!("{}\n", style.paint(Paint::Bold, &text)))
+}
+
+/// What a line of progress says, with the address in front.
+pub(super) fn message(event: &Event) -> Option<String> {
+    let (address, text) = match event {
+        Event::RefreshStart { address, id } => {
+            (address, format!("Refreshing state...{}", suffix(id)))
+        }
+        Event::ApplyStart { address, action, id } => {
+            (address, format!("{}...{}", doing(*action), suffix(id)))
+        }
+        Event::ApplyProgress { address, action, id, elapsed } => {
+            let id = id.as_ref().map(|it| format!("{}, ", shortened(it))).unwrap_or_default();
+            let doing = doing(*action).to_lowercase();
+            (address, format!("Still {doing}... [{id}{} elapsed]", duration(*elapsed)))
+        }
+        Event::ApplyComplete { address, action, id, elapsed } => (
+            address,
+            format!("{} complete after {}{}", done(*action), duration(*elapsed), suffix(id)),
+        ),
+        Event::ProvisionStart { address, provisioner } => {
+            (address, format!("Provisioning with '{provisioner}'..."))
+        }
+        Event::EphemeralStart { address, action } => (address, format!("{}...", handling(*action))),
+        Event::EphemeralProgress { address, action, elapsed } => (
+            address,
+            format!(
+                "Still {}... [{} elapsed]",
+                handling(*action).to_lowercase(),
+                duration(*elapsed)
+            ),
+        ),
+        Event::EphemeralComplete { address, action, elapsed } => {
+            (address, format!("{} complete after {}", handling(*action), duration(*elapsed)))
+        }
+        Event::Deferred { address, reason } => (address, deferred(*reason).to_owned()),
+        _ => return None,
+    };
+    Some(format!("{address}: {text}"))
+}
+
+/// The words for counts: `Apply complete! Resources: 1 added, 0 changed, 0 destroyed.`
+pub fn summary(operation: Operation, counts: &ChangeCounts) -> String {
+    let ChangeCounts { import, add, change, destroy, forget } = *counts;
+    let some = |n: usize, text: String| if n > 0 { text } else { String::new() };
+    match operation {
+        Operation::Plan => {
+            let imported = some(import, format!("{import} to import, "));
+            let forgotten = some(forget, format!(", {forget} to forget"));
+            format!(
+                "Plan: {imported}{add} to add, {change} to change, {destroy} to destroy{forgotten}."
+            )
+        }
+        Operation::Apply => {
+            let imported = some(import, format!("{import} imported, "));
+            let forgotten = some(forget, format!(", {forget} forgotten"));
+            format!(
+                "Apply complete! Resources: {imported}{add} added, {change} changed, {destroy} destroyed{forgotten}."
+            )
+        }
+        Operation::Destroy => {
+            let forgotten = some(forget, format!(", {forget} forgotten"));
+            format!("Destroy complete! Resources: {destroy} destroyed{forgotten}.")
+        }
+    }
+}
+
+fn doing(action: ApplyAction) -> &'static str {
+    match action {
+        ApplyAction::Create => "Creating",
+        ApplyAction::Update => "Modifying",
+        ApplyAction::Delete => "Destroying",
+        ApplyAction::Read => "Reading",
+    }
+}
+
+fn done(action: ApplyAction) -> &'static str {
+    match action {
+        ApplyAction::Create => "Creation",
+        ApplyAction::Update => "Modifications",
+        ApplyAction::Delete => "Destruction",
+        ApplyAction::Read => "Read",
+    }
+}
+
+fn handling(action: EphemeralAction) -> &'static str {
+    match action {
+        EphemeralAction::Open => "Opening",
+        EphemeralAction::Renew => "Renewing",
+        EphemeralAction::Close => "Closing",
+    }
+}
+
+fn deferred(reason: DeferReason) -> &'static str {
+    match reason {
+        DeferReason::ConfigUnknown => "Configuration unknown, deferring...",
+        DeferReason::DependencyPending => "Dependencies pending, deferring...",
+    }
+}
+
+fn suffix(id: &Option<ObjectId>) -> String {
+    id.as_ref().map(|it| format!(" [{}]", shortened(it))).unwrap_or_default()
+}
+
+fn shortened(id: &ObjectId) -> String {
+    let text = visible_line(&id.value);
+    let length = text.chars().count();
+    if length <= MAX_ID {
+        return format!("{}={text}", id.key);
+    }
+    let half = (MAX_ID - 3) / 2;
+    let head: String = text.chars().take(half + 1).collect();
+    let tail: String = text.chars().skip(length - half).collect();
+    format!("{}={head}...{tail}", id.key)
+}
+
+/// Whole seconds as Go prints them: `0s`, `1m5s`, `2h0m3s`.
+fn duration(elapsed: Duration) -> String {
+    let seconds = (elapsed.as_millis() + 500) / 1000;
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m{rest}s"),
+        _ => format!("{hours}h{minutes}m{rest}s"),
+    }
+}

@@ -1,0 +1,164 @@
+//! JSON as the reference writes it: `<`, `>` and `&` escaped, numbers as their own text, fields in a fixed order.
+
+use serde_json::{Map, Value as Json};
+use values::{Kind, MarkKind, Value};
+
+/// Compact text.
+pub(crate) fn compact(json: &Json) -> String {
+    let mut text = String::new();
+    write(json, None, 0, &mut text);
+    text
+}
+
+/// Text with an indentation of two spaces.
+pub(crate) fn pretty(json: &Json) -> String {
+    let mut text = String::new();
+    write(json, Some("  "), 0, &mut text);
+    text
+}
+
+fn write(json: &Json, indent: Option<&str>, depth: usize, text: &mut String) {
+    let brake = |depth: usize, text: &mut String| {
+        if let Some(indent) = indent {
+            text.push('\n');
+            (0..depth).for_each(|_| text.push_str(indent));
+        }
+    };
+    match json {
+        Json::String(it) => values::json::write_string(it, text),
+        Json::Array(items) if !items.is_empty() => {
+            text.push('[');
+            for (i, item) in items.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { "," });
+                brake(depth + 1, text);
+                write(item, indent, depth + 1, text);
+            }
+            brake(depth, text);
+            text.push(']');
+        }
+        Json::Object(entries) if !entries.is_empty() => {
+            text.push('{');
+            for (i, (key, item)) in entries.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { "," });
+                brake(depth + 1, text);
+                values::json::write_string(key, text);
+                text.push_str(if indent.is_some() { ": " } else { ":" });
+                write(item, indent, depth + 1, text);
+            }
+            brake(depth, text);
+            text.push('}');
+        }
+        Json::Array(_) => text.push_str("[]"),
+        Json::Object(_) => text.push_str("{}"),
+        Json::Null | Json::Bool(_) | Json::Number(_) => text.push_str(&json.to_string()),
+    }
+}
+
+/// An object of the fields that have something in them.
+pub(crate) fn object<const N: usize>(fields: [(&str, Option<Json>); N]) -> Json {
+    let fields = fields.into_iter().filter_map(|(name, it)| Some((name.to_owned(), it?)));
+    Json::Object(fields.collect())
+}
+
+/// A value in clear. Unknown parts are left out of maps and objects and null elsewhere; `None`: it is unknown as a whole.
+///
+/// An ephemeral part is null: there is no format that may hold one.
+pub(crate) fn known(value: &Value) -> Option<Json> {
+    if value.marks().has(MarkKind::Ephemeral) {
+        return Some(Json::Null);
+    }
+    Some(match value.kind() {
+        Kind::Unknown(_) => return None,
+        Kind::Null => Json::Null,
+        Kind::Bool(it) => it.into(),
+        Kind::Number(it) => number(it),
+        Kind::String(it) => Json::String(it.to_string()),
+        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+            items.iter().map(|it| known(it).unwrap_or(Json::Null)).collect()
+        }
+        Kind::Map(entries) | Kind::Object(entries) => {
+            let entries =
+                entries.iter().filter_map(|(key, it)| Some((key.to_string(), known(it)?)));
+            Json::Object(entries.collect())
+        }
+    })
+}
+
+/// A number that keeps its text. Infinity has none in JSON and becomes null.
+pub(crate) fn number(number: &values::Number) -> Json {
+    serde_json::from_str::<serde_json::Number>(&number.to_string()).map_or(Json::Null, Json::Number)
+}
+
+/// Where a value is not known: `true` in its place, `false` in the place of every known element of a list; what has
+/// nothing unknown inside is left out of objects.
+pub(crate) fn unknown_flags(value: &Value) -> Json {
+    flags(value, &|it| !it.is_known())
+}
+
+/// Where a value is sensitive, in the same form.
+pub(crate) fn sensitive_flags(value: &Value) -> Json {
+    flags(value, &|it| it.marks().has(MarkKind::Sensitive) || it.marks().has(MarkKind::Ephemeral))
+}
+
+fn flags(value: &Value, is_set: &impl Fn(&Value) -> bool) -> Json {
+    if is_set(value) {
+        return Json::Bool(true);
+    }
+    match value.kind() {
+        Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+            items.iter().map(|it| flags(it, is_set)).collect()
+        }
+        Kind::Map(entries) | Kind::Object(entries) => {
+            let entries = entries.iter().map(|(key, it)| (key.to_string(), flags(it, is_set)));
+            Json::Object(entries.filter(|(_, it)| *it != Json::Bool(false)).collect())
+        }
+        Kind::Unknown(_) => match value.ty() {
+            values::Type::Map(_) | values::Type::Object(_) => Json::Object(Map::new()),
+            values::Type::List(_) | values::Type::Set(_) | values::Type::Tuple(_) => {
+                Json::Array(Vec::new())
+            }
+            _ => Json::Bool(false),
+        },
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => Json::Bool(false),
+    }
+}
+
+/// A type in JSON: `"string"`, `["list","string"]`.
+pub(crate) fn of_type(ty: &values::Type) -> Json {
+    serde_json::from_str(&values::json::type_to_json(ty)).unwrap_or(Json::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use values::{Mark, Number, Type};
+
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits_and_html_is_escaped() {
+        let number = Number::parse("12345678901234567890.125").expect("a number");
+        let value =
+            Value::object_from([("a<", Value::number(number)), ("n", Value::null(Type::Dynamic))]);
+        let json = known(&value).expect("known");
+        assert_eq!(compact(&json), "{\"a\\u003c\":12345678901234567890.125,\"n\":null}");
+    }
+
+    #[test]
+    fn unknown_parts_are_left_out_of_objects_and_null_in_lists() {
+        let unknown = || Value::unknown(Type::String);
+        let value = Value::object_from([
+            ("u", unknown()),
+            ("l", Value::tuple(vec![unknown(), Value::int(1)])),
+        ]);
+        assert_eq!(compact(&known(&value).expect("known")), r#"{"l":[null,1]}"#);
+        assert_eq!(compact(&unknown_flags(&value)), r#"{"l":[true,false],"u":true}"#);
+    }
+
+    #[test]
+    fn an_ephemeral_value_is_null_and_flagged() {
+        let value =
+            Value::object_from([("e", Value::string("hunter2").with_mark(Mark::Ephemeral))]);
+        assert_eq!(compact(&known(&value).expect("known")), r#"{"e":null}"#);
+        assert_eq!(compact(&sensitive_flags(&value)), r#"{"e":true}"#);
+    }
+}

@@ -1,0 +1,70 @@
+//! Outputs of the root module.
+
+use serde_json::{Map, Value as Json};
+use state::{OutputValue, State};
+use values::{Kind, MarkKind, Value};
+
+use crate::{json, style::Style, value::value};
+
+/// Every output on a line of its own, as `NAME = VALUE`; sensitive ones without value unless asked for.
+///
+/// The heading `Outputs:` is the caller's: `output` has none.
+pub fn outputs(state: &State, show_sensitive: bool, _style: &Style) -> String {
+    let shown = state
+        .outputs
+        .iter()
+        .map(|(name, output)| format!("{name} = {}\n", output_value(output, show_sensitive)));
+    shown.collect()
+}
+
+/// The value of one output, or what stands in its place.
+pub fn output_value(output: &OutputValue, show_sensitive: bool) -> String {
+    let hidden = output.sensitive || output.value.marks().has(MarkKind::Sensitive);
+    match (hidden, show_sensitive) {
+        (true, false) => "<sensitive>".to_owned(),
+        (_, true) => value(&output.value.without_deep(MarkKind::Sensitive)),
+        (false, false) => value(&output.value),
+    }
+}
+
+/// All outputs with type and value, sensitive ones in clear: the document of `output -json`.
+pub fn outputs_json(state: &State) -> String {
+    let entries = state.outputs.iter().map(|(name, output)| {
+        let described = json::object([
+            ("deprecated", output.deprecated.clone().map(Json::String)),
+            ("sensitive", Some(output.sensitive.into())),
+            ("type", Some(json::of_type(&output.value.ty()))),
+            ("value", json::known(&output.value)),
+        ]);
+        (name.to_string(), described)
+    });
+    json::pretty(&Json::Object(entries.collect::<Map<_, _>>()))
+}
+
+/// One value: the document of `output -json NAME`.
+pub fn output_json(value: &Value) -> String {
+    json::compact(&json::known(value).unwrap_or(Json::Null))
+}
+
+/// One value as bare text, for shells.
+///
+/// # Errors
+/// The reason, in a sentence, where the value is no single text: collections, null, and whatever is ephemeral.
+pub fn output_raw(value: &Value) -> Result<String, String> {
+    if value.marks().has(MarkKind::Ephemeral) {
+        return Err("The value is ephemeral, so it cannot be shown.".to_owned());
+    }
+    match value.kind() {
+        Kind::String(text) => Ok(text.to_string()),
+        Kind::Number(number) => Ok(number.to_string()),
+        Kind::Bool(it) => Ok(it.to_string()),
+        Kind::Null => {
+            Err("The value is null, and strings for scripts cannot represent that.".to_owned())
+        }
+        Kind::Unknown(_) => Err("The value will be known only after apply.".to_owned()),
+        _ => Err(format!(
+            "The -raw option only supports strings, numbers and booleans, but the value is {}. Use the -json option for machine-readable representations of values that have other types.",
+            value.ty().friendly_name()
+        )),
+    }
+}

@@ -1,0 +1,200 @@
+//! The comment above an object: what happens to it and why.
+
+use addr::{InstanceKey, ResourceInstance};
+use state::{Action, Importing, Reason, ResourceChange};
+
+use crate::style::{Paint, Style, visible_line};
+
+/// Why a section lists objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// They will be changed.
+    Proposed,
+    /// They were changed by others.
+    Drift,
+}
+
+/// All lines, each ended.
+pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) -> String {
+    let mut lines = Lines { text: String::new(), style };
+    let mut address = change.addr.to_string();
+    if let Some(key) = change.deposed {
+        address.push_str(&format!(" (deposed object {key})"));
+    }
+    lines.headline(&address, &headline(change, section, style));
+    for reason in reasons(change, section) {
+        lines.push(&reason);
+    }
+    if let Some(previous) =
+        change.previous_addr.as_ref().filter(|it| **it != change.addr && !is_move_only(change))
+    {
+        lines.push(&format!("(moved from {previous})"));
+    }
+    import_lines(change, &mut lines);
+    lines.text
+}
+
+struct Lines<'a> {
+    text: String,
+    style: &'a Style,
+}
+
+impl Lines<'_> {
+    fn headline(&mut self, address: &str, what: &str) {
+        let address = self.style.paint(Paint::Bold, &format!("  # {address}"));
+        self.text.push_str(&format!("{address} {what}\n"));
+    }
+
+    fn push(&mut self, line: &str) {
+        self.text.push_str(&format!("  # {line}\n"));
+    }
+}
+
+/// Whether nothing happens but that an object gets another address.
+pub(super) fn is_move_only(change: &ResourceChange) -> bool {
+    change.change.action == Action::NoOp && is_moved(change)
+}
+
+pub(super) fn is_moved(change: &ResourceChange) -> bool {
+    change.previous_addr.as_ref().is_some_and(|it| *it != change.addr)
+}
+
+fn headline(change: &ResourceChange, section: Section, style: &Style) -> String {
+    let is_drift = section == Section::Drift;
+    let is_deposed = change.deposed.is_some();
+    let red = |text: &str| style.paint(Paint::BoldRed, text);
+    match change.change.action {
+        Action::Create => "will be created".to_owned(),
+        Action::Read => "will be read during apply".to_owned(),
+        Action::Update if is_drift => "has changed".to_owned(),
+        Action::Update => "will be updated in-place".to_owned(),
+        Action::DeleteThenCreate | Action::CreateThenDelete => replacement(change, &red),
+        Action::Delete if is_drift => "has been deleted".to_owned(),
+        Action::Delete if is_deposed => format!("will be {}", red("destroyed")),
+        Action::Delete => format!("will be {}", red("destroyed")),
+        Action::Forget => {
+            "will be removed from the OpenTofu state but will not be destroyed".to_owned()
+        }
+        Action::ForgetThenCreate => {
+            replacement(change, &red)
+                + " - older instance will not be destroyed (lifecycle.destroy = false)"
+        }
+        Action::NoOp => match &change.previous_addr {
+            Some(_) if is_move_only(change) => {
+                format!("has moved to {}", style.paint(Paint::Bold, &change.addr.to_string()))
+            }
+            _ if change.change.importing.is_some() => "will be imported".to_owned(),
+            _ => "is unchanged".to_owned(),
+        },
+    }
+}
+
+fn replacement(change: &ResourceChange, red: &dyn Fn(&str) -> String) -> String {
+    match change.reason {
+        Some(Reason::ReplaceBecauseTainted) => {
+            format!("is tainted, so it must be {}", red("replaced"))
+        }
+        Some(Reason::ReplaceByRequest) => format!("will be {}, as requested", red("replaced")),
+        Some(Reason::ReplaceByTriggers) => {
+            format!("will be {} due to changes in replace_triggered_by", red("replaced"))
+        }
+        _ => format!("must be {}", red("replaced")),
+    }
+}
+
+/// Lines that say why.
+fn reasons(change: &ResourceChange, section: Section) -> Vec<String> {
+    let mut lines = Vec::new();
+    if change.deposed.is_some()
+        && change.change.action == Action::Delete
+        && section == Section::Proposed
+    {
+        lines.push("(left over from a partially-failed replacement of this instance)".to_owned());
+    }
+    if change.change.action == Action::Update && change.deposed.is_some() {
+        lines.push("(left over from a partially-failed replacement of this instance)".to_owned());
+    }
+    lines.extend(change.reason.and_then(|it| reason(it, change)));
+    lines
+}
+
+fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
+    let text = match reason {
+        Reason::ReadBecauseConfigUnknown => "(config refers to values not yet known)".to_owned(),
+        Reason::ReadBecauseDependencyPending => {
+            "(depends on a resource or a module with changes pending)".to_owned()
+        }
+        Reason::ReadBecauseCheckNested => {
+            "(config will be reloaded to verify a check block)".to_owned()
+        }
+        Reason::DeleteBecauseNoResourceConfig => {
+            format!("(because {} is not in configuration)", local(&change.addr))
+        }
+        Reason::DeleteBecauseNoMoveTarget => {
+            let previous = change.previous_addr.as_ref().unwrap_or(&change.addr);
+            format!(
+                "(because {previous} was moved to {}, which is not in configuration)",
+                change.addr
+            )
+        }
+        Reason::DeleteBecauseNoModule => {
+            format!("(because {} is not in configuration)", change.addr.module)
+        }
+        Reason::DeleteBecauseWrongRepetition => wrong_repetition(&change.addr.key).to_owned(),
+        Reason::DeleteBecauseCountIndex => {
+            format!("(because index {} is out of range for count)", change.addr.key)
+        }
+        Reason::DeleteBecauseEachKey => {
+            format!("(because key {} is not in for_each map)", change.addr.key)
+        }
+        Reason::DeleteBecauseEnabledFalse => "(because enabled is false)".to_owned(),
+        Reason::ForgotBecauseLifecycleDestroyInState => {
+            "(lifecycle.destroy = false in the state)".to_owned()
+        }
+        Reason::ForgotBecauseLifecycleDestroyInConfig => {
+            "(lifecycle.destroy = false in the configuration)".to_owned()
+        }
+        Reason::ReplaceBecauseTainted
+        | Reason::ReplaceByRequest
+        | Reason::ReplaceBecauseCannotUpdate
+        | Reason::ReplaceByTriggers => return None,
+    };
+    Some(text)
+}
+
+/// The resource as its module names it.
+fn local(address: &ResourceInstance) -> String {
+    address.resource.to_string()
+}
+
+fn wrong_repetition(key: &InstanceKey) -> &'static str {
+    match key {
+        InstanceKey::None => "(because resource uses count or for_each)",
+        InstanceKey::Int(_) => "(because resource does not use count)",
+        InstanceKey::String(_) => "(because resource does not use for_each)",
+    }
+}
+
+fn import_lines(change: &ResourceChange, lines: &mut Lines<'_>) {
+    let Some(importing) = &change.change.importing else { return };
+    if !change.change.generated_config.is_empty() {
+        lines.push("(config will be generated)");
+    }
+    if change.change.action != Action::NoOp {
+        match importing {
+            Importing::Id(id) => lines.push(&format!("(imported from \"{}\")", visible_line(id))),
+            Importing::Identity(identity) => {
+                let identity = crate::json::known(identity).unwrap_or_default();
+                lines.push(&format!(
+                    "imported using resource identity: {}",
+                    crate::json::compact(&identity)
+                ));
+            }
+        }
+    }
+    if change.change.action.is_replace() {
+        let warning = "Warning: this will destroy the imported resource";
+        let text = lines.style.paint(Paint::Yellow, &format!("  # {warning}"));
+        lines.text.push_str(&format!("{text}\n"));
+    }
+}

@@ -1,0 +1,243 @@
+//! A plan as JSON (`show -json`).
+
+use addr::{ModuleInstance, ResourceMode};
+use hir::Program;
+use serde_json::{Map, Value as Json, json};
+use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
+use values::{Path, Step, Value};
+
+use super::PlanView;
+use crate::{
+    json,
+    state::{StateJson, checks, document, instance_fields, tree},
+};
+
+mod configuration;
+
+/// The version of the document.
+const FORMAT_VERSION: &str = "1.2";
+
+/// What the document of a plan is made of.
+#[derive(Clone, Copy)]
+pub struct PlanJson<'a> {
+    /// The plan and the schemas.
+    pub view: PlanView<'a>,
+    /// The state that the plan starts from, after refresh.
+    pub prior_state: Option<&'a State>,
+    /// The configuration of the plan, for `configuration` and for defaults of variables.
+    pub program: Option<&'a Program>,
+}
+
+/// The document of `show -json` for a plan.
+///
+/// Sensitive values are in clear, as the format is defined; `before_sensitive` and `after_sensitive` say where. Ephemeral
+/// resources and values of ephemeral variables are not in it.
+pub fn plan_json(inputs: &PlanJson<'_>) -> String {
+    let plan = inputs.view.plan;
+    let prior_state = inputs.prior_state.filter(|it| !it.is_empty()).map(|state| {
+        document(&StateJson {
+            state: Some(state),
+            written_by: ::state::WRITTEN_VERSION,
+            schemas: inputs.view.schemas,
+        })
+    });
+    let array = |items: Vec<Json>| (!items.is_empty()).then_some(Json::Array(items));
+    let object = |items: Map<String, Json>| (!items.is_empty()).then_some(Json::Object(items));
+    let document = json::object([
+        ("format_version", Some(FORMAT_VERSION.into())),
+        ("terraform_version", Some(::state::WRITTEN_VERSION.into())),
+        ("variables", object(variables(inputs))),
+        ("planned_values", Some(planned_values(inputs))),
+        ("resource_drift", array(changes(inputs, &plan.resource_drift))),
+        ("resource_changes", array(changes(inputs, &plan.resource_changes))),
+        ("output_changes", object(output_changes(plan))),
+        ("prior_state", prior_state),
+        ("configuration", inputs.program.map(configuration::configuration)),
+        ("relevant_attributes", array(relevant_attributes(plan))),
+        ("checks", (!plan.checks.is_empty()).then(|| checks(&plan.checks))),
+        ("timestamp", Some(plan.timestamp.as_str().into())),
+        ("applyable", Some(plan.is_applyable.into())),
+        ("complete", Some(true.into())),
+        ("errored", Some(plan.has_errors.into())),
+    ]);
+    json::compact(&document)
+}
+
+/// Values of variables; the defaults of those that were not given, ephemeral ones left out.
+fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
+    let plan = inputs.view.plan;
+    let mut variables: Vec<(String, Json)> = Vec::new();
+    for (name, value) in &plan.variables {
+        variables.push((name.to_string(), json!({"value": json::known(value)})));
+    }
+    for (name, value) in inputs.program.into_iter().flat_map(configuration::defaults) {
+        if !plan.variables.contains_key(&name) && !plan.ephemeral_variables.contains(&name) {
+            variables.push((name.to_string(), json!({"value": json::known(&value)})));
+        }
+    }
+    variables.sort_by(|a, b| a.0.cmp(&b.0));
+    variables.into_iter().collect()
+}
+
+/// Changes that a plan lists, by address.
+fn sorted(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
+    let listed = changes.iter().filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
+    let mut listed: Vec<_> = listed.collect();
+    listed.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
+    listed
+}
+
+fn planned_values(inputs: &PlanJson<'_>) -> Json {
+    let plan = inputs.view.plan;
+    let outputs: Map<String, Json> = plan
+        .output_changes
+        .iter()
+        .filter(|(_, it)| it.action != Action::Delete && !it.after.is_null())
+        .map(|(name, it)| (name.to_string(), planned_output(it)))
+        .collect();
+    let mut resources: Vec<(ModuleInstance, Json)> = Vec::new();
+    for change in sorted(&plan.resource_changes) {
+        let stays = !matches!(change.change.action, Action::Delete | Action::Forget)
+            && change.deposed.is_none();
+        if stays {
+            resources.push((change.addr.module.clone(), planned_resource(inputs, change)));
+        }
+    }
+    json::object([
+        ("outputs", (!outputs.is_empty()).then_some(Json::Object(outputs))),
+        ("root_module", Some(tree(resources))),
+    ])
+}
+
+fn planned_output(change: &OutputChange) -> Json {
+    let value = change.after.is_wholly_known().then(|| json::known(&change.after)).flatten();
+    json::object([
+        ("sensitive", Some(change.sensitive.into())),
+        ("type", value.is_some().then(|| json::of_type(&change.after.ty()))),
+        ("value", value),
+    ])
+}
+
+fn planned_resource(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
+    let (_, after) = marked(inputs, change);
+    let mut fields = instance_fields(&change.addr, &change.provider.source);
+    let schema = schema(inputs, change);
+    fields.insert("schema_version".into(), schema.map_or(0, |it| it.version()).into());
+    fields.insert("values".into(), json::known(&after).unwrap_or_default());
+    fields.insert("sensitive_values".into(), json::sensitive_flags(&after));
+    Json::Object(fields)
+}
+
+fn schema(
+    inputs: &PlanJson<'_>,
+    change: &ResourceChange,
+) -> Option<std::sync::Arc<provider::Schema>> {
+    let resource = &change.addr.resource;
+    (inputs.view.schemas)(&change.provider.source)?.of_mode(resource.mode, &resource.type_name)
+}
+
+/// Both values, with the schema's marks added to those that they have.
+fn marked(inputs: &PlanJson<'_>, change: &ResourceChange) -> (Value, Value) {
+    let Change { before, after, .. } = &change.change;
+    match schema(inputs, change) {
+        Some(schema) => {
+            let mark = |it: &Value| provider::mark_by_schema(it, schema.block());
+            (mark(before), mark(after))
+        }
+        None => (before.clone(), after.clone()),
+    }
+}
+
+fn changes(inputs: &PlanJson<'_>, changes: &[ResourceChange]) -> Vec<Json> {
+    sorted(changes).into_iter().map(|it| resource_change(inputs, it)).collect()
+}
+
+fn resource_change(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
+    let mut fields = Map::new();
+    for (name, value) in instance_fields(&change.addr, &change.provider.source) {
+        let is_first = name == "address";
+        fields.insert(name, value);
+        if is_first {
+            let previous = change.previous_addr.as_ref().filter(|it| **it != change.addr);
+            let module = Some(&change.addr.module).filter(|it| !it.is_root());
+            fields
+                .extend(previous.map(|it| ("previous_address".to_owned(), it.to_string().into())));
+            fields.extend(module.map(|it| ("module_address".to_owned(), it.to_string().into())));
+        }
+    }
+    if let Some(key) = change.deposed {
+        fields.insert("deposed".into(), key.as_str().into());
+    }
+    fields.insert("change".into(), change_fields(inputs, change));
+    if let Some(reason) = change.reason {
+        fields.insert("action_reason".into(), reason.as_str().into());
+    }
+    Json::Object(fields)
+}
+
+fn change_fields(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
+    let (before, after) = marked(inputs, change);
+    let details = &change.change;
+    let unknown = if after.is_null() { json!({}) } else { json::unknown_flags(&after) };
+    let replace: Vec<Json> = change.required_replace.iter().map(path).collect();
+    json::object([
+        ("actions", Some(json!(details.action.json_words()))),
+        ("before", json::known(&before)),
+        ("after", json::known(&after)),
+        ("after_unknown", Some(unknown)),
+        ("before_sensitive", Some(json::sensitive_flags(&before))),
+        ("after_sensitive", Some(json::sensitive_flags(&after))),
+        ("replace_paths", (!replace.is_empty()).then_some(Json::Array(replace))),
+        ("importing", details.importing.as_ref().map(importing)),
+        (
+            "generated_config",
+            Some(details.generated_config.as_str()).filter(|it| !it.is_empty()).map(Json::from),
+        ),
+        ("before_identity", details.before_identity.as_ref().and_then(json::known)),
+        ("after_identity", details.after_identity.as_ref().and_then(json::known)),
+    ])
+}
+
+fn importing(importing: &Importing) -> Json {
+    match importing {
+        Importing::Id(id) => json!({"id": id}),
+        Importing::Identity(identity) => json!({"identity": json::known(identity)}),
+    }
+}
+
+fn path(path: &Path) -> Json {
+    path.steps()
+        .iter()
+        .map(|step| match step {
+            Step::Attr(name) => Json::from(&**name),
+            Step::Index(key) => json::known(key).unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn output_changes(plan: &Plan) -> Map<String, Json> {
+    let listed = plan.output_changes.iter().map(|(name, it)| (name.to_string(), output_change(it)));
+    listed.collect()
+}
+
+fn output_change(change: &OutputChange) -> Json {
+    let before = match change.action {
+        Action::Create => Json::Null,
+        _ => json::known(&change.before).unwrap_or_default(),
+    };
+    json::object([
+        ("actions", Some(json!(change.action.json_words()))),
+        ("before", Some(before)),
+        ("after", json::known(&change.after)),
+        ("after_unknown", Some(json::unknown_flags(&change.after))),
+        ("before_sensitive", Some(change.sensitive.into())),
+        ("after_sensitive", Some(change.sensitive.into())),
+    ])
+}
+
+fn relevant_attributes(plan: &Plan) -> Vec<Json> {
+    let listed = plan.relevant_attributes.iter();
+    listed
+        .map(|it| json!({"resource": it.resource.to_string(), "attribute": path(&it.attribute)}))
+        .collect()
+}

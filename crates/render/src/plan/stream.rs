@@ -1,0 +1,159 @@
+//! A plan as lines of JSON (`plan -json`, `apply -json`).
+
+use addr::ResourceInstance;
+use db::{Diagnostic, Sources};
+use engine::Operation;
+use serde_json::{Map, Value as Json, json};
+use state::{Action, Importing, Plan, PlanMode, Reason, ResourceChange, State};
+
+use super::change_counts;
+use crate::{
+    event::{Line, diagnostic_line, resource, summary_line},
+    json,
+};
+
+/// The version of this format.
+const UI_VERSION: &str = "1.2";
+
+/// The first line of every stream.
+pub fn version_json(timestamp: &str) -> String {
+    let version = state::WRITTEN_VERSION;
+    Line::new("version", format!("OpenTofu {version}"), timestamp)
+        .with("tofu", version.into())
+        .with("ui", UI_VERSION.into())
+        .finish()
+}
+
+/// A line for something that has no type of its own.
+pub fn log_json(message: &str, timestamp: &str) -> String {
+    Line::new("log", message, timestamp).finish()
+}
+
+/// A problem.
+pub fn diagnostic_json_line(diagnostic: &Diagnostic, timestamp: &str, sources: &Sources) -> String {
+    diagnostic_line(diagnostic, timestamp, sources)
+}
+
+/// What had changed outside, one line for each object. Outside of refresh-only mode, only what matters to the plan.
+pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
+    let is_shown = |it: &&ResourceChange| {
+        let resource = it.addr.containing_resource();
+        let is_relevant =
+            plan.relevant_attributes.iter().any(|relevant| relevant.resource == resource);
+        it.change.action != Action::NoOp && (plan.mode == PlanMode::RefreshOnly || is_relevant)
+    };
+    let lines = plan.resource_drift.iter().filter(is_shown).map(|change| {
+        let word = action_word(change);
+        Line::new("resource_drift", format!("{}: Drift detected ({word})", change.addr), timestamp)
+            .with("change", described(change))
+            .finish()
+    });
+    lines.collect()
+}
+
+/// What will be done, one line for each object that something is done to.
+pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
+    let is_shown = |it: &&ResourceChange| {
+        it.change.action != Action::NoOp
+            || it.change.importing.is_some()
+            || super::comment::is_moved(it)
+    };
+    let lines = plan.resource_changes.iter().filter(is_shown).map(|change| {
+        let word = action_word(change);
+        Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
+            .with("change", described(change))
+            .finish()
+    });
+    lines.collect()
+}
+
+/// The counts of a plan.
+pub fn change_summary_json(plan: &Plan, timestamp: &str) -> String {
+    summary_line(Operation::Plan, &change_counts(plan), timestamp)
+}
+
+/// Outputs: what a plan does to them, or, with a state, what they are after an apply. `None` where there are none.
+pub fn output_changes_json(
+    plan: &Plan,
+    applied: Option<&State>,
+    timestamp: &str,
+) -> Option<String> {
+    let outputs: Map<String, Json> = match applied {
+        Some(state) => {
+            state.outputs.iter().map(|(name, it)| (name.to_string(), of_value(it))).collect()
+        }
+        None => {
+            plan.output_changes.iter().map(|(name, it)| (name.to_string(), of_change(it))).collect()
+        }
+    };
+    if outputs.is_empty() {
+        return None;
+    }
+    let line = Line::new("outputs", format!("Outputs: {}", outputs.len()), timestamp);
+    Some(line.with("outputs", Json::Object(outputs)).finish())
+}
+
+fn of_change(change: &state::OutputChange) -> Json {
+    let word = match change.action {
+        Action::NoOp => "noop",
+        Action::Create => "create",
+        Action::Delete => "delete",
+        _ => "update",
+    };
+    json!({"sensitive": change.sensitive, "action": word})
+}
+
+fn of_value(output: &state::OutputValue) -> Json {
+    json::object([
+        ("sensitive", Some(output.sensitive.into())),
+        ("type", Some(json::of_type(&output.value.ty()))),
+        ("value", if output.sensitive { None } else { json::known(&output.value) }),
+    ])
+}
+
+fn described(change: &ResourceChange) -> Json {
+    let importing = change.change.importing.as_ref().map(|it| match it {
+        Importing::Id(id) => json!({"id": id}),
+        Importing::Identity(identity) => json!({"identity": json::known(identity)}),
+    });
+    let previous: Option<&ResourceInstance> =
+        change.previous_addr.as_ref().filter(|_| super::comment::is_moved(change));
+    json::object([
+        ("resource", Some(resource(&change.addr))),
+        ("previous_resource", previous.map(resource)),
+        ("action", Some(action_word(change).into())),
+        ("reason", change.reason.map(|it| reason_word(it).into())),
+        ("importing", importing),
+        (
+            "generated_config",
+            Some(change.change.generated_config.as_str())
+                .filter(|it| !it.is_empty())
+                .map(Json::from),
+        ),
+    ])
+}
+
+fn action_word(change: &ResourceChange) -> &'static str {
+    match change.change.action {
+        Action::NoOp if super::comment::is_moved(change) => "move",
+        Action::NoOp if change.change.importing.is_some() => "import",
+        Action::NoOp => "noop",
+        Action::Create => "create",
+        Action::Read => "read",
+        Action::Update => "update",
+        Action::Delete => "delete",
+        Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate => "replace",
+        Action::Forget => "forget",
+    }
+}
+
+/// Reasons have shorter words here than in `show -json`.
+fn reason_word(reason: Reason) -> &'static str {
+    match reason {
+        Reason::ReplaceBecauseTainted => "tainted",
+        Reason::ReplaceByRequest => "requested",
+        Reason::ReplaceByTriggers => "replace_triggered_by",
+        Reason::ReplaceBecauseCannotUpdate => "cannot_update",
+        other => other.as_str(),
+    }
+}

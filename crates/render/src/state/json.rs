@@ -1,0 +1,273 @@
+//! A state as JSON (`show -json`), and the tree of modules that plans show too.
+
+use std::collections::BTreeMap;
+
+use addr::{InstanceKey, ModuleInstance, ProviderSource, ResourceInstance};
+use serde_json::{Map, Value as Json, json};
+use state::{Attributes, CheckKind, CheckResult, Object, State, Status};
+use values::{Type, Value};
+
+use crate::{Schemas, json};
+
+/// The version of the document.
+const FORMAT_VERSION: &str = "1.0";
+
+/// What the document of a state is made of.
+#[derive(Clone, Copy)]
+pub struct StateJson<'a> {
+    /// The state; `None` where there is none at all.
+    pub state: Option<&'a State>,
+    /// The version in the state file that it was read from.
+    pub written_by: &'a str,
+    /// Schemas of the providers in it.
+    pub schemas: Schemas<'a>,
+}
+
+/// The document of `show -json`. Sensitive values are in clear, as the format is defined; `sensitive_values` says where.
+pub fn state_json(inputs: &StateJson<'_>) -> String {
+    json::compact(&document(inputs))
+}
+
+pub(crate) fn document(inputs: &StateJson<'_>) -> Json {
+    let Some(state) = inputs.state else { return json!({"format_version": FORMAT_VERSION}) };
+    let checks = (!state.checks.is_empty()).then(|| checks(&state.checks));
+    json::object([
+        ("format_version", Some(FORMAT_VERSION.into())),
+        ("terraform_version", Some(inputs.written_by.into())),
+        ("values", Some(values(state, inputs.schemas))),
+        ("checks", checks),
+    ])
+}
+
+fn values(state: &State, schemas: Schemas<'_>) -> Json {
+    let outputs: Map<String, Json> = state
+        .outputs
+        .iter()
+        .map(|(name, output)| {
+            let described = json::object([
+                ("sensitive", Some(output.sensitive.into())),
+                ("value", json::known(&output.value)),
+                ("type", Some(json::of_type(&output.value.ty()))),
+                ("deprecated", output.deprecated.clone().map(Json::String)),
+            ]);
+            (name.to_string(), described)
+        })
+        .collect();
+    let mut resources: Vec<(ModuleInstance, Json)> = Vec::new();
+    for (address, resource, instance) in state.instances() {
+        let provider = &resource.provider.source;
+        let objects = instance.current.iter().map(|it| (it, None));
+        let deposed = instance.deposed.iter().map(|(key, it)| (it, Some(key.as_str())));
+        for (object, deposed) in objects.chain(deposed) {
+            resources.push((
+                address.module.clone(),
+                of_object(&address, provider, object, deposed, schemas),
+            ));
+        }
+    }
+    json::object([
+        ("outputs", (!outputs.is_empty()).then_some(Json::Object(outputs))),
+        ("root_module", Some(tree(resources))),
+    ])
+}
+
+/// Arranges objects, sorted by address, as a tree of modules.
+pub(crate) fn tree(resources: Vec<(ModuleInstance, Json)>) -> Json {
+    let mut modules: BTreeMap<ModuleInstance, Vec<Json>> = BTreeMap::new();
+    modules.entry(ModuleInstance::root()).or_default();
+    for (module, resource) in resources {
+        let mut parent = module.parent();
+        modules.entry(module).or_default().push(resource);
+        // A module without objects of its own is there for those inside it.
+        while let Some(module) = parent.filter(|it| !modules.contains_key(it)) {
+            parent = module.parent();
+            modules.insert(module, Vec::new());
+        }
+    }
+    // Children come after their parents in the order of addresses, so the last ones can be filed first.
+    let mut children: BTreeMap<ModuleInstance, Vec<Json>> = BTreeMap::new();
+    while let Some((module, resources)) = modules.pop_last() {
+        let mut inside = children.remove(&module).unwrap_or_default();
+        inside.reverse();
+        let address = (!module.is_root()).then(|| module.to_string().into());
+        let node = json::object([
+            ("resources", (!resources.is_empty()).then_some(Json::Array(resources))),
+            ("address", address),
+            ("child_modules", (!inside.is_empty()).then_some(Json::Array(inside))),
+        ]);
+        match module.parent() {
+            Some(parent) => children.entry(parent).or_default().push(node),
+            None => return node,
+        }
+    }
+    Json::Object(Map::new())
+}
+
+/// The fields that every object has: its address in parts.
+pub(crate) fn instance_fields(
+    address: &ResourceInstance,
+    provider: &ProviderSource,
+) -> Map<String, Json> {
+    let resource = &address.resource;
+    let mut fields = Map::new();
+    fields.insert("address".into(), address.to_string().into());
+    fields.insert("mode".into(), mode(address).into());
+    fields.insert("type".into(), resource.type_name.as_str().into());
+    fields.insert("name".into(), resource.name.as_str().into());
+    match &address.key {
+        InstanceKey::None => {}
+        InstanceKey::Int(index) => drop(fields.insert("index".into(), (*index).into())),
+        InstanceKey::String(text) => drop(fields.insert("index".into(), text.as_str().into())),
+    }
+    fields.insert("provider_name".into(), provider.to_string().into());
+    fields
+}
+
+fn mode(address: &ResourceInstance) -> &'static str {
+    match address.resource.mode {
+        addr::ResourceMode::Managed => "managed",
+        addr::ResourceMode::Data => "data",
+        addr::ResourceMode::Ephemeral => "ephemeral",
+    }
+}
+
+fn of_object(
+    address: &ResourceInstance,
+    provider: &ProviderSource,
+    object: &Object,
+    deposed: Option<&str>,
+    schemas: Schemas<'_>,
+) -> Json {
+    let mut fields = instance_fields(address, provider);
+    let (values, sensitive) = match decoded(address, provider, object, schemas) {
+        Some(value) => (json::known(&value).unwrap_or_default(), json::sensitive_flags(&value)),
+        None => (attributes(&object.attributes), json!({})),
+    };
+    fields.insert("schema_version".into(), object.schema_version.into());
+    fields.insert("values".into(), values);
+    fields.insert("sensitive_values".into(), sensitive);
+    if !object.dependencies.is_empty() {
+        fields.insert(
+            "depends_on".into(),
+            object.dependencies.iter().map(ToString::to_string).collect(),
+        );
+    }
+    if object.status == Status::Tainted {
+        fields.insert("tainted".into(), true.into());
+    }
+    if let Some(key) = deposed {
+        fields.insert("deposed_key".into(), key.into());
+    }
+    Json::Object(fields)
+}
+
+/// An object's value through its schema, marked where state or schema say that it is sensitive.
+pub(crate) fn decoded(
+    address: &ResourceInstance,
+    provider: &ProviderSource,
+    object: &Object,
+    schemas: Schemas<'_>,
+) -> Option<Value> {
+    let schema = schemas(provider)?.of_mode(address.resource.mode, &address.resource.type_name)?;
+    let value = object.decode(schema.implied_type()).ok()?;
+    Some(provider::mark_by_schema(&value, schema.block()))
+}
+
+/// Attributes that no schema explains.
+fn attributes(attributes: &Attributes) -> Json {
+    match attributes {
+        Attributes::Json(text) => serde_json::from_str(text).unwrap_or(Json::Null),
+        Attributes::Flat(map) => {
+            map.iter().map(|(key, it)| (key.to_string(), Json::from(&**it))).collect()
+        }
+    }
+}
+
+/// Such an object as a value of the types that its JSON implies.
+pub(crate) fn undecoded(object: &Object) -> Value {
+    match &object.attributes {
+        Attributes::Json(text) => {
+            values::json::decode_implied(text.as_bytes()).unwrap_or(Value::null(Type::Dynamic))
+        }
+        Attributes::Flat(map) => {
+            Value::object_from(map.iter().map(|(key, it)| (key, Value::string(it.clone()))))
+        }
+    }
+}
+
+/// Results of conditions.
+pub(crate) fn checks(results: &[CheckResult]) -> Json {
+    let mut results: Vec<_> = results.iter().collect();
+    results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    results.into_iter().map(check).collect()
+}
+
+fn check(result: &CheckResult) -> Json {
+    let instances: Vec<Json> = result
+        .objects
+        .iter()
+        .map(|object| {
+            let problems: Vec<Json> =
+                object.failure_messages.iter().map(|it| json!({"message": it})).collect();
+            let mut address = Map::new();
+            if let Ok(instance) = addr::parse_resource_instance(&object.addr)
+                && result.kind == CheckKind::Resource
+            {
+                match &instance.key {
+                    InstanceKey::None => {}
+                    InstanceKey::Int(index) => {
+                        drop(address.insert("instance_key".into(), (*index).into()))
+                    }
+                    InstanceKey::String(key) => {
+                        drop(address.insert("instance_key".into(), key.as_str().into()))
+                    }
+                }
+                if !instance.module.is_root() {
+                    address.insert("module".into(), instance.module.to_string().into());
+                }
+            }
+            address.insert("to_display".into(), object.addr.as_str().into());
+            json::object([
+                ("address", Some(Json::Object(address))),
+                ("status", Some(object.status.as_str().into())),
+                ("problems", (!problems.is_empty()).then_some(Json::Array(problems))),
+            ])
+        })
+        .collect();
+    json::object([
+        ("address", Some(check_address(result))),
+        ("status", Some(result.status.as_str().into())),
+        ("instances", (!instances.is_empty()).then_some(Json::Array(instances))),
+    ])
+}
+
+fn check_address(result: &CheckResult) -> Json {
+    let text = result.config_addr.as_str();
+    if let (CheckKind::Resource, Ok(address)) = (result.kind, addr::parse_config_resource(text)) {
+        return json::object([
+            ("kind", Some("resource".into())),
+            (
+                "mode",
+                Some(address.resource.mode.noun().split(' ').next().unwrap_or_default().into()),
+            ),
+            ("module", (!address.module.is_root()).then(|| address.module.to_string().into())),
+            ("name", Some(address.resource.name.as_str().into())),
+            ("to_display", Some(text.into())),
+            ("type", Some(address.resource.type_name.as_str().into())),
+        ]);
+    }
+    let kind = match result.kind {
+        CheckKind::Resource => "resource",
+        CheckKind::Output => "output_value",
+        CheckKind::Check => "check",
+        CheckKind::Variable => "var",
+    };
+    let (rest, name) = text.rsplit_once('.').unwrap_or(("", text));
+    let module = rest.rsplit_once('.').map(|(module, _)| module);
+    json::object([
+        ("kind", Some(kind.into())),
+        ("module", module.map(Json::from)),
+        ("name", Some(name.into())),
+        ("to_display", Some(text.into())),
+    ])
+}

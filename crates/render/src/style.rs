@@ -1,0 +1,121 @@
+//! Colour, width and wrapping: the only place that knows ANSI sequences.
+
+/// How text may look where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether ANSI sequences may be used.
+    pub color: bool,
+    /// Columns of the terminal; prose is wrapped to them. `None`: not a terminal, nothing is wrapped.
+    pub width: Option<usize>,
+    /// Whether diagnostics get a rule at their left.
+    pub box_drawing: bool,
+}
+
+/// A look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Bold,
+    BoldRed,
+    BoldGreen,
+    BoldYellow,
+    Red,
+    Green,
+    Yellow,
+    Cyan,
+    /// Dark grey: what is there but of less interest.
+    Dim,
+    Underline,
+}
+
+/// Where a rule cannot know how long it should be.
+const RULE_WIDTH: usize = 78;
+
+impl Style {
+    /// Neither colour nor wrapping nor rules.
+    pub const PLAIN: Style = Style { color: false, width: None, box_drawing: false };
+
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
+        if !self.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Bold => "1",
+            Paint::BoldRed => "1;31",
+            Paint::BoldGreen => "1;32",
+            Paint::BoldYellow => "1;33",
+            Paint::Red => "31",
+            Paint::Green => "32",
+            Paint::Yellow => "33",
+            Paint::Cyan => "36",
+            Paint::Dim => "90",
+            Paint::Underline => "4",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// Wraps prose at spaces; lines that begin with a space are kept as they are. `margin` columns stay free.
+    pub(crate) fn wrap(&self, text: &str, margin: usize) -> String {
+        let Some(width) = self.width else { return text.to_owned() };
+        let width = width.saturating_sub(margin).max(1);
+        let lines = text.split('\n').map(|line| {
+            if line.starts_with(' ') { line.to_owned() } else { wrap_line(line, width) }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The rule between parts of a plan.
+    pub(crate) fn rule(&self) -> String {
+        "─".repeat(self.width.unwrap_or(RULE_WIDTH).saturating_sub(1))
+    }
+}
+
+/// Breaks a line before every word that would pass the width. A word longer than that stands alone. Runs of spaces stay,
+/// but for those at a break.
+fn wrap_line(line: &str, width: usize) -> String {
+    let mut wrapped = String::with_capacity(line.len() + line.len() / width);
+    let mut column = 0;
+    let mut rest = line;
+    while !rest.is_empty() {
+        let gap = rest.len() - rest.trim_start_matches(' ').len();
+        let word = rest[gap..].find(' ').map_or(rest.len(), |end| gap + end);
+        let columns = rest[gap..word].chars().count();
+        if column > 0 && column + gap + columns > width {
+            wrapped.push('\n');
+            column = 0;
+        } else {
+            wrapped.push_str(&rest[..gap]);
+            column += gap;
+        }
+        wrapped.push_str(&rest[gap..word]);
+        column += columns;
+        rest = &rest[word..];
+    }
+    wrapped
+}
+
+/// Text without control characters that could move the cursor or forge output: each but tab and newline becomes its
+/// escape. Also those that change the direction of writing.
+pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.chars().any(is_hostile) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for it in text.chars() {
+        if is_hostile(it) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(it)));
+        } else {
+            shown.push(it);
+        }
+    }
+    shown.into()
+}
+
+/// Like [`visible`], but for text that must stay on its line.
+pub(crate) fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+fn is_hostile(it: char) -> bool {
+    it.is_control() && it != '\n' && it != '\t'
+        || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

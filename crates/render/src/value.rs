@@ -1,0 +1,110 @@
+//! Values in the notation of the console and of `output`.
+
+use values::{Kind, MarkKind, Str, Type, Value};
+
+use crate::style::visible;
+
+/// A value as the console shows it: an expression that would give the same value, where there is one.
+///
+/// Unknown, sensitive and ephemeral parts are shown as such. Text of several lines is a heredoc.
+pub fn value(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, 0, &mut text);
+    text
+}
+
+fn write(value: &Value, indent: usize, text: &mut String) {
+    // The order is the reference's: unknown beats sensitive, sensitive beats ephemeral.
+    if !value.is_known() {
+        return text.push_str("(known after apply)");
+    }
+    if value.marks().has(MarkKind::Sensitive) {
+        return text.push_str("(sensitive value)");
+    }
+    if value.marks().has(MarkKind::Ephemeral) {
+        return text.push_str("(ephemeral value)");
+    }
+    match value.kind() {
+        Kind::Null => text.push_str(&null(&value.ty())),
+        Kind::Unknown(_) => {}
+        Kind::Bool(it) => text.push_str(if it { "true" } else { "false" }),
+        Kind::Number(it) => text.push_str(&it.to_string()),
+        Kind::String(it) => write_string(it, indent, text),
+        Kind::List(items) => write_items("tolist([", items, "])", indent, text),
+        Kind::Set(items) => write_items("toset([", items, "])", indent, text),
+        Kind::Tuple(items) => write_items("[", items, "]", indent, text),
+        Kind::Map(entries) => write_entries("tomap({", entries.iter(), "})", indent, text),
+        Kind::Object(entries) => write_entries("{", entries.iter(), "}", indent, text),
+    }
+}
+
+fn null(ty: &Type) -> String {
+    match ty {
+        Type::Dynamic => "null".to_owned(),
+        Type::String => "tostring(null)".to_owned(),
+        Type::Number => "tonumber(null)".to_owned(),
+        Type::Bool => "tobool(null)".to_owned(),
+        Type::List(element) => format!("tolist(null) /* of {} */", element.friendly_name()),
+        Type::Set(element) => format!("toset(null) /* of {} */", element.friendly_name()),
+        Type::Map(element) => format!("tomap(null) /* of {} */", element.friendly_name()),
+        Type::Tuple(_) | Type::Object(_) => format!("null /* {} */", ty.friendly_name()),
+    }
+}
+
+fn write_items(open: &str, items: &[Value], close: &str, indent: usize, text: &mut String) {
+    text.push_str(open);
+    for item in items {
+        new_line(indent + 2, text);
+        write(item, indent + 2, text);
+        text.push(',');
+    }
+    if !items.is_empty() {
+        new_line(indent, text);
+    }
+    text.push_str(close);
+}
+
+fn write_entries<'a>(
+    open: &str,
+    entries: impl ExactSizeIterator<Item = (&'a Str, &'a Value)>,
+    close: &str,
+    indent: usize,
+    text: &mut String,
+) {
+    let is_empty = entries.len() == 0;
+    text.push_str(open);
+    for (key, item) in entries {
+        new_line(indent + 2, text);
+        text.push_str(&values::go_quoted(key));
+        text.push_str(" = ");
+        write(item, indent + 2, text);
+    }
+    if !is_empty {
+        new_line(indent, text);
+    }
+    text.push_str(close);
+}
+
+fn new_line(indent: usize, text: &mut String) {
+    text.push('\n');
+    text.push_str(&" ".repeat(indent));
+}
+
+fn write_string(it: &str, indent: usize, text: &mut String) {
+    match it.contains('\n') {
+        true => text.push_str(&heredoc(it, indent)),
+        false => text.push_str(&values::go_quoted(it)),
+    }
+}
+
+/// The lines as they are, between delimiters that none of them equals.
+fn heredoc(it: &str, indent: usize) -> String {
+    let mut delimiter = "EOT".to_owned();
+    while it.lines().any(|line| line.trim() == delimiter) {
+        delimiter.push('_');
+    }
+    let pad = " ".repeat(indent);
+    let opening = if indent > 0 { "<<-" } else { "<<" };
+    let body: String = it.split('\n').map(|line| format!("{pad}{}\n", visible(line))).collect();
+    format!("{opening}{delimiter}\n{body}{pad}{delimiter}")
+}
