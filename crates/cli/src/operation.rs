@@ -39,6 +39,7 @@ struct Prepared {
 
 /// `plan`.
 pub(crate) fn plan_command(session: &Session, args: &PlanArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+    introduce(session, &args.operation);
     check_options(&args.operation)?;
     signals::listen(session);
     let open = store::open(session, &args.state, "OperationTypePlan")?;
@@ -217,11 +218,28 @@ fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outco
     let schemas = |source: &addr::ProviderSource| prepared.loaded.executables.schemas(session, source).ok();
     let view = render::PlanView { plan: &outcome.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
     if args.json {
-        for line in render::plan_events_json(&view, &session.timestamp()) {
-            session.ui.line(&line);
-        }
+        plan_lines(session, &outcome.plan);
     } else if !(outcome.has_errors() && outcome.plan.resource_changes.is_empty()) {
         session.ui.print(&render::plan(&view, &session.ui.out));
+    }
+}
+
+/// A plan as JSON, one object a line.
+fn plan_lines(session: &Session, plan: &Plan) {
+    let now = session.timestamp();
+    let mut lines = render::resource_drift_json(plan, &now);
+    lines.extend(render::planned_changes_json(plan, &now));
+    lines.push(render::change_summary_json(plan, &now));
+    lines.extend(render::output_changes_json(plan, None, &now));
+    for line in lines {
+        session.ui.line(&line);
+    }
+}
+
+/// The first line of a JSON stream says what speaks.
+fn introduce(session: &Session, args: &OperationArgs) {
+    if args.json {
+        session.ui.line(&render::version_json(&session.timestamp()));
     }
 }
 
@@ -286,6 +304,7 @@ fn snapshot(session: &Session, program: &Program) -> state::ConfigSnapshot {
 
 /// `apply`, `destroy`, and `apply FILE`.
 pub(crate) fn apply_command(session: &Session, args: &ApplyArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+    introduce(session, &args.operation);
     check_options(&args.operation)?;
     if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve \
@@ -455,7 +474,7 @@ fn carry_out(session: &Session, args: &ApplyArgs, approved: Approved, open: Open
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     if !failed {
         show.finish();
-        show_outputs(session, args, &outcome.state);
+        show_outputs(session, args, &plan, &outcome.state);
     }
     keeper.close(session)?;
     Ok(if failed { Exit::Failure } else { Exit::Success })
@@ -470,9 +489,11 @@ fn rescue(session: &Session, keeper: &Keeper, state: &State) {
     }
 }
 
-fn show_outputs(session: &Session, args: &ApplyArgs, state: &State) {
+fn show_outputs(session: &Session, args: &ApplyArgs, plan: &Plan, state: &State) {
     if args.operation.json {
-        session.ui.line(&render::outputs_event_json(state, &session.timestamp()));
+        if let Some(line) = render::output_changes_json(plan, Some(state), &session.timestamp()) {
+            session.ui.line(&line);
+        }
     } else if !args.operation.destroy && !state.outputs.is_empty() {
         session.ui.print("\nOutputs:\n\n");
         session.ui.print(&render::outputs(state, args.operation.show_sensitive, &session.ui.out));

@@ -49,7 +49,11 @@ fn show_state(session: &Session, args: &ShowArgs, file: &StateFile) -> Result<Ex
     let loaded = session.load(Some(&file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     match args.json {
-        true => session.ui.line(&render::state_json(file, &schemas)),
+        true => {
+            let written_by = file.written_by.as_ref().map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
+            let state = (!file.state.is_empty()).then_some(&file.state);
+            session.ui.line(&render::state_json(&render::StateJson { state, written_by: &written_by, schemas: &schemas }));
+        }
         false => session.ui.print(&render::state(&file.state, &schemas, args.show_sensitive, &session.ui.out)),
     }
     Ok(Exit::Success)
@@ -61,7 +65,11 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     let view = render::PlanView { plan: &file.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
     match args.json {
-        true => session.ui.line(&render::plan_json(&view, &file, &loaded.project.program())),
+        true => {
+            let program = loaded.project.program();
+            let prior_state = Some(&file.prior_state.state);
+            session.ui.line(&render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) }));
+        }
         false => session.ui.print(&render::plan(&view, &session.ui.out)),
     }
     Ok(Exit::Success)
