@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{Sources, System};
-use engine::{Event, EventSink, LogLevel, Operation};
+use engine::{EphemeralAction, Event, EventSink, LogLevel, Operation, Redactor};
 
 use crate::{
     session::{CliSystem, Session},
@@ -30,13 +30,28 @@ pub(crate) struct Show {
     sources: Sources,
     /// The counts of the last operation; shown after its diagnostics.
     summary: Mutex<Option<Event>>,
+    redactor: Redactor,
+    held: Mutex<HeldLogs>,
 }
+
+/// Log lines that came while an ephemeral resource was being opened: they may quote the secret that is not known yet. They
+/// are shown when it is, without it.
+#[derive(Default)]
+struct HeldLogs {
+    opening: usize,
+    lines: Vec<String>,
+    bytes: usize,
+    dropped: usize,
+}
+
+/// More than this is not held back; what comes then is left out, and said to be.
+const MAX_HELD: usize = 8 << 20;
 
 impl Show {
     pub(crate) fn new(session: &Session, format: Format, sources: Sources) -> Show {
         let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
         let log_level = variable("TF_LOG_PROVIDER").or_else(|| variable("TF_LOG")).and_then(|text| level(&text));
-        Show { ui: session.ui.clone(), system: session.system.clone(), format, log_level, sources, summary: Mutex::default() }
+        Show { ui: session.ui.clone(), system: session.system.clone(), format, log_level, sources, summary: Mutex::default(), redactor: session.redactor.clone(), held: Mutex::default() }
     }
 
     /// Shows the counts of what was done.
@@ -64,9 +79,41 @@ impl Show {
     }
 
     fn log(&self, provider: &addr::ProviderSource, level: LogLevel, message: &str) {
-        if self.log_level.is_some_and(|least| level >= least) {
-            let name = format!("{level:?}").to_uppercase();
-            self.ui.print_error(&format!("{} [{name}] provider.{}: {message}\n", self.now(), provider.for_display()));
+        if self.log_level.is_none_or(|least| level < least) {
+            return;
+        }
+        let name = format!("{level:?}").to_uppercase();
+        let line = format!("{} [{name}] provider.{}: {message}\n", self.now(), provider.for_display());
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.opening == 0 {
+            self.ui.print_error(&line);
+        } else if held.bytes + line.len() <= MAX_HELD {
+            held.bytes += line.len();
+            held.lines.push(line);
+        } else {
+            held.dropped += 1;
+        }
+    }
+
+    /// Follows which opens are under way; the last one's end lets go of what was held back.
+    fn follow_opens(&self, event: &Event) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::EphemeralStart { action: EphemeralAction::Open, .. } => held.opening += 1,
+            Event::EphemeralComplete { action: EphemeralAction::Open, .. }
+            | Event::EphemeralErrored { action: EphemeralAction::Open, .. } => {
+                held.opening = held.opening.saturating_sub(1);
+                if held.opening == 0 {
+                    let HeldLogs { lines, dropped, .. } = std::mem::take(&mut *held);
+                    for line in lines {
+                        self.ui.print_error(&self.redactor.redact(&line));
+                    }
+                    if dropped > 0 {
+                        self.ui.print_error(&format!("({dropped} log lines were left out while an ephemeral resource was opened)\n"));
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -92,6 +139,7 @@ impl EventSink for Show {
         if let Event::ProviderLog { provider, level, message } = &event {
             return self.log(provider, *level, message);
         }
+        self.follow_opens(&event);
         match &event {
             Event::Summary { operation: Operation::Plan, .. } => {}
             Event::Summary { .. } => *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(event),

@@ -64,11 +64,6 @@ impl ProviderExecutables {
         Ok(ProviderExecutables { located, reattached, tls, cache, known: Mutex::default() })
     }
 
-    /// Where a provider was found.
-    pub(crate) fn located(&self) -> &BTreeMap<ProviderSource, Located> {
-        &self.located
-    }
-
     /// The schemas of a provider: from the cache if its executable is the one that they were read from, else from the
     /// provider itself.
     pub(crate) fn schemas(&self, session: &Session, source: &ProviderSource) -> Result<Arc<ProviderSchemas>, Failure> {

@@ -166,7 +166,6 @@ fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
     };
     match result {
         Ok(exit) => exit,
-        Err(Failure::Said) => Exit::Failure,
         Err(Failure::Diagnostics(diagnostics, sources)) => {
             session.ui.diagnostics(&diagnostics, &sources);
             Exit::Failure

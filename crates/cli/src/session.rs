@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
@@ -79,8 +80,6 @@ impl System for CliSystem {
 pub(crate) enum Failure {
     /// These are shown, with the text that they point into.
     Diagnostics(Vec<Diagnostic>, Sources),
-    /// Everything was said already.
-    Said,
 }
 
 impl From<Diagnostic> for Failure {
@@ -97,7 +96,8 @@ impl From<Vec<Diagnostic>> for Failure {
 
 /// A configuration with the providers that it needs.
 pub(crate) struct Loaded {
-    pub(crate) project: Project,
+    /// Never dropped: the process ends soon after, and taking a large database apart takes a good part of a `validate`.
+    pub(crate) project: ManuallyDrop<Project>,
     pub(crate) executables: Arc<ProviderExecutables>,
 }
 
@@ -227,7 +227,7 @@ impl Session {
             let schemas = executables.schemas(self, source)?;
             project.set_schemas(source.clone(), schemas);
         }
-        Ok(Loaded { project, executables })
+        Ok(Loaded { project: ManuallyDrop::new(project), executables })
     }
 
     /// The providers that configuration and state need, with the constraints of all modules together.

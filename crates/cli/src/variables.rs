@@ -11,7 +11,7 @@ use syntax::{
     AstNode,
     ast::{BodyItem, HasItems},
 };
-use values::{Str, Type, Value};
+use values::{Type, Value};
 
 use crate::{
     session::{Failure, Session},
@@ -283,12 +283,6 @@ fn file_sources(session: &Session, flags: &[VarFlag]) -> db::Sources {
         Some(db::SourceText { path: path.to_string_lossy().as_ref().into(), blocks: [text.into()].into() })
     });
     db::Sources { files: files.collect() }
-}
-
-/// Names of ephemeral variables that were given a value: all that a saved plan keeps of them.
-pub(crate) fn ephemeral_given(module: &Module, values: &VariableValues) -> Vec<Str> {
-    let given = module.variables.iter().filter(|(name, entry)| entry.variable().ephemeral && values.contains(name));
-    given.map(|(name, _)| name.clone()).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use syntax::TextRange;
 use crate::{
     analysis::{self, ItemProblem},
     lower::{PLACE, Problem},
-    names::{ItemKey, block_problems, lower, required_providers},
+    names::{ItemKey, block_problems, required_providers, source_maps},
     workspace::Workspace,
 };
 
@@ -103,11 +103,10 @@ impl Naming for Diagnostic {
 }
 
 fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) -> Diagnostic {
-    let lowered = lower(db, key.block);
-    let source_map = lowered.source_maps.get(key.index as usize);
+    let source_map = source_maps(db, key.block).get(key.index as usize);
     let range = source_map.and_then(|map| map.range(problem.at));
     let related = problem.related.iter().filter_map(|(key, at, message)| {
-        let map = lower(db, key.block).source_maps.get(key.index as usize)?;
+        let map = source_maps(db, key.block).get(key.index as usize)?;
         Some(Related { location: places.location(key.block, map.range(*at)?)?, message: message.clone() })
     });
     let location = range.and_then(|range| places.location(key.block, range));

@@ -1,8 +1,9 @@
 //! What the blocks of a module declare, by name.
 //!
 //! ```text
-//! lower(block) ─► items(block) ─► names(block) ─► module_scope(directory) ─► resolve
-//!  ranges, no_eq    no ranges       names only      one map per module
+//! text(block) ─► block_items ─► block_names ─► module_scope(directory) ─► resolve
+//!      └───────► source_maps     names only      one map per module
+//!                (ranges, on demand)
 //! ```
 //!
 //! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so [`module_scope`] does not run again.
@@ -15,7 +16,7 @@ use values::Str;
 
 use crate::{
     item::{Item, ItemKind, RequiredProvider},
-    lower::{Lowered, Problem, lower_chunk},
+    lower::{Lowered, Problem, SourceMap, lower_chunk},
     workspace::{Workspace, is_local_source, local_module_directory},
 };
 
@@ -51,22 +52,48 @@ pub enum ItemName {
     Other,
 }
 
-/// Items, source maps and problems of a block. Not compared: it holds ranges.
-#[salsa::tracked(returns(ref), no_eq, lru = 4096)]
-pub fn lower(db: &dyn Db, block: Block) -> Lowered {
-    lower_chunk(db::parse(db, block))
+/// What a block says, without its source maps.
+///
+/// The tree is not kept: it is needed again only to show a place, and [`source_maps`] makes it then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockContent {
+    /// The items, without ranges.
+    pub items: Box<[Arc<Item>]>,
+    /// Syntax errors and structural problems. They have ranges, but a block that has none stays equal when it moves.
+    pub problems: Box<[Problem]>,
+}
+
+/// Lowers a block.
+#[salsa::tracked(returns(ref))]
+fn block_content(db: &dyn Db, block: Block) -> BlockContent {
+    let Lowered { items, problems, .. } = lower_chunk(&syntax::parse_chunk(block.text(db)));
+    BlockContent { items: items.into(), problems: problems.into() }
+}
+
+/// The ranges of a block's items. Only who shows something to a person asks.
+#[salsa::tracked(returns(ref), no_eq, lru = 256)]
+pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
+    lower_chunk(db::parse(db, block)).source_maps.into()
 }
 
 /// The items of a block, without ranges.
-#[salsa::tracked(returns(ref))]
-pub fn block_items(db: &dyn Db, block: Block) -> Box<[Arc<Item>]> {
-    lower(db, block).items.clone().into()
+pub fn block_items(db: &dyn Db, block: Block) -> &[Arc<Item>] {
+    &block_items_of(db, block).0
 }
 
-/// Syntax errors and structural problems of a block.
+/// The items alone, so that a problem that comes or goes re-runs nobody who reads items only.
 #[salsa::tracked(returns(ref))]
-pub fn block_problems(db: &dyn Db, block: Block) -> Box<[Problem]> {
-    lower(db, block).problems.clone().into()
+fn block_items_of(db: &dyn Db, block: Block) -> Items {
+    Items(block_content(db, block).items.clone())
+}
+
+/// Items of one block, compared by content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Items(Box<[Arc<Item>]>);
+
+/// Syntax errors and structural problems of a block.
+pub fn block_problems(db: &dyn Db, block: Block) -> &[Problem] {
+    &block_content(db, block).problems
 }
 
 /// The names that a block declares, in the order of its items.

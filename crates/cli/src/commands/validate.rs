@@ -1,6 +1,6 @@
 //! `validate`.
 
-use db::{Diagnostic, Severity, Sources};
+use db::{Diagnostic, Severity};
 
 use crate::{
     args::ValidateArgs,
@@ -19,7 +19,6 @@ pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failur
             (diagnostics, sources)
         }
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
-        Err(Failure::Said) => (Vec::new(), Sources::default()),
     };
     let shown: Vec<Diagnostic> = diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);

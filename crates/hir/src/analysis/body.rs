@@ -9,6 +9,7 @@ use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
 
 use super::{
     infer::Infer,
+    instances::instance,
     problem::ItemProblem,
     value::{Abstract, Inside, Tri, TriMarks},
 };
@@ -114,12 +115,14 @@ impl BodyInfer<'_, '_> {
                     Inside::Each(element) => vec![(None, (**element).clone())],
                     Inside::Opaque(_) => Vec::new(),
                 };
+                let is_list = object.nesting() == provider::ObjectNesting::List && matches!(inside, Inside::Items(_));
                 for (index, (key, element)) in elements.iter().enumerate() {
-                    let place = match key {
-                        Some(key) => self.object_value(at, key),
-                        None => self.tuple_element(at, index),
+                    let (place, path) = match key {
+                        Some(key) => (self.object_value(at, key), format!("{path}[{key:?}]")),
+                        None if is_list => (self.tuple_element(at, index), format!("{path}[{index}]")),
+                        None => (self.tuple_element(at, index), path.to_owned()),
                     };
-                    self.check_element(place.unwrap_or(at), element, object, path);
+                    self.check_element(place.unwrap_or(at), element, object, &path);
                 }
             }
             _ => {
@@ -184,9 +187,13 @@ impl BodyInfer<'_, '_> {
         self.check_count(&written, kind, nested, header);
         let mut elements = Vec::new();
         let mut known = true;
-        for block in &written {
+        for (index, block) in written.iter().enumerate() {
             known &= block.dynamic.is_none();
-            let path = join(path, kind);
+            let path = match (nested.nesting, block.labels.first()) {
+                (Nesting::List, _) if known => format!("{}[{index}]", join(path, kind)),
+                (Nesting::Map, Some(label)) if block.dynamic.is_none() => format!("{}[{label:?}]", join(path, kind)),
+                _ => join(path, kind),
+            };
             elements.push((block.labels.first().cloned(), self.nested_block(block, nested, &path)));
         }
         arrange(nested, elements, known)
@@ -202,7 +209,7 @@ impl BodyInfer<'_, '_> {
         // Marks of `for_each` go to everything that its blocks hold.
         let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
         let keys = Abstract::of_type(Type::Dynamic).with_marks(&marks).with_origin(for_each.origin.clone());
-        let element = for_each.any_element().with_marks(&marks);
+        let element = instance(&for_each).with_marks(&marks);
         let iterator = Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
         let (persistence, node) = (self.persistence, block.node);
         self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
@@ -335,28 +342,22 @@ fn read_back(attribute: &Attribute, written: Option<Abstract>) -> Abstract {
     let mut value = if attribute.write_only {
         Abstract::constant(values::Value::null(ty))
     } else {
-        let marks = written.map(|it| (it.marks.clone(), it.inner_marks())).unwrap_or_default();
+        let marks = written.map(|it| (it.marks, it.inner_marks())).unwrap_or_default();
         let (top, inner) = (without_ephemeral(marks.0), without_ephemeral(marks.1));
-        Abstract { inside: Inside::Opaque(inner.weakened_all()), ..Abstract::of_type(ty) }.with_marks(&top)
+        Abstract { inside: Inside::Opaque(inner.weakened()), ..Abstract::of_type(ty) }.with_marks(&top)
     };
     if attribute.sensitive {
         value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
     }
     if let Some(nested) = attribute.nested().filter(|it| it.nesting() == provider::ObjectNesting::Single) {
         let parts = nested.attributes().iter().map(|(name, part)| (name.clone(), read_back(part, None))).collect();
-        value.inside = Inside::Attrs(std::sync::Arc::new(parts));
+        value.inside = Inside::attrs(parts);
     }
     value
 }
 
 fn without_ephemeral(marks: TriMarks) -> TriMarks {
     marks.with(MarkKind::Ephemeral, Tri::No)
-}
-
-impl TriMarks {
-    fn weakened_all(&self) -> TriMarks {
-        super::infer::perhaps(self)
-    }
 }
 
 /// Nested blocks as the value that reading them gives.
@@ -395,7 +396,7 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
                 let for_each = infer.expr(dynamic.for_each);
                 let iterator = Abstract::object(BTreeMap::from([
                     ("key".into(), Abstract::any()),
-                    ("value".into(), for_each.any_element()),
+                    ("value".into(), instance(&for_each)),
                 ]));
                 infer.with_symbol(dynamic.iterator, iterator, |infer| without_schema(infer, &block.body));
             }

@@ -61,9 +61,17 @@ fn item_edges(db: &dyn Db, workspace: Workspace, directory: Directory, item: &It
             // What an input is given matters to the outputs that use it, which have edges of their own.
             continue;
         }
+        if is_itself(item, &reference.target) {
+            continue;
+        }
         target_edges(db, workspace, directory, scope, &reference.target, reference.expr, &mut edges);
     }
     edges
+}
+
+/// Whether a variable's validation mentions the variable, which has its value by then.
+fn is_itself(item: &Item, target: &RefTarget) -> bool {
+    matches!((&item.kind, target), (ItemKind::Variable(variable), RefTarget::Variable(name)) if variable.name == *name)
 }
 
 fn target_edges(

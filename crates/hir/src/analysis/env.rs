@@ -78,6 +78,13 @@ impl<'db> ItemEnv<'db> {
 
     fn variable(&self, name: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         if let Some(key) = self.find(&ItemName::Variable(name.clone())) {
+            // A variable's validation may use the variable: that is no cycle.
+            if key == self.key
+                && let Some(variable) = item(self.db, key).kind.as_variable()
+            {
+                let value = super::items::variable_value(item(self.db, key), variable, self);
+                return self.used(at, || format!("var.{name} is ephemeral"), value);
+            }
             return self.used(at, || format!("var.{name} is ephemeral"), self.value_of(key));
         }
         let names = self.names(|name| match name {
@@ -308,12 +315,3 @@ impl InferEnv for ItemEnv<'_> {
         Some(Arc::new(Origin { item: self.key, at, message: message.into(), from }))
     }
 }
-
-/// What `each.value` is for a `for_each` value.
-pub(crate) fn each_value(for_each: &Abstract) -> Abstract {
-    match &for_each.ty {
-        Type::Set(_) => Abstract::of_type(Type::String),
-        _ => for_each.any_element(),
-    }
-}
-

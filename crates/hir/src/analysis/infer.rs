@@ -3,28 +3,43 @@
 //! No sub-expression is skipped: both arms of a conditional, the bodies of `for`, all arguments. A failing expression
 //! carries the marks of all that it read. What is constant is handed to the evaluator, so that constants mean the same
 //! in both domains; how marks flow is read from the same table of rules ([`values::rules`]).
+//!
+//! While something is unknown, the concrete domain gives a value as a whole the marks of whatever may end up inside of
+//! it. So wherever a result may be unknown, or come from a failing evaluation that something else hides, the abstract
+//! value as a whole has those marks *perhaps* ([`Flow::perhaps`]).
 
+mod access;
+mod attempt;
 mod call;
+mod carry;
 mod closed;
-pub(crate) use closed::for_each_child;
-mod collection;
+mod conditional;
+mod constructor;
+mod convert;
+mod flow;
+mod iterate;
 mod operator;
+mod splat;
+mod template;
 
 use std::sync::Arc;
 
+pub(crate) use closed::for_each_child;
+use db::Severity;
+use flow::Flow;
 use values::{
-    MarkKind, Str, Type, Value,
+    MarkKind, Type, Value,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
 use super::{
     origin::Origin,
     problem::ItemProblem,
-    value::{Abstract, Tri, TriMarks},
+    value::{Abstract, TriMarks},
 };
 use crate::{
     eval,
-    expr::{At, Expr, ExprId, Exprs, Ref, SymbolId, TemplatePart},
+    expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
@@ -34,7 +49,13 @@ pub trait InferEnv {
     fn reference(&self, reference: &Ref, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract;
 
     /// `module.call.output` and `module.call[key].output`. `None` where there is no such call, which was reported.
-    fn module_output(&self, call: &str, output: &str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Option<Abstract>;
+    fn module_output(
+        &self,
+        call: &str,
+        output: &str,
+        at: ExprId,
+        problems: &mut Vec<ItemProblem>,
+    ) -> Option<Abstract>;
 
     /// Whether a module call has instances, so that an index comes before the output.
     fn module_is_repeated(&self, call: &str) -> bool;
@@ -46,6 +67,17 @@ pub trait InferEnv {
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;
 }
 
+/// Whether an expression is evaluated, which decides what becomes of its problems.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Certainty {
+    /// Whenever the item is.
+    Sure,
+    /// Perhaps: the body of a loop that may have no rounds, what stands beside `&&`. A problem is a hint.
+    Doubtful,
+    /// Perhaps, and written so that it may fail: the arms of a conditional, `try` and `can`. A problem is none.
+    Hidden,
+}
+
 /// The inference of one item's expressions.
 pub struct Infer<'a> {
     pub(super) exprs: &'a Exprs,
@@ -54,17 +86,23 @@ pub struct Infer<'a> {
     closed: closed::Closed,
     /// What was found wrong.
     pub problems: Vec<ItemProblem>,
-    /// Above zero where it is not certain that the expression is evaluated: in the arms of a conditional that is not
-    /// decided, in `try` and `can`. What would only fail if it were evaluated is not reported there.
-    uncertain: u32,
+    certainty: Certainty,
+    /// How many rounds of loops are walked one by one here, all loops around this place together.
+    rounds: usize,
 }
 
 impl<'a> Infer<'a> {
     /// Begins the inference of an item.
     pub fn new(exprs: &'a Exprs, env: &'a dyn InferEnv) -> Infer<'a> {
-        let symbols = vec![None; exprs.symbol_count()];
-        let closed = closed::Closed::of(exprs);
-        Infer { exprs, env, symbols, closed, problems: Vec::new(), uncertain: 0 }
+        Infer {
+            exprs,
+            env,
+            symbols: vec![None; exprs.symbol_count()],
+            closed: closed::Closed::of(exprs),
+            problems: Vec::new(),
+            certainty: Certainty::Sure,
+            rounds: 1,
+        }
     }
 
     /// The abstract value of an expression.
@@ -76,32 +114,41 @@ impl<'a> Infer<'a> {
         match &exprs[id] {
             Expr::Missing | Expr::Literal(_) => Abstract::any(),
             Expr::Template(parts) => self.template(parts),
-            Expr::TemplateJoin(tuple) => {
-                let tuple = self.expr(*tuple);
-                let marks = tuple.deep_marks();
-                Abstract::of_type(Type::String).with_marks(&marks).with_origin(tuple.origin)
+            Expr::TemplateJoin(tuple) => self.template_join(*tuple),
+            Expr::Ref(reference) => self.reference(reference, id),
+            Expr::Symbol(symbol) => {
+                self.symbols[symbol.0 as usize].clone().unwrap_or_else(Abstract::any)
             }
-            Expr::Ref(reference) => self.env.reference(reference, id, &mut self.problems),
-            Expr::Symbol(symbol) => self.symbols[symbol.0 as usize].clone().unwrap_or_else(Abstract::any),
             Expr::GetAttr { base, name } => self.get_attr(id, *base, name),
             Expr::Index { base, key } => self.index(id, *base, *key),
             Expr::Splat { base, item, each } => self.splat(*base, *item, *each),
-            Expr::Tuple(elements) => {
-                let items = elements.iter().map(|element| self.expr(*element)).collect();
-                Abstract::tuple(items)
-            }
+            Expr::Tuple(elements) => self.tuple(elements),
             Expr::Object(items) => self.object(items),
             Expr::ForTuple(parts) => self.for_tuple(parts),
             Expr::ForObject(parts) => self.for_object(parts),
-            Expr::Unary { op, operand } => self.unary(id, *op, *operand),
-            Expr::Binary { op, left, right } => self.binary(id, *op, *left, *right),
-            Expr::Conditional { condition, then, otherwise } => self.conditional(id, *condition, *then, *otherwise),
+            Expr::Unary { op, operand } => self.unary(*op, *operand),
+            Expr::Binary { op, left, right } => self.binary(*op, *left, *right),
+            Expr::Conditional { condition, then, otherwise } => {
+                self.conditional(id, *condition, *then, *otherwise)
+            }
             Expr::Call(call) => self.call(id, call),
         }
     }
 
+    fn reference(&mut self, reference: &Ref, at: ExprId) -> Abstract {
+        let before = self.problems.len();
+        let value = self.env.reference(reference, at, &mut self.problems);
+        self.drop_repeated(before);
+        value
+    }
+
     /// Binds a name while something inside of it is inferred.
-    pub(super) fn with_symbol<T>(&mut self, symbol: SymbolId, value: Abstract, work: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with_symbol<T>(
+        &mut self,
+        symbol: SymbolId,
+        value: Abstract,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let outer = self.symbols[symbol.0 as usize].replace(value);
         let result = work(self);
         self.symbols[symbol.0 as usize] = outer;
@@ -109,17 +156,57 @@ impl<'a> Infer<'a> {
     }
 
     /// Does something of which it is not certain that it is evaluated.
-    fn uncertainly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        self.uncertain += 1;
+    fn with_certainty<T>(
+        &mut self,
+        certainty: Certainty,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.certainty;
+        self.certainty = outer.max(certainty);
         let result = work(self);
-        self.uncertain -= 1;
+        self.certainty = outer;
         result
     }
 
-    /// Reports what would fail if it were evaluated.
-    fn fails(&mut self, at: impl Into<At>, id: &'static str, summary: &str, detail: impl Into<String>) {
-        if self.uncertain == 0 {
-            self.problems.push(ItemProblem::error(at.into(), id, summary, detail));
+    /// Reports what fails if it is evaluated.
+    fn fails(
+        &mut self,
+        at: impl Into<At>,
+        id: &'static str,
+        summary: &str,
+        detail: impl Into<String>,
+    ) {
+        self.report_by_certainty(ItemProblem::error(at.into(), id, summary, detail));
+    }
+
+    fn report_by_certainty(&mut self, problem: ItemProblem) {
+        match self.certainty {
+            Certainty::Sure => self.report(problem),
+            Certainty::Doubtful => {
+                let detail = format!("If this is evaluated, it fails: {}", problem.detail);
+                self.report(ItemProblem { detail, ..problem }.with_severity(Severity::Hint));
+            }
+            Certainty::Hidden => {}
+        }
+    }
+
+    /// Reports what is wrong whether or not it is evaluated. A loop walked round by round reports it once.
+    fn report(&mut self, problem: ItemProblem) {
+        let before = self.problems.len();
+        self.problems.push(problem);
+        self.drop_repeated(before);
+    }
+
+    /// Drops problems from `before` on that an earlier round of a loop found at the same place.
+    fn drop_repeated(&mut self, before: usize) {
+        let mut at = before;
+        while at < self.problems.len() {
+            let (earlier, rest) = self.problems.split_at(at);
+            let problem = &rest[0];
+            match earlier.iter().any(|it| it.at == problem.at && it.id == problem.id) {
+                true => drop(self.problems.remove(at)),
+                false => at += 1,
+            }
         }
     }
 
@@ -127,120 +214,31 @@ impl<'a> Infer<'a> {
     fn constant(&mut self, id: ExprId) -> Abstract {
         match eval::evaluate(self.exprs, id, &NoReferences) {
             Ok(evaluated) => {
+                let has_failed = evaluated.has_errors();
                 self.adopt(evaluated.diagnostics);
-                Abstract::constant(evaluated.value)
+                let value = Abstract::constant(evaluated.value);
+                Abstract { is_firm: !has_failed, ..value }
             }
             Err(_) => Abstract::any(),
         }
     }
 
     fn adopt(&mut self, diagnostics: Vec<EvalDiagnostic>) {
-        if self.uncertain == 0 {
-            self.problems.extend(diagnostics.into_iter().map(ItemProblem::from));
+        for diagnostic in diagnostics {
+            self.report_by_certainty(ItemProblem::from(diagnostic));
         }
-    }
-
-    fn template(&mut self, parts: &[TemplatePart]) -> Abstract {
-        let mut marks = TriMarks::NONE;
-        let mut origin = None;
-        for part in parts {
-            let TemplatePart::Expr(expr) = part else { continue };
-            let value = self.expr(*expr);
-            self.check_template_part(*expr, &value);
-            marks = marks.union(&self.rule_marks(RuleId::Template, &value));
-            origin = origin.or(value.origin);
-        }
-        Abstract::of_type(Type::String).with_marks(&marks).with_origin(origin)
-    }
-
-    fn check_template_part(&mut self, expr: ExprId, value: &Abstract) {
-        if value.constant.as_ref().is_some_and(|it| it.0.is_null()) {
-            self.fails(
-                expr,
-                "invalid-template-interpolation",
-                "Invalid template interpolation value",
-                "The expression result is null. Cannot include a null value in a string template.",
-            );
-        } else if !value.ty.is_primitive() && value.ty != Type::Dynamic {
-            self.fails(
-                expr,
-                "invalid-template-interpolation",
-                "Invalid template interpolation value",
-                "Cannot include the given value in a string template: string required.",
-            );
-        }
-    }
-
-    fn get_attr(&mut self, id: ExprId, base: ExprId, name: &Str) -> Abstract {
-        if let Some(call) = self.module_of(base)
-            && let Some(output) = self.env.module_output(&call, name, id, &mut self.problems)
-        {
-            return output;
-        }
-        let value = self.expr(base);
-        let marks = self.rule_marks(RuleId::Attribute, &value);
-        match value.attr(name) {
-            Some(attr) => attr.with_marks(&marks),
-            None => {
-                self.missing_attribute(id, &value, name);
-                Abstract::any().with_marks(&value.deep_marks()).with_origin(value.origin)
-            }
-        }
-    }
-
-    /// The call's name, where an expression is a module call whose outputs come next: `module.x`, `module.x[k]`.
-    fn module_of(&mut self, base: ExprId) -> Option<Str> {
-        match &self.exprs[base] {
-            Expr::Ref(Ref::Module(call)) if !self.env.module_is_repeated(call) => Some(call.clone()),
-            Expr::Index { base, key } => match &self.exprs[*base] {
-                Expr::Ref(Ref::Module(call)) if self.env.module_is_repeated(call) => {
-                    let (call, key) = (call.clone(), *key);
-                    self.expr(key);
-                    Some(call)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn missing_attribute(&mut self, id: ExprId, value: &Abstract, name: &str) {
-        let detail = match &value.ty {
-            _ if value.constant.as_ref().is_some_and(|it| it.0.is_null()) => {
-                let detail = "This value is null, so it does not have any attributes.";
-                return self.fails(id, "attempt-to-get-attribute-from-null", "Attempt to get attribute from null value", detail);
-            }
-            Type::Object(object) => {
-                let close = crate::suggest::closest(name, object.iter().map(|(name, _)| &**name));
-                let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
-                format!("This object does not have an attribute named \"{name}\".{hint}")
-            }
-            Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
-                let kind = match &value.ty {
-                    Type::Set(_) => "set",
-                    Type::Tuple(_) => "tuple",
-                    _ => "list",
-                };
-                format!(
-                    "Can't access attributes on a {kind}. Did you mean to access attribute \"{name}\" for a specific element, or \
-                     across all elements with [*]?"
-                )
-            }
-            ty if ty.is_primitive() => {
-                format!("Can't access attributes on a primitive-typed value ({}).", ty.friendly_name())
-            }
-            _ => return,
-        };
-        self.fails(id, "unsupported-attribute", "Unsupported attribute", detail);
     }
 
     /// The marks that a part of a construct gives to the whole, as the table says.
     pub(super) fn rule_marks(&self, rule: RuleId, value: &Abstract) -> TriMarks {
         match rules::rule(rule, Domain::Abstract) {
             MarkRule::UnionDeep => value.deep_marks(),
-            MarkRule::EphemeralDeep => TriMarks::NONE.with(MarkKind::Ephemeral, value.deep_marks().ephemeral),
-            MarkRule::UnionTop | MarkRule::FirstTop => value.marks.clone(),
-            MarkRule::Adds(_) | MarkRule::Removes(_) | MarkRule::NullsOut(_) => value.marks.clone(),
+            MarkRule::EphemeralDeep => value.deep_marks().only(MarkKind::Ephemeral),
+            MarkRule::UnionTop
+            | MarkRule::FirstTop
+            | MarkRule::Adds(_)
+            | MarkRule::Removes(_)
+            | MarkRule::NullsOut(_) => value.marks,
             MarkRule::Elementwise | MarkRule::Nothing => TriMarks::NONE,
         }
     }
@@ -263,17 +261,8 @@ impl Scope for NoReferences {
     }
 }
 
-/// What of a value's marks is sure when the value is reached only perhaps.
-pub(super) fn perhaps(marks: &TriMarks) -> TriMarks {
-    TriMarks {
-        sensitive: marks.sensitive.min(Tri::Maybe),
-        ephemeral: marks.ephemeral.min(Tri::Maybe),
-        deprecated: marks.deprecated.min(Tri::Maybe),
-    }
-}
-
 /// What functions find while nothing runs: no files, no time.
-pub(super) struct NoSurroundings;
+struct NoSurroundings;
 
 impl values::functions::FunctionEnv for NoSurroundings {
     fn read_file(&self, _: &str) -> Result<Vec<u8>, String> {

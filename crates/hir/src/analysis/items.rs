@@ -6,6 +6,8 @@ mod output;
 mod resource;
 mod variable;
 
+pub(crate) use variable::value as variable_value;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use db::{Db, Directory};
@@ -65,7 +67,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     if let Some(for_each) = config.for_each {
         let mut infer = Infer::new(&item.exprs, &env);
         let value = infer.expr(for_each);
-        env.each = Some(super::env::each_value(&value));
+        env.each = Some(super::instances::each_value(&value));
     }
     let mut infer = Infer::new(&item.exprs, &env);
     if let Some(for_each) = config.for_each {
@@ -201,7 +203,7 @@ pub(super) fn with_repetition(item: &Item, repeated: Repetition, env: &mut ItemE
     drop(infer);
     env.in_repetition.set(false);
     match repeated {
-        Repetition::ForEach(_) => env.each = value.as_ref().map(super::env::each_value),
+        Repetition::ForEach(_) => env.each = value.as_ref().map(super::instances::each_value),
         Repetition::Count(_) => env.counted = true,
         Repetition::Single | Repetition::Enabled(_) => {}
     }

@@ -15,6 +15,7 @@ pub mod body;
 mod cycles;
 pub(crate) mod env;
 pub mod infer;
+mod instances;
 mod items;
 pub mod origin;
 pub mod problem;

@@ -297,7 +297,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
             "invalid-depends-on",
             range,
             "Invalid depends_on reference",
-            "References in depends_on must be to a whole object (resource, etc), not to an expression.",
+            "References in depends_on must be to a whole object (resource, module, etc), not to an attribute of one and not to an expression.",
         ));
     }
     let target = target?;

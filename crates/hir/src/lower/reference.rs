@@ -56,11 +56,23 @@ pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarge
         _ => return None,
     };
     match resolve_root(&root.name()?, &steps) {
-        Ok(Root { reference, taken }) => Some(ref_target(reference, &steps[taken..])),
+        Ok(Root { reference, taken }) => is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..])),
         Err(Refused { id, summary, detail }) => {
             ctx.problem(Problem::error(id, expr.syntax().text_range(), summary, detail));
             None
         }
+    }
+}
+
+/// Whether what follows a name picks an instance at most, or an output of a module; not an attribute.
+fn is_whole(reference: &Ref, rest: &[ast::Step]) -> bool {
+    let is_key = |step: &ast::Step| matches!(step, ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_));
+    let is_output = |step: &ast::Step| matches!(reference, Ref::Module(_)) && matches!(step, ast::Step::AttrStep(_));
+    match (reference, rest) {
+        (_, []) => true,
+        (Ref::Resource(_) | Ref::Module(_), [step]) => is_key(step) || is_output(step),
+        (Ref::Module(_), [key, output]) => is_key(key) && is_output(output),
+        _ => false,
     }
 }
 

@@ -1,20 +1,26 @@
 //! Function calls.
 //!
-//! A function's types, errors and, where the structure of its arguments is known, its marks come from calling it on
-//! values that are unknown but for their structure: once with the marks that are sure, once with those that are possible.
+//! A function's types, errors and constants come from calling it on values that are unknown but for their structure;
+//! how the result is marked is the rule's to say.
 
 use values::{
-    MarkKind, Type, Value,
+    MarkKind, Type, Value, convert,
     functions::{self, Function},
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Infer, NoSurroundings, closed::is_impure, perhaps};
+use super::{Flow, Infer, NoSurroundings, closed::is_impure};
 use crate::{
-    analysis::value::{Abstract, Inside, Tri, TriMarks},
+    analysis::{
+        problem::ItemProblem,
+        value::{Abstract, Inside, Presence, Tri, TriMarks},
+    },
     expr::{Call, ExprId},
     suggest,
 };
+
+/// More arguments than this are not looked at one by one.
+const MOST_ARGUMENTS: usize = 1024;
 
 impl Infer<'_> {
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Abstract {
@@ -24,57 +30,147 @@ impl Infer<'_> {
             _ => {}
         }
         let args: Vec<Abstract> = call.args.iter().map(|arg| self.expr(*arg)).collect();
-        if call.name.starts_with("provider::") {
-            return self.provider_call(id, call, &args);
-        }
-        let Some(function) = functions::lookup(&call.name) else {
+        let is_of_provider = call.name.starts_with("provider::");
+        let function = functions::lookup(&call.name);
+        if function.is_none() && !is_of_provider {
             self.unknown_function(id, &call.name);
-            return blend(RuleId::Function, Abstract::any(), &args);
+        }
+        let rule = function.map_or(RuleId::Function, |function| function.rule);
+        let args = match self.expanded(call, args) {
+            Ok(args) => args,
+            Err(args) => return self.any_number(function, rule, &args),
         };
-        let args = match call.expand {
-            true => match expand(args) {
-                Ok(args) => args,
-                // How many arguments there will be is not known.
-                Err(args) => return blend(function.rule, Abstract::any(), &args),
-            },
-            false => args,
-        };
-        self.known_call(id, call, function, &args)
+        match function {
+            Some(function) => self.library_call(id, call, function, &args),
+            None if is_of_provider => self.provider_call(id, call, &args),
+            None => self.failed_call(&args),
+        }
     }
 
-    /// Errors of references and names are reported whether or not the call is evaluated.
-    fn unknown_function(&mut self, id: ExprId, name: &str) {
-        let close = suggest::closest(name, functions::all().map(|function| function.name));
-        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
-        let detail = format!("There is no function named \"{name}\".{hint}");
-        self.problems.push(crate::analysis::problem::ItemProblem::error(
-            id.into(),
-            "unknown-function",
-            "Call to unknown function",
-            detail,
-        ));
+    /// A function that does not exist is reported whether or not it is called.
+    fn unknown_function(&mut self, at: ExprId, name: &str) {
+        let detail = match name.rsplit_once("::") {
+            Some((namespace, _)) => {
+                format!("There are no functions in namespace \"{namespace}::\".")
+            }
+            None => {
+                let names = functions::all().map(|function| function.name);
+                let hint = suggest::closest(name, names)
+                    .map(|close| format!(" Did you mean \"{close}\"?"));
+                format!("There is no function named \"{name}\".{}", hint.unwrap_or_default())
+            }
+        };
+        let summary = "Call to unknown function";
+        self.report(ItemProblem::error(at.into(), "unknown-function", summary, detail));
     }
 
     fn provider_call(&mut self, id: ExprId, call: &Call, args: &[Abstract]) -> Abstract {
         let ty = self.env.provider_function(&call.name).unwrap_or_else(|detail| {
-            self.problems.push(crate::analysis::problem::ItemProblem::error(
-                id.into(),
-                "unknown-function",
-                "Unknown provider function",
-                detail,
-            ));
+            let summary = "Unknown provider function";
+            self.report(ItemProblem::error(id.into(), "unknown-function", summary, detail));
             Type::Dynamic
         });
-        blend(RuleId::Function, Abstract::of_type(ty), args)
+        let mut flow = Flow::default();
+        for arg in args {
+            flow.add(self.rule_marks(RuleId::Function, arg), arg);
+        }
+        flow.onto(Abstract { is_firm: false, ..Abstract::of_type(ty) })
+    }
+
+    /// What a call gives that fails: everything that it read.
+    pub(super) fn failed_call(&self, args: &[Abstract]) -> Abstract {
+        let mut flow = Flow::default();
+        args.iter().for_each(|arg| flow.perhaps(arg));
+        flow.onto(Abstract { is_firm: false, ..Abstract::any() })
+    }
+
+    /// Spreads the last argument of `f(a, b...)`; gives the arguments back where its length is not known.
+    fn expanded(
+        &mut self,
+        call: &Call,
+        mut args: Vec<Abstract>,
+    ) -> Result<Vec<Abstract>, Vec<Abstract>> {
+        if !call.expand {
+            return Ok(args);
+        }
+        let (Some(last), Some(at)) = (args.pop(), call.args.last()) else { return Ok(args) };
+        let is_sequence =
+            matches!(last.ty, Type::Dynamic | Type::Tuple(_) | Type::List(_) | Type::Set(_));
+        if last.is_null() || !is_sequence {
+            let problem = match last.is_null() {
+                true => "must not be null",
+                false => "must be of a tuple, list, or set type",
+            };
+            let detail = format!("The expanding argument (indicated by ...) {problem}.");
+            let summary = "Invalid expanding argument value";
+            self.fails(*at, "invalid-expanding-argument", summary, detail);
+        }
+        let is_known = last.presence == Presence::Known;
+        match last.known_elements(MOST_ARGUMENTS).filter(|_| is_known) {
+            Some(elements) => {
+                // The collection itself is gone after this, so its marks go on every element.
+                let spread = elements.into_iter().map(|(_, element)| {
+                    let mut flow = Flow::default();
+                    flow.add(last.marks, &last);
+                    flow.onto(element)
+                });
+                args.extend(spread);
+                Ok(args)
+            }
+            None => {
+                args.push(last);
+                Err(args)
+            }
+        }
+    }
+
+    /// A call of which nobody knows how many arguments there will be: the last of `args` stands for any number.
+    fn any_number(
+        &mut self,
+        function: Option<&Function>,
+        rule: RuleId,
+        args: &[Abstract],
+    ) -> Abstract {
+        let mut flow = Flow::default();
+        let mut inner = Flow::default();
+        let written = args.len().saturating_sub(1);
+        let counted = match rules::rule(rule, Domain::Abstract) {
+            MarkRule::FirstTop => 1,
+            _ => written,
+        };
+        for arg in &args[..written.min(counted)] {
+            flow.add(self.rule_marks(rule, arg), arg);
+        }
+        for arg in args {
+            flow.perhaps(arg);
+            inner.perhaps(arg);
+        }
+        let any = vec![Value::dynamic(); function.map_or(0, |it| it.params.len()).max(written)];
+        let ty = function.and_then(|function| function.return_type(&any).ok());
+        let inside = match rule {
+            RuleId::CarryingFunction => Inside::Opaque(inner.marks()),
+            _ => Inside::PLAIN,
+        };
+        let ty = ty.unwrap_or(Type::Dynamic);
+        let value = Abstract { inside, is_firm: false, ..Abstract::of_type(ty) };
+        flow.onto(value.with_origin(inner.origin()))
     }
 
     /// The number of arguments is wrong whether or not the call is evaluated.
-    fn check_arity(&mut self, id: ExprId, call: &Call, function: &Function, given: usize) -> bool {
+    fn has_right_arity(
+        &mut self,
+        id: ExprId,
+        call: &Call,
+        function: &Function,
+        given: usize,
+    ) -> bool {
         let (name, wanted) = (function.name, function.params.len());
         let (at, id, summary, detail) = if let Some(missing) = function.params.get(given) {
             let least = if function.variadic.is_some() { " at least" } else { "" };
-            let detail =
-                format!("Function \"{name}\" expects{least} {wanted} argument(s). Missing value for \"{}\".", missing.name);
+            let detail = format!(
+                "Function \"{name}\" expects{least} {wanted} argument(s). Missing value for \"{}\".",
+                missing.name
+            );
             (id, "not-enough-function-arguments", "Not enough function arguments", detail)
         } else if function.variadic.is_none() && given > wanted {
             let at = call.args.get(wanted).copied().unwrap_or(id);
@@ -83,160 +179,162 @@ impl Infer<'_> {
         } else {
             return true;
         };
-        self.problems.push(crate::analysis::problem::ItemProblem::error(at.into(), id, summary, detail));
+        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        match call.expand {
+            true => self.report_by_certainty(problem),
+            false => self.report(problem),
+        }
         false
     }
 
-    fn known_call(&mut self, id: ExprId, call: &Call, function: &'static Function, args: &[Abstract]) -> Abstract {
-        if !self.check_arity(id, call, function, args.len()) {
-            return blend(function.rule, Abstract::any(), args);
+    fn library_call(
+        &mut self,
+        id: ExprId,
+        call: &Call,
+        function: &'static Function,
+        args: &[Abstract],
+    ) -> Abstract {
+        if !self.has_right_arity(id, call, function, args.len()) {
+            return self.failed_call(args);
         }
-        let sure: Vec<Value> = args.iter().map(|arg| arg.to_value(Tri::Yes)).collect();
-        let result = match function.call(&sure, &NoSurroundings) {
+        let plain: Vec<Value> = args.iter().map(Abstract::plain_value).collect();
+        let result = match function.call(&plain, &NoSurroundings) {
+            // Files and the time are found when the program runs.
+            Ok(result) if is_impure(function.name) => Value::unknown(result.ty()),
+            Err(_) if is_impure(function.name) => {
+                Value::unknown(function.return_type(&plain).unwrap_or(Type::Dynamic))
+            }
             Ok(result) => result,
             Err(error) => {
-                // Files are read when the program runs; whether they exist then is not for the analysis to say.
-                if !is_impure(function.name) {
-                    let at = error.argument.and_then(|index| call.args.get(index)).copied().unwrap_or(id);
-                    let (id, summary, detail) = crate::eval::function_problem(function, &error);
-                    self.fails(at, id, summary, detail);
-                }
-                return blend(function.rule, Abstract::any(), args);
+                let at = error.argument.and_then(|index| call.args.get(index));
+                let (name, summary, detail) = crate::eval::function_problem(function, &error);
+                self.fails(at.copied().unwrap_or(id), name, summary, detail);
+                return self.failed_call(args);
             }
         };
-        let result = if is_impure(function.name) { Value::unknown(result.ty()) } else { result };
-        let keeps_parts = !matches!(
-            rules::rule(function.rule, Domain::Abstract),
-            MarkRule::UnionDeep | MarkRule::FirstTop | MarkRule::Nothing
-        );
-        if !keeps_parts {
-            let plain = result.without_all_marks();
-            return blend(function.rule, Abstract::constant(plain), args);
-        }
-        if args.iter().all(is_structured) {
-            let possible: Vec<Value> = args.iter().map(|arg| arg.to_value(Tri::Maybe)).collect();
-            let possible = function.call(&possible, &NoSurroundings).unwrap_or_else(|_| result.clone());
-            let origin = args.iter().find_map(|arg| arg.origin.clone());
-            return Abstract::between(&result, &possible).with_origin(origin);
-        }
-        self.carry(function, result.ty(), args)
-    }
-
-    /// A function that carries parts over, of arguments whose structure is not known: every part of the result may be
-    /// any part of the arguments.
-    fn carry(&self, function: &'static Function, ty: Type, args: &[Abstract]) -> Abstract {
-        match rules::rule(function.rule, Domain::Abstract) {
-            MarkRule::NullsOut(kind) => return args[0].without_deep(kind),
-            MarkRule::Adds(kind) => return args[0].clone().with_mark(kind, Tri::Yes),
-            MarkRule::Removes(kind) => {
-                let marks = args[0].marks.clone().with(kind, Tri::No);
-                return Abstract { marks, ..args[0].clone() };
+        let ty = result_type(function, args, &result);
+        let is_firm = args.iter().all(|arg| arg.constant.is_some());
+        let value = match function.rule {
+            RuleId::CarryingFunction => self.carry(function, args, &ty, &result),
+            RuleId::Conversion => self.conversion(function, &args[0], &ty),
+            RuleId::Sensitive | RuleId::Nonsensitive | RuleId::EphemeralAsNull => {
+                self.marking(function.rule, &args[0])
             }
-            _ => {}
-        }
-        let mut top = TriMarks::NONE;
-        let mut inner = TriMarks::NONE;
-        for arg in args {
-            top = top.union(&self.rule_marks(function.rule, arg));
-            inner = inner.union(&perhaps(&arg.inner_marks()));
-        }
-        let origin = args.iter().find_map(|arg| arg.origin.clone());
-        // A part may come out as the result itself, as with `element`.
-        let whole = Abstract { inside: Inside::Opaque(inner.clone()), ..Abstract::of_type(ty) };
-        whole.with_marks(&top).with_marks(&inner).with_origin(origin)
+            RuleId::IsSensitive => self.is_sensitive(&args[0], &result),
+            rule => self.blend(rule, args, &ty, &result),
+        };
+        Abstract { is_firm, ..value }
     }
 
-    /// `try`: the first argument that does not fail. Which one that is cannot be told, and everything that was tried
-    /// leaves its marks (DESIGN 2.9).
-    fn attempt(&mut self, call: &Call) -> Abstract {
-        let mut result: Option<Abstract> = None;
-        let mut tried: Option<TriMarks> = None;
-        for &arg in &call.args {
-            let value = self.uncertainly(|it| it.expr(arg));
-            let reads = self.reads(arg);
-            let here = match &tried {
-                Some(tried) => value.with_marks(tried),
-                None => value,
-            };
-            let left = self.left_behind(RuleId::Try, &reads);
-            tried = Some(tried.unwrap_or(TriMarks::NONE).union(&perhaps(&left)));
-            result = Some(match result {
-                Some(result) => result.either(&here),
-                None => here,
-            });
+    /// A result without parts of the arguments.
+    fn blend(&self, rule: RuleId, args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
+        let mut flow = Flow::default();
+        match rule {
+            RuleId::Length | RuleId::Keys => {
+                flow.add(self.rule_marks(rule, &args[0]), &args[0]);
+                if args[0].presence == Presence::Open || args[0].ty == Type::Dynamic {
+                    // It may fail, and then has read everything.
+                    flow.perhaps(&args[0]);
+                }
+            }
+            rule => args.iter().for_each(|arg| flow.add(self.rule_marks(rule, arg), arg)),
         }
-        // While what is read is unknown, the concrete domain marks the whole.
-        let inner = tried.unwrap_or(TriMarks::NONE);
-        let result = result.unwrap_or_else(Abstract::any);
-        let deep = perhaps(&result.inner_marks());
-        Abstract { constant: None, ..result }.with_marks(&inner).with_marks(&deep)
+        flow.onto(of_result(args, ty, result))
     }
 
-    fn can(&mut self, call: &Call) -> Abstract {
-        let mut marks = TriMarks::NONE;
-        let mut origin = None;
-        for &arg in &call.args {
-            let value = self.uncertainly(|it| it.expr(arg));
-            let reads = self.reads(arg);
-            marks = marks.union(&self.left_behind(RuleId::Can, &reads)).union(&perhaps(&value.deep_marks()));
-            origin = origin.or(value.origin).or_else(|| reads.iter().find_map(|it| it.origin.clone()));
+    fn is_sensitive(&self, arg: &Abstract, result: &Value) -> Abstract {
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::IsSensitive, arg), arg);
+        let answer = match arg.marks.sensitive {
+            Tri::Yes => Some(true),
+            // What is not known yet may come with a mark.
+            Tri::No if arg.constant.is_some() => result.as_bool(),
+            _ => None,
+        };
+        flow.onto(match answer {
+            Some(answer) => Abstract::constant(Value::bool(answer)),
+            None => Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) },
+        })
+    }
+
+    fn marking(&self, rule: RuleId, arg: &Abstract) -> Abstract {
+        match rules::rule(rule, Domain::Abstract) {
+            MarkRule::Adds(kind) => arg.clone().with_mark(kind, Tri::Yes),
+            MarkRule::Removes(kind) => {
+                let marks = arg.marks.with(kind, Tri::No);
+                Abstract { marks, ..arg.clone() }
+            }
+            MarkRule::NullsOut(kind) => nulled(arg, kind),
+            _ => arg.unmarked(),
         }
-        Abstract::of_type(Type::Bool).with_marks(&marks).with_origin(origin)
     }
 
-    /// What shows of a tried expression: that what it read is ephemeral. Sensitivity is not kept, as in the references.
-    fn left_behind(&self, rule: RuleId, reads: &[Abstract]) -> TriMarks {
-        let all = reads.iter().fold(TriMarks::NONE, |marks, read| marks.union(&self.rule_marks(rule, read)));
-        TriMarks::NONE.with(MarkKind::Ephemeral, all.ephemeral)
-    }
-
-    /// The references in an expression, as far as their traversals go.
-    fn reads(&mut self, id: ExprId) -> Vec<Abstract> {
-        let traversals = crate::eval::traversals(self.exprs, id);
-        let problems = self.problems.len();
-        let reads = traversals.into_iter().map(|it| self.uncertainly(|this| this.expr(it))).collect();
-        self.problems.truncate(problems);
-        reads
+    fn conversion(&self, function: &Function, arg: &Abstract, ty: &Type) -> Abstract {
+        let to = match function.name {
+            "tostring" => Type::String,
+            "tonumber" => Type::Number,
+            "tobool" => Type::Bool,
+            "toset" => Type::set(Type::Dynamic),
+            "tomap" => Type::map(Type::Dynamic),
+            _ => Type::list(Type::Dynamic),
+        };
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::Conversion, arg), arg);
+        if arg.presence < Presence::Known || arg.has_open_type() {
+            // It may fail or be unknown, and then has the marks of everything inside.
+            flow.add(arg.inner_marks().weakened(), arg);
+        }
+        let bare = Abstract { marks: TriMarks::NONE, ..arg.clone() };
+        let converted = self.converted(&bare, &to);
+        flow.onto(Abstract { ty: ty.clone(), ..converted })
     }
 }
 
-/// Whether the structure of a value is known down to its leaves, so that calling a function on it shows where marks go.
-fn is_structured(value: &Abstract) -> bool {
-    match &value.inside {
-        Inside::Opaque(marks) => *marks == TriMarks::NONE,
-        Inside::Attrs(attrs) => !matches!(value.ty, Type::Map(_)) && attrs.values().all(is_structured),
-        Inside::Items(items) => !matches!(value.ty, Type::List(_) | Type::Set(_)) && items.iter().all(is_structured),
-        Inside::Each(element) => element.deep_marks() == TriMarks::NONE,
-    }
+/// What is known of a result that holds no marks.
+pub(super) fn of_result(args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
+    let value = Abstract::constant(result.without_all_marks());
+    // What has a type only as long as it does not fail may be a wholly unknown argument.
+    let is_settled = args.iter().all(|arg| arg.is_firm || arg.presence == Presence::Known);
+    let value = if is_settled { value } else { value.undecided() };
+    Abstract { ty: ty.clone(), ..value }
 }
 
-/// The marks of all arguments on a result without parts of theirs.
-fn blend(rule: RuleId, result: Abstract, args: &[Abstract]) -> Abstract {
-    let mut marks = TriMarks::NONE;
-    let mut origin = None;
-    let first_only = matches!(rules::rule(rule, Domain::Abstract), MarkRule::FirstTop);
-    for arg in args.iter().take(if first_only { 1 } else { usize::MAX }) {
-        marks = marks.union(&match rules::rule(rule, Domain::Abstract) {
-            MarkRule::Nothing => TriMarks::NONE,
-            MarkRule::FirstTop => arg.marks.clone(),
-            _ => arg.deep_marks(),
-        });
-        origin = origin.or_else(|| arg.origin.clone());
+/// The type that every result conforms to. Where the type of an argument is open, its value decides.
+fn result_type(function: &Function, args: &[Abstract], result: &Value) -> Type {
+    let ty = result.ty();
+    let may_be_no_object =
+        |arg: &Abstract| matches!(arg.ty, Type::Object(_)) && arg.presence == Presence::Open;
+    if function.name == "merge" && args.iter().any(may_be_no_object) {
+        // A null gives no attributes.
+        return Type::Dynamic;
     }
-    let constant = if marks == TriMarks::NONE { result.constant.clone() } else { None };
-    Abstract { constant, ..result }.with_marks(&marks).with_origin(origin)
+    if !args.iter().any(Abstract::has_open_type) {
+        return ty;
+    }
+    let is_structural = function.rule == RuleId::CarryingFunction;
+    if is_structural && matches!(ty, Type::Tuple(_) | Type::Object(_)) {
+        return ty;
+    }
+    if convert::is_safe(&ty, &Type::String) && function.rule != RuleId::Function {
+        return ty;
+    }
+    function.return_type(&vec![Value::dynamic(); args.len()]).unwrap_or(Type::Dynamic)
 }
 
-/// Spreads the last argument of `f(a, b...)`; gives the arguments back where its length is not known.
-fn expand(mut args: Vec<Abstract>) -> Result<Vec<Abstract>, Vec<Abstract>> {
-    let Some(last) = args.last() else { return Ok(args) };
-    match last.known_elements() {
-        Some(elements) => {
-            let marks = last.marks.clone();
-            args.pop();
-            args.extend(elements.into_iter().map(|(_, element)| element.with_marks(&marks)));
-            Ok(args)
-        }
-        None => Err(args),
+/// Every part that has a mark becomes null; if it is unknown, an unknown value without the mark.
+fn nulled(value: &Abstract, kind: MarkKind) -> Abstract {
+    let whole = value.marks.get(kind);
+    if value.deep_marks().get(kind) == Tri::No {
+        return value.clone();
     }
+    let marks = value.marks.with(kind, Tri::No);
+    let inside = match &value.inside {
+        _ if whole == Tri::Yes => Inside::PLAIN,
+        Inside::Opaque(marks) => Inside::Opaque(marks.with(kind, Tri::No)),
+        inside => inside.map(&mut |part| nulled(part, kind)),
+    };
+    let presence = if whole == Tri::No { value.presence } else { Presence::Open };
+    let nulled = Abstract { marks, inside, presence, constant: None, ..value.clone() };
+    let is_explained = nulled.deep_marks().ephemeral > Tri::No;
+    Abstract { origin: nulled.origin.filter(|_| is_explained), ..nulled }
 }

@@ -38,7 +38,10 @@ impl Closed {
                 Expr::Call(call) => pure &= !is_impure(&call.name) && !call.name.contains("::"),
                 _ => {}
             }
-            if !pure {
+            if pure {
+                names.sort_unstable();
+                names.dedup();
+            } else {
                 names.clear();
             }
             closed.push(pure && names.is_empty());

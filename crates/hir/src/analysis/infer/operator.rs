@@ -1,120 +1,129 @@
-//! Operators and the conditional.
+//! Operators.
 
-use values::{
-    Type, convert,
-    rules::RuleId,
-};
+use values::{Type, convert, ops, rules::RuleId};
 
-use super::{Infer, perhaps};
+use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, TriMarks},
-    expr::{BinaryOp, Expr, ExprId, Literal, UnaryOp},
+    analysis::value::{Abstract, Presence},
+    expr::{BinaryOp, ExprId, UnaryOp},
 };
 
 impl Infer<'_> {
-    pub(super) fn unary(&mut self, id: ExprId, op: UnaryOp, operand: ExprId) -> Abstract {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Abstract {
         let value = self.expr(operand);
-        let ty = match op {
-            UnaryOp::Not => Type::Bool,
-            UnaryOp::Negate => Type::Number,
+        let op = match op {
+            UnaryOp::Not => ops::UnaryOp::Not,
+            UnaryOp::Negate => ops::UnaryOp::Negate,
         };
-        self.check_operand(operand, &value, &ty, "operand");
-        let marks = self.rule_marks(RuleId::Operator, &value);
-        let _ = id;
-        Abstract::of_type(ty).with_marks(&marks).with_origin(value.origin)
+        self.check_operand(operand, &value, &op.ty(), "operand");
+        let mut flow = Flow::default();
+        self.operand(&mut flow, &value);
+        let constant = value.plain_constant().and_then(|value| ops::unary(op, value).ok());
+        flow.onto(result(op.ty(), constant))
     }
 
-    pub(super) fn binary(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Abstract {
-        let a = self.expr(left);
-        let b = self.expr(right);
-        let (operand, result) = match op {
-            BinaryOp::Or | BinaryOp::And => (Some(Type::Bool), Type::Bool),
-            BinaryOp::Equal | BinaryOp::NotEqual => (None, Type::Bool),
-            BinaryOp::Less | BinaryOp::LessOrEqual | BinaryOp::Greater | BinaryOp::GreaterOrEqual => {
-                (Some(Type::Number), Type::Bool)
-            }
-            _ => (Some(Type::Number), Type::Number),
+    pub(super) fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Abstract {
+        let op = concrete(op);
+        let (a, b) = match op {
+            ops::BinaryOp::And | ops::BinaryOp::Or => self.logic_operands(op, left, right),
+            _ => (self.expr(left), self.expr(right)),
         };
-        let marks = match &operand {
-            Some(operand) => {
-                self.check_operand(left, &a, operand, "left operand");
-                self.check_operand(right, &b, operand, "right operand");
-                self.rule_marks(RuleId::Operator, &a).union(&self.rule_marks(RuleId::Operator, &b))
+        let mut flow = Flow::default();
+        match op {
+            ops::BinaryOp::Equal | ops::BinaryOp::NotEqual => self.equality(&mut flow, &a, &b),
+            _ => {
+                self.check_operand(left, &a, &op.operand_type(), "left operand");
+                self.check_operand(right, &b, &op.operand_type(), "right operand");
+                self.operand(&mut flow, &a);
+                self.operand(&mut flow, &b);
             }
-            None => self.equality_marks((left, &a), (right, &b)),
-        };
-        let _ = id;
-        Abstract::of_type(result).with_marks(&marks).with_origin(a.origin.or(b.origin))
-    }
-
-    /// Everything inside of both sides is compared, so its marks count; a comparison with `null` looks at the value only.
-    fn equality_marks(&self, (left, a): (ExprId, &Abstract), (right, b): (ExprId, &Abstract)) -> TriMarks {
-        if self.is_null(left) || self.is_null(right) {
-            return self.rule_marks(RuleId::EqualityNull, a).union(&self.rule_marks(RuleId::EqualityNull, b));
         }
-        // A part that differs ends the comparison, but its result then is known and marked with what was read.
-        self.rule_marks(RuleId::Equality, a).union(&self.rule_marks(RuleId::Equality, b))
+        let constants = a.plain_constant().zip(b.plain_constant());
+        let constant = constants.and_then(|(a, b)| ops::binary(op, a, b).ok());
+        flow.onto(result(op.result_type(), constant))
     }
 
-    fn is_null(&self, id: ExprId) -> bool {
-        matches!(self.exprs[id], Expr::Literal(Literal::Null))
+    /// The operands of `&&` and `||`. One that decides alone hides what is wrong with the evaluation of the other.
+    fn logic_operands(
+        &mut self,
+        op: ops::BinaryOp,
+        left: ExprId,
+        right: ExprId,
+    ) -> (Abstract, Abstract) {
+        let decides_never = |value: &Abstract| {
+            let constant = value.constant.as_ref().and_then(|it| it.0.as_bool());
+            constant == Some(op == ops::BinaryOp::And)
+        };
+        let unless = |hides: bool| if hides { Certainty::Doubtful } else { Certainty::Sure };
+        let right_is_idle = self.closed.contains(right) && decides_never(&self.quietly(right));
+        let a = self.with_certainty(unless(!right_is_idle), |it| it.expr(left));
+        let b = self.with_certainty(unless(!decides_never(&a)), |it| it.expr(right));
+        (a, b)
+    }
+
+    fn quietly(&mut self, id: ExprId) -> Abstract {
+        self.with_certainty(Certainty::Hidden, |it| it.expr(id))
+    }
+
+    fn operand(&self, flow: &mut Flow, value: &Abstract) {
+        flow.add(self.rule_marks(RuleId::Operator, value), value);
+        // Where the operand has no such type, the failed operation carries what it read.
+        flow.add(value.inner_marks().weakened(), value);
+    }
+
+    /// Everything inside of both sides is compared, so its marks count; a comparison with null looks at the values only.
+    fn equality(&self, flow: &mut Flow, a: &Abstract, b: &Abstract) {
+        let against_null = a.is_null() || b.is_null();
+        let may_be_null = a.presence == Presence::Open || b.presence == Presence::Open;
+        for value in [a, b] {
+            let marks = match (against_null, may_be_null) {
+                (true, _) => self.rule_marks(RuleId::EqualityNull, value),
+                (false, true) => {
+                    let null = self.rule_marks(RuleId::EqualityNull, value);
+                    null.either(&self.rule_marks(RuleId::Equality, value))
+                }
+                (false, false) => self.rule_marks(RuleId::Equality, value),
+            };
+            flow.add(marks, value);
+        }
     }
 
     fn check_operand(&mut self, at: ExprId, value: &Abstract, want: &Type, which: &str) {
-        if value.ty == Type::Dynamic {
+        if convert::can_convert(&value.ty, want) {
             return;
         }
-        if !convert::can_convert(&value.ty, want) {
-            let required = if *want == Type::Bool { "a bool" } else { "a number" };
-            let detail = format!("Unsuitable value for {which}: {required} is required.");
-            self.fails(at, "invalid-operand", "Invalid operand", detail);
-        }
+        let required = if *want == Type::Bool { "a bool" } else { "a number" };
+        let detail = format!("Unsuitable value for {which}: {required} is required.");
+        // A value that fails is of any type, and the other operand may decide alone.
+        let certainty = if value.is_firm { Certainty::Sure } else { Certainty::Doubtful };
+        self.with_certainty(certainty, |it| {
+            it.fails(at, "invalid-operand", "Invalid operand", detail);
+        });
     }
+}
 
-    pub(super) fn conditional(&mut self, id: ExprId, condition: ExprId, then: ExprId, otherwise: ExprId) -> Abstract {
-        let condition_value = self.expr(condition);
-        let decided = condition_value.constant.as_ref().and_then(|it| it.0.as_bool());
-        let arm = |it: &mut Self, arm: ExprId, chosen: Option<bool>| match chosen {
-            Some(true) => it.expr(arm),
-            _ => it.uncertainly(|it| it.expr(arm)),
-        };
-        let a = arm(self, then, decided);
-        let b = arm(self, otherwise, decided.map(|decided| !decided));
-        if condition_value.ty != Type::Dynamic && !convert::can_convert(&condition_value.ty, &Type::Bool) {
-            let detail = "The condition expression must be of type bool.";
-            self.fails(condition, "incorrect-condition-type", "Incorrect condition type", detail);
-        }
-        let rule = |value: &Abstract| self.rule_marks(RuleId::Conditional, value);
-        let marks = rule(&condition_value).union(&rule(&a)).union(&rule(&b));
-        let value = match decided {
-            Some(true) => a.clone(),
-            Some(false) => b.clone(),
-            None => self.undecided(id, then, otherwise, &a, &b),
-        };
-        let origin = condition_value.origin.or(a.origin).or(b.origin);
-        value.with_marks(&marks).with_origin(origin)
+/// The result has its type even where the operation fails, and is never null.
+fn result(ty: Type, constant: Option<values::Value>) -> Abstract {
+    match constant {
+        Some(constant) => Abstract::constant(constant),
+        None => Abstract { presence: Presence::NotNull, ..Abstract::of_type(ty) },
     }
+}
 
-    fn undecided(&mut self, id: ExprId, then: ExprId, otherwise: ExprId, a: &Abstract, b: &Abstract) -> Abstract {
-        // A literal null takes the other arm's type.
-        if self.is_null(then) {
-            return Abstract { constant: None, ..b.clone() };
-        }
-        if self.is_null(otherwise) {
-            return Abstract { constant: None, ..a.clone() };
-        }
-        let known = a.ty != Type::Dynamic && b.ty != Type::Dynamic;
-        if known && a.ty != b.ty && convert::unify(&[a.ty.clone(), b.ty.clone()]).is_none() {
-            let detail = format!(
-                "The true and false result expressions must have consistent types. The 'true' value is {}, but the 'false' value \
-                 is {}.",
-                a.ty.friendly_name(),
-                b.ty.friendly_name()
-            );
-            self.fails(id, "inconsistent-conditional-types", "Inconsistent conditional result types", detail);
-        }
-        // While the condition is unknown, the concrete domain marks the whole with what is inside of either arm.
-        let inner = perhaps(&a.inner_marks().union(&b.inner_marks()));
-        a.either(b).with_marks(&inner)
+fn concrete(op: BinaryOp) -> ops::BinaryOp {
+    match op {
+        BinaryOp::Or => ops::BinaryOp::Or,
+        BinaryOp::And => ops::BinaryOp::And,
+        BinaryOp::Equal => ops::BinaryOp::Equal,
+        BinaryOp::NotEqual => ops::BinaryOp::NotEqual,
+        BinaryOp::Less => ops::BinaryOp::Less,
+        BinaryOp::LessOrEqual => ops::BinaryOp::LessOrEqual,
+        BinaryOp::Greater => ops::BinaryOp::Greater,
+        BinaryOp::GreaterOrEqual => ops::BinaryOp::GreaterOrEqual,
+        BinaryOp::Add => ops::BinaryOp::Add,
+        BinaryOp::Subtract => ops::BinaryOp::Subtract,
+        BinaryOp::Multiply => ops::BinaryOp::Multiply,
+        BinaryOp::Divide => ops::BinaryOp::Divide,
+        BinaryOp::Modulo => ops::BinaryOp::Modulo,
     }
 }

@@ -177,6 +177,7 @@ fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, ob
     }
     for trigger in &lifecycle.replace_triggered_by {
         infer.expr(*trigger);
+        check_trigger(infer, *trigger);
         if let Some(resource) = ephemeral_root(infer.exprs, *trigger) {
             let detail = format!(
                 "{resource} is an ephemeral resource. It is opened anew in every run and has no changes that could trigger a replacement."
@@ -197,6 +198,23 @@ fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, ob
         conditions::check(infer, postcondition, conditions::Place::Object);
     }
     *env.self_object.borrow_mut() = outer;
+}
+
+/// Only a change of a resource, or of a part of one, can trigger a replacement.
+fn check_trigger(infer: &mut Infer<'_>, trigger: ExprId) {
+    let mut at = trigger;
+    while let Expr::GetAttr { base, .. } | Expr::Index { base, .. } = &infer.exprs[at] {
+        at = *base;
+    }
+    if !matches!(&infer.exprs[at], Expr::Ref(Ref::Resource(_)) | Expr::Missing) {
+        infer.problems.push(ItemProblem::error(
+            trigger.into(),
+            "invalid-replace-trigger",
+            "Invalid reference in replace_triggered_by expression",
+            "An entry of replace_triggered_by names a managed resource, one of its instances or one of its attributes. To react to another value, \
+             keep it in a terraform_data resource and name that.",
+        ));
+    }
 }
 
 fn ephemeral_root(exprs: &crate::Exprs, mut at: ExprId) -> Option<addr::Resource> {

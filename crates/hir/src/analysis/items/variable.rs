@@ -28,7 +28,7 @@ pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Infer
 }
 
 /// What the variable is to the module: any value of its type, marked as declared.
-fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
+pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
     let mut value = Abstract::of_type(variable.ty.ty.without_optional());
     if variable.sensitive {
         value = value.with_mark(MarkKind::Sensitive, Tri::Yes);

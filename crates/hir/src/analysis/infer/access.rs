@@ -1,0 +1,247 @@
+//! `base.name` and `base[key]`.
+
+use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
+
+use super::{Flow, Infer, constructor::key_text};
+use crate::{
+    analysis::value::{Abstract, Inside},
+    expr::{Expr, ExprId, Ref},
+    suggest,
+};
+
+const NO_ELEMENT: &str = "The given key does not identify an element in this collection value";
+
+impl Infer<'_> {
+    pub(super) fn get_attr(&mut self, id: ExprId, base: ExprId, name: &Str) -> Abstract {
+        if let Some(call) = self.module_of(base) {
+            let before = self.problems.len();
+            let output = self.env.module_output(&call, name, id, &mut self.problems);
+            self.drop_repeated(before);
+            if let Some(output) = output {
+                return output;
+            }
+        }
+        let value = self.expr(base);
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::Attribute, &value), &value);
+        match value.attr(name) {
+            Some(attr) => flow.onto(attr),
+            None => {
+                self.missing_attribute(id, &value, name);
+                flow.perhaps(&value);
+                flow.onto(nothing())
+            }
+        }
+    }
+
+    /// The call's name, where an expression is a module call whose outputs come next: `module.x`, `module.x[k]`.
+    fn module_of(&mut self, base: ExprId) -> Option<Str> {
+        match &self.exprs[base] {
+            Expr::Ref(Ref::Module(call)) if !self.env.module_is_repeated(call) => {
+                Some(call.clone())
+            }
+            Expr::Index { base, key } => match &self.exprs[*base] {
+                Expr::Ref(Ref::Module(call)) if self.env.module_is_repeated(call) => {
+                    let (call, key) = (call.clone(), *key);
+                    self.expr(key);
+                    Some(call)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn missing_attribute(&mut self, id: ExprId, value: &Abstract, name: &str) {
+        if value.is_null() {
+            let summary = "Attempt to get attribute from null value";
+            let detail = "This value is null, so it does not have any attributes.";
+            return self.fails(id, "attribute-of-null", summary, detail);
+        }
+        let detail = match &value.ty {
+            Type::Object(object) => {
+                let close = suggest::closest(name, object.iter().map(|(name, _)| &**name));
+                let hint = close.map(|close| format!(" Did you mean \"{close}\"?"));
+                let hint = hint.unwrap_or_default();
+                format!("This object does not have an attribute named \"{name}\".{hint}")
+            }
+            Type::Map(_) => {
+                let detail = format!("This map does not have an element with the key \"{name}\".");
+                return self.fails(id, "missing-map-element", "Missing map element", detail);
+            }
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                let kind = match &value.ty {
+                    Type::Set(_) => "set",
+                    Type::Tuple(_) => "tuple",
+                    _ => "list",
+                };
+                format!(
+                    "Can't access attributes on a {kind}. Did you mean to access attribute \"{name}\" for a specific element, or \
+                     across all elements with [*]?"
+                )
+            }
+            ty if ty.is_primitive() => format!(
+                "Can't access attributes on a primitive-typed value ({}).",
+                ty.friendly_name()
+            ),
+            _ => return,
+        };
+        self.fails(id, "unsupported-attribute", "Unsupported attribute", detail);
+    }
+
+    pub(super) fn index(&mut self, id: ExprId, base: ExprId, key: ExprId) -> Abstract {
+        let base = self.expr(base);
+        let key = self.expr(key);
+        let mut flow = Flow::default();
+        self.index_marks(&mut flow, &base, &key);
+        // What cannot be a key is read as a whole all the same.
+        flow.add(key.inner_marks().weakened(), &key);
+        let found = match &key.constant {
+            Some(constant) => self.constant_index(id, &base, &constant.0),
+            None => self.unknown_index(id, &base, &key.ty),
+        };
+        match found {
+            Some(part) => {
+                if key.constant.is_none() {
+                    // While the key is unknown, nobody knows which element it is.
+                    flow.perhaps(&base);
+                }
+                flow.onto(part)
+            }
+            None => {
+                flow.perhaps(&base);
+                flow.onto(nothing())
+            }
+        }
+    }
+
+    /// The marks of the container and of the key. What the key of an object tells depends on what the container is.
+    fn index_marks(&self, flow: &mut Flow, base: &Abstract, key: &Abstract) {
+        let object = [
+            (self.rule_marks(RuleId::IndexObject, base), base),
+            (self.rule_marks(RuleId::IndexObjectKey, key), key),
+        ];
+        let collection = [
+            (self.rule_marks(RuleId::IndexCollection, base), base),
+            (self.rule_marks(RuleId::IndexCollection, key), key),
+        ];
+        for (object, collection) in object.into_iter().zip(collection) {
+            let marks = match &base.ty {
+                Type::Object(_) => object.0,
+                Type::Dynamic => object.0.either(&collection.0),
+                _ => collection.0,
+            };
+            flow.add(marks, object.1);
+        }
+    }
+
+    /// The element under a key that the source determines. `None` where there is none, which is reported, or where
+    /// nothing can be said.
+    fn constant_index(&mut self, id: ExprId, base: &Abstract, key: &Value) -> Option<Abstract> {
+        if base.is_null() {
+            let summary = "Attempt to index null value";
+            let detail = "This value is null, so it does not have any indices.";
+            self.fails(id, "index-of-null", summary, detail);
+            return None;
+        }
+        if key.is_null() {
+            self.invalid_index(id, "Can't use a null value as an indexing key.");
+            return None;
+        }
+        if !self.is_key(id, base, &key.ty()) {
+            return None;
+        }
+        match &base.ty {
+            Type::List(_) | Type::Tuple(_) => self.position(id, base, key),
+            Type::Map(_) | Type::Object(_) => {
+                let found = key_text(&Abstract::constant(key.clone())).and_then(|name| base.attr(&name));
+                if found.is_none() {
+                    self.invalid_index(id, format!("{NO_ELEMENT}."));
+                }
+                found
+            }
+            // An object is indexed by name, a list by number, and what it will be is not known.
+            _ => Some(base.any_element()),
+        }
+    }
+
+    fn unknown_index(&mut self, id: ExprId, base: &Abstract, key: &Type) -> Option<Abstract> {
+        self.is_key(id, base, key).then(|| base.any_element())
+    }
+
+    /// Whether the container can have keys of the type.
+    fn is_key(&mut self, id: ExprId, base: &Abstract, key: &Type) -> bool {
+        let wanted = match &base.ty {
+            Type::Dynamic => return true,
+            Type::List(_) | Type::Tuple(_) => Type::Number,
+            Type::Map(_) | Type::Object(_) => Type::String,
+            Type::Set(_) => {
+                self.invalid_index(
+                    id,
+                    "Elements of a set are identified only by their value and have no index or key to select with, so a set can \
+                     only be used as a whole.",
+                );
+                return false;
+            }
+            _ => {
+                self.invalid_index(id, "This value does not have any indices.");
+                return false;
+            }
+        };
+        let fits = convert::can_convert(key, &wanted);
+        if !fits {
+            let reason = convert::mismatch(key, &wanted);
+            self.invalid_index(id, format!("{NO_ELEMENT}: {reason}."));
+        }
+        fits
+    }
+
+    fn position(&mut self, id: ExprId, base: &Abstract, key: &Value) -> Option<Abstract> {
+        let number = match convert::convert(key, &Type::Number) {
+            Ok(number) => number,
+            Err(error) => {
+                self.invalid_index(id, format!("{NO_ELEMENT}: {}.", error.message));
+                return None;
+            }
+        };
+        let Kind::Number(number) = number.kind() else { return Some(base.any_element()) };
+        let problem = match whole(number) {
+            Ok(position) => match base.item(position) {
+                Some(item) => return Some(item),
+                None => format!(
+                    "the given index is greater than or equal to the length of the collection{}",
+                    counted(base)
+                ),
+            },
+            Err(problem) => problem.to_owned(),
+        };
+        self.invalid_index(id, format!("{NO_ELEMENT}: {problem}."));
+        None
+    }
+
+    fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
+        self.fails(id, "invalid-index", "Invalid index", detail);
+    }
+}
+
+/// What a failed access gives.
+fn nothing() -> Abstract {
+    Abstract { is_firm: false, ..Abstract::any() }
+}
+
+fn whole(number: &Number) -> Result<usize, &'static str> {
+    if !number.is_integer() {
+        return Err("indexing a sequence requires a whole number");
+    }
+    if number.signum() < 0 {
+        return Err("a negative number is not a valid index for a sequence");
+    }
+    Ok(number.to_usize().unwrap_or(usize::MAX))
+}
+
+fn counted(base: &Abstract) -> String {
+    match &base.inside {
+        Inside::Items(items) => format!(", which is {}", items.len()),
+        _ => String::new(),
+    }
+}

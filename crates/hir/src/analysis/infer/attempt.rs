@@ -1,0 +1,85 @@
+//! `try` and `can`: whether an expression fails can tell something of what it reads (DESIGN 2.9).
+
+use values::{Type, rules::RuleId};
+
+use super::{Certainty, Flow, Infer};
+use crate::{
+    analysis::value::{Abstract, Presence},
+    expr::{Call, ExprId},
+};
+
+/// A tried expression: what it gives, and what its failing shows.
+struct Tried {
+    value: Abstract,
+    left_behind: Flow,
+}
+
+impl Infer<'_> {
+    /// `try`: the first argument that does not fail. Which one that is cannot be told, and everything that was tried
+    /// leaves its marks.
+    pub(super) fn attempt(&mut self, call: &Call) -> Abstract {
+        let mut result: Option<Abstract> = None;
+        let mut tried = Flow::default();
+        // While something that is read is unknown, the whole has the marks of all arguments.
+        let mut undecided = Flow::default();
+        for (position, &arg) in call.args.iter().enumerate() {
+            let is_expanded = call.expand && position + 1 == call.args.len();
+            let Tried { value, left_behind } = self.tried(RuleId::Try, arg);
+            undecided.perhaps(&value);
+            undecided.join(&left_behind.weakened());
+            let value = if is_expanded { spread(&value) } else { value };
+            let here = tried.clone().onto(value);
+            tried.join(&left_behind);
+            result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
+        }
+        let result = result.unwrap_or_else(Abstract::any).undecided();
+        undecided.onto(Abstract { constant: None, is_firm: false, ..result })
+    }
+
+    pub(super) fn can(&mut self, call: &Call) -> Abstract {
+        let mut flow = Flow::default();
+        for &arg in &call.args {
+            let Tried { value, left_behind } = self.tried(RuleId::Can, arg);
+            match call.expand {
+                true => {
+                    flow.perhaps(&value);
+                    flow.join(&left_behind.weakened());
+                }
+                false => flow.join(&left_behind),
+            }
+        }
+        flow.onto(Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) })
+    }
+
+    /// Infers an expression that may fail. What is left behind are the marks of what it read, as the rule says.
+    fn tried(&mut self, rule: RuleId, id: ExprId) -> Tried {
+        let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
+        let mut left_behind = Flow::default();
+        left_behind.add(self.rule_marks(rule, &value).weakened(), &value);
+        for read in self.reads(id) {
+            let marks = self.rule_marks(rule, &read);
+            // A traversal that fails stops before it has read everything.
+            left_behind.add(if read.is_firm { marks } else { marks.weakened() }, &read);
+        }
+        Tried { value, left_behind }
+    }
+
+    /// The references in an expression, as far as their traversals go.
+    fn reads(&mut self, id: ExprId) -> Vec<Abstract> {
+        let problems = self.problems.len();
+        let traversals = crate::eval::traversals(self.exprs, id);
+        let reads = traversals
+            .into_iter()
+            .map(|it| self.with_certainty(Certainty::Hidden, |this| this.expr(it)))
+            .collect();
+        self.problems.truncate(problems);
+        reads
+    }
+}
+
+/// An element of the argument before `...`.
+fn spread(collection: &Abstract) -> Abstract {
+    let mut flow = Flow::default();
+    flow.add(collection.marks, collection);
+    flow.onto(collection.any_element())
+}

@@ -1,0 +1,146 @@
+//! Functions that carry parts of their arguments over: which part ends up where is found by calling the function on
+//! tagged values.
+
+use values::{
+    Kind, Type, Value,
+    functions::Function,
+    rules::{self, Domain, MarkRule, RuleId},
+};
+
+use super::{Flow, Infer, NoSurroundings, call::of_result, constructor::key_text};
+use crate::{
+    analysis::value::{Abstract, Inside, Presence, Tags, TriMarks},
+    item::ConstValue,
+};
+
+impl Infer<'_> {
+    /// `result` is that of the call without marks.
+    pub(super) fn carry(
+        &self,
+        function: &Function,
+        args: &[Abstract],
+        ty: &Type,
+        result: &Value,
+    ) -> Abstract {
+        let plain = of_result(args, ty, result);
+        let is_in_force = rules::rule(function.rule, Domain::Abstract) == MarkRule::UnionTop;
+        if !is_in_force || args.iter().all(|arg| arg.deep_marks() == TriMarks::NONE) {
+            return plain;
+        }
+        let mut flow = self.merged(function, args);
+        if let Some(chosen) = self.chosen_part(function, args, &mut flow) {
+            return flow.onto(Abstract { ty: ty.clone(), ..self.converted(&chosen, ty) });
+        }
+        let mut tags = Tags::default();
+        let tagged = args.iter().enumerate().map(|(position, arg)| {
+            if function.parameter(position).is_some_and(|it| it.is_carried) {
+                arg.tagged(&mut tags)
+            } else if is_list_of_keys(function, position) {
+                arg.plain_value()
+            } else {
+                arg.tagged_parts(&mut tags)
+            }
+        });
+        let tagged: Vec<Value> = tagged.collect();
+        match function.call(&tagged, &NoSurroundings) {
+            Ok(result) if result.is_known() => {
+                flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
+            }
+            _ => scattered(flow, args, plain),
+        }
+    }
+
+    /// The marks that go on the result itself.
+    fn merged(&self, function: &Function, args: &[Abstract]) -> Flow {
+        let mut flow = Flow::default();
+        for (position, arg) in args.iter().enumerate() {
+            if !function.parameter(position).is_some_and(|it| it.is_carried) {
+                flow.add(self.rule_marks(function.rule, arg), arg);
+            }
+            if is_list_of_keys(function, position) {
+                flow.add(self.rule_marks(RuleId::ZipmapKeys, arg), arg);
+            }
+        }
+        flow
+    }
+
+    /// `element` and `lookup` give one part as it is.
+    fn chosen_part(&self, function: &Function, args: &[Abstract], flow: &mut Flow) -> Option<Abstract> {
+        let container = &args[0];
+        let is_known = container.presence == Presence::Known;
+        let found = match function.name {
+            "element" => {
+                let index = args[1].constant.as_ref().and_then(|it| it.0.as_number()?.to_i64());
+                match (&container.inside, index) {
+                    (Inside::Items(items), Some(index)) if is_known && !items.is_empty() => {
+                        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                        usize::try_from(index.rem_euclid(length)).ok().and_then(|at| container.item(at))
+                    }
+                    _ => None,
+                }
+            }
+            "lookup" => match (&container.inside, key_text(&args[1])) {
+                (Inside::Attrs(_), Some(name)) if is_known => {
+                    container.attr(&name).or_else(|| args.get(2).cloned())
+                }
+                _ => None,
+            },
+            _ => return None,
+        };
+        if found.is_some() {
+            return found;
+        }
+        // While it is not known which part that is, the result has the marks of all.
+        args.iter().for_each(|arg| flow.perhaps(arg));
+        let any = container.any_element();
+        let any = match args.get(2) {
+            Some(default) => any.either(default),
+            None => any,
+        };
+        Some(any.undecided())
+    }
+}
+
+/// The first argument of `zipmap`, of which the names in the result come.
+fn is_list_of_keys(function: &Function, position: usize) -> bool {
+    function.name == "zipmap" && position == 0
+}
+
+/// Any part of the arguments may be any part of the result, or dissolve in it.
+fn scattered(mut flow: Flow, args: &[Abstract], plain: Abstract) -> Abstract {
+    let mut inner = Flow::default();
+    for arg in args {
+        flow.perhaps(arg);
+        inner.add(arg.inner_marks().weakened(), arg);
+    }
+    let inside = Inside::Opaque(inner.marks());
+    let value = Abstract { inside, constant: None, ..plain.undecided() };
+    flow.onto(value.with_origin(inner.origin()))
+}
+
+/// The abstract value of a tagged result.
+fn found(value: &Value, tags: &Tags) -> Abstract {
+    if !value.is_marked_deep() {
+        return Abstract::constant(value.clone());
+    }
+    let parts: Vec<&Abstract> = tags.of(value).collect();
+    let whole = match (value.kind(), parts.as_slice()) {
+        (Kind::Object(attrs) | Kind::Map(attrs), _) => {
+            Abstract::object(attrs.iter().map(|(name, it)| (name.clone(), found(it, tags))).collect())
+        }
+        (Kind::Tuple(items) | Kind::List(items), _) => {
+            Abstract::tuple(items.iter().map(|item| found(item, tags)).collect())
+        }
+        (_, [part]) => Abstract { marks: TriMarks::NONE, ..Abstract::clone(part) },
+        (_, parts) => {
+            let inner = parts.iter().fold(TriMarks::NONE, |all, it| all.union(&it.inner_marks()));
+            let plain = Abstract::constant(value.without_all_marks());
+            Abstract { inside: Inside::Opaque(inner.weakened()), ..plain }
+        }
+    };
+    let mut flow = Flow::default();
+    parts.iter().for_each(|part| flow.add(part.marks, part));
+    let origin = parts.iter().find_map(|part| part.origin.clone());
+    let constant = value.is_wholly_known().then(|| ConstValue(value.without_all_marks()));
+    flow.onto(Abstract { ty: value.ty(), constant, ..whole }.with_origin(origin))
+}

@@ -1,0 +1,163 @@
+//! `condition ? a : b`.
+
+use values::{Type, convert, rules::RuleId};
+
+use super::{Certainty, Flow, Infer};
+use crate::{
+    analysis::value::{Abstract, join_types},
+    expr::ExprId,
+};
+
+impl Infer<'_> {
+    pub(super) fn conditional(
+        &mut self,
+        id: ExprId,
+        condition: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    ) -> Abstract {
+        let condition_value = self.expr(condition);
+        self.check_condition(condition, &condition_value);
+        let decided = decision(&condition_value);
+        let arm = |it: &mut Self, arm: ExprId, chosen: bool| match decided {
+            Some(decided) if decided == chosen => it.expr(arm),
+            _ => it.with_certainty(Certainty::Hidden, |it| it.expr(arm)),
+        };
+        let a = arm(self, then, true);
+        let b = arm(self, otherwise, false);
+        self.check_arms(id, &a, &b);
+        let mut flow = Flow::default();
+        for value in [&condition_value, &a, &b] {
+            flow.add(self.rule_marks(RuleId::Conditional, value), value);
+        }
+        flow.add(condition_value.inner_marks().weakened(), &condition_value);
+        let ty = common_type(&a, &b);
+        let value = match decided {
+            Some(true) => self.chosen(&a, &b, &ty, &mut flow),
+            Some(false) => self.chosen(&b, &a, &ty, &mut flow),
+            None => {
+                // While the condition is unknown, the whole has the marks inside of either arm.
+                flow.perhaps(&a);
+                flow.perhaps(&b);
+                let joined = self.converted(&a, &ty.wanted).either(&self.converted(&b, &ty.wanted));
+                joined.undecided()
+            }
+        };
+        let is_firm = ty.is_sure && a.is_firm && b.is_firm;
+        flow.onto(Abstract { ty: ty.result, is_firm, ..value })
+    }
+
+    fn chosen(&self, chosen: &Abstract, other: &Abstract, ty: &CommonType, flow: &mut Flow) -> Abstract {
+        if chosen.ty == other.ty && ty.is_sure {
+            return chosen.clone();
+        }
+        let converted = self.converted(chosen, &ty.wanted);
+        if ty.is_sure {
+            return converted;
+        }
+        // Whether it is converted, and to what, depends on the other arm's type. In a set, marks are on the whole.
+        flow.perhaps(chosen);
+        let constant = converted.constant.clone().filter(|it| it.0.ty() == chosen.ty);
+        Abstract { constant, ..converted.either(chosen) }
+    }
+
+    fn check_condition(&mut self, at: ExprId, condition: &Abstract) {
+        if condition.is_null() {
+            let detail = "The condition value is null. Conditions must either be true or false.";
+            self.fails(at, "invalid-condition", "Null condition", detail);
+        } else if !convert::can_convert(&condition.ty, &Type::Bool) {
+            let detail = "The condition expression must be of type bool.";
+            self.fails(at, "invalid-condition", "Incorrect condition type", detail);
+        }
+    }
+
+    fn check_arms(&mut self, id: ExprId, a: &Abstract, b: &Abstract) {
+        if is_open_null(a) || is_open_null(b) || a.has_open_type() || b.has_open_type() {
+            return;
+        }
+        if a.ty == b.ty || convert::unify(&[a.ty.clone(), b.ty.clone()]).is_some() {
+            return;
+        }
+        let (then, otherwise) = (a.ty.friendly_name(), b.ty.friendly_name());
+        let detail = match then == otherwise {
+            true => "The true and false result expressions must have consistent types. At least one deeply-nested attribute \
+                     or element is not compatible across both the 'true' and the 'false' value."
+                .to_owned(),
+            false => format!(
+                "The true and false result expressions must have consistent types. The 'true' value is {then}, but the 'false' \
+                 value is {otherwise}."
+            ),
+        };
+        // The arm that is not chosen may fail, and then has any type.
+        let certainty = if a.is_firm && b.is_firm { Certainty::Sure } else { Certainty::Hidden };
+        let (name, summary) =
+            ("inconsistent-conditional-result-types", "Inconsistent conditional result types");
+        self.with_certainty(certainty, |it| it.fails(id, name, summary, detail));
+    }
+}
+
+/// What the condition comes to, if the source determines it.
+fn decision(condition: &Abstract) -> Option<bool> {
+    convert::convert(&condition.constant.as_ref()?.0, &Type::Bool).ok()?.as_bool()
+}
+
+/// The type of a conditional.
+struct CommonType {
+    /// What every result conforms to.
+    result: Type,
+    /// What arms are converted to, as far as it is known.
+    wanted: Type,
+    /// Whether that is certain.
+    is_sure: bool,
+}
+
+fn common_type(a: &Abstract, b: &Abstract) -> CommonType {
+    let sure = |ty: &Type| CommonType { result: ty.clone(), wanted: ty.clone(), is_sure: true };
+    if is_open_null(a) {
+        return sure(&b.ty);
+    }
+    if is_open_null(b) {
+        return sure(&a.ty);
+    }
+    let is_open = a.has_open_type() || b.has_open_type();
+    if a.ty == b.ty && !is_open {
+        return sure(&a.ty);
+    }
+    if is_open {
+        // The types of what is open take part in the search for a common one, and may change all others.
+        let result = loosely_unified(&a.ty, &b.ty);
+        return CommonType { result, wanted: Type::Dynamic, is_sure: false };
+    }
+    let unified = convert::unify(&[a.ty.clone(), b.ty.clone()]).unwrap_or(Type::Dynamic);
+    if a.is_firm && b.is_firm {
+        return sure(&unified);
+    }
+    // An arm that fails has no type, and the other then stays as it is.
+    let result = join_types(&join_types(&a.ty, &b.ty), &unified);
+    CommonType { result, wanted: unified, is_sure: false }
+}
+
+/// A null without a type, which takes the other arm's.
+fn is_open_null(value: &Abstract) -> bool {
+    value.is_null() && value.ty == Type::Dynamic
+}
+
+/// What a common type of two types conforms to, where some of it is open.
+fn loosely_unified(a: &Type, b: &Type) -> Type {
+    match (a, b) {
+        (Type::List(a), Type::List(b)) => Type::list(loosely_unified(a, b)),
+        (Type::Set(a), Type::Set(b)) => Type::set(loosely_unified(a, b)),
+        (Type::Map(a), Type::Map(b)) => Type::map(loosely_unified(a, b)),
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
+            Type::tuple(a.iter().zip(b.iter()).map(|(a, b)| loosely_unified(a, b)))
+        }
+        (Type::Object(a), Type::Object(b))
+            if a.iter().map(|(name, _)| name).eq(b.iter().map(|(name, _)| name)) =>
+        {
+            let pairs = a.iter().zip(b.iter());
+            Type::object(pairs.map(|((name, a), (_, b))| (name.clone(), loosely_unified(a, b))))
+        }
+        (a, b) if a == b && !a.has_dynamic() => a.clone(),
+        _ => Type::Dynamic,
+    }
+}

@@ -1,0 +1,86 @@
+//! `[a, b]` and `{ k = v }`.
+
+use std::collections::BTreeMap;
+
+use values::{
+    Str, Type, Value, convert,
+    rules::{self, Domain, MarkRule, RuleId},
+};
+
+use super::{Flow, Infer};
+use crate::{
+    analysis::value::{Abstract, Inside, Presence, TriMarks},
+    expr::{ExprId, ObjectItem},
+};
+
+impl Infer<'_> {
+    pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Abstract {
+        let items = elements.iter().map(|element| carried(RuleId::Tuple, self.expr(*element)));
+        Abstract::tuple(items.collect())
+    }
+
+    pub(super) fn object(&mut self, items: &[ObjectItem]) -> Abstract {
+        let mut flow = Flow::default();
+        let mut entries: Vec<(Option<Str>, Abstract)> = Vec::with_capacity(items.len());
+        for item in items {
+            let key = self.expr(item.key);
+            self.check_key(item.key, &key);
+            let value = carried(RuleId::ObjectValue, self.expr(item.value));
+            flow.add(self.rule_marks(RuleId::ObjectKey, &key), &key);
+            flow.add(key.inner_marks().weakened(), &key);
+            entries.push((key_text(&key), value));
+        }
+        if entries.iter().all(|(name, _)| name.is_some()) {
+            let attrs = entries.into_iter().filter_map(|(name, value)| Some((name?, value)));
+            return flow.onto(Abstract::object(attrs.collect::<BTreeMap<_, _>>()));
+        }
+        // While a key is unknown, the concrete domain says of the whole what is said of any value.
+        for (_, value) in &entries {
+            flow.perhaps(value);
+        }
+        flow.onto(of_unknown_names(&entries))
+    }
+
+    fn check_key(&mut self, at: ExprId, key: &Abstract) {
+        if key.is_null() {
+            let detail = "Can't use a null value as a key.";
+            self.fails(at, "null-value-as-key", "Null value as key", detail);
+        } else if !convert::can_convert(&key.ty, &Type::String) {
+            let reason = convert::mismatch(&key.ty, &Type::String);
+            let detail = format!("Can't use this value as a key: {reason}.");
+            self.fails(at, "incorrect-key-type", "Incorrect key type", detail);
+        }
+    }
+}
+
+/// A part of a constructed value, which keeps its marks.
+fn carried(rule: RuleId, part: Abstract) -> Abstract {
+    match rules::rule(rule, Domain::Abstract) {
+        MarkRule::Elementwise => part,
+        _ => part.unmarked(),
+    }
+}
+
+/// An object of which some names are not known. A later value may replace an earlier one of the same name.
+fn of_unknown_names(entries: &[(Option<Str>, Abstract)]) -> Abstract {
+    let mut marks = TriMarks::NONE;
+    let mut origin = None;
+    for (position, (_, value)) in entries.iter().enumerate() {
+        let is_last = position + 1 == entries.len();
+        let here = value.deep_marks();
+        marks = marks.union(&if is_last { here } else { here.weakened() });
+        origin = origin.or_else(|| value.origin.clone());
+    }
+    let inside = Inside::Opaque(marks);
+    Abstract { inside, presence: Presence::NotNull, is_firm: false, ..Abstract::any() }
+        .with_origin(origin)
+}
+
+/// The name that a key comes to, if the source determines it.
+pub(super) fn key_text(key: &Abstract) -> Option<Str> {
+    text_of(&key.constant.as_ref()?.0)
+}
+
+fn text_of(value: &Value) -> Option<Str> {
+    convert::convert(value, &Type::String).ok()?.as_str().map(Str::from)
+}

@@ -1,0 +1,261 @@
+//! `for` expressions.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use values::{Str, Type, convert, rules::RuleId};
+
+use super::{
+    Certainty, Flow, Infer,
+    constructor::key_text,
+};
+use crate::{
+    analysis::value::{Abstract, Presence},
+    expr::{ExprId, ForObject, ForTuple, SymbolId},
+};
+
+/// Collections with more known elements than this are walked once, with an element that stands for all.
+pub(super) const UNROLL: usize = 64;
+
+/// The most rounds that loops inside each other are walked one by one, together.
+const MOST_ROUNDS: usize = 256;
+
+/// What the two forms have in common.
+#[derive(Clone, Copy)]
+struct Loop {
+    key: Option<SymbolId>,
+    value: SymbolId,
+    collection: ExprId,
+    condition: Option<ExprId>,
+}
+
+/// What a `for` walks over.
+struct Rounds {
+    /// Keys and values in order, or one pair that stands for all.
+    elements: Vec<(Abstract, Abstract)>,
+    /// Whether these are all there are.
+    are_all: bool,
+}
+
+/// What was gathered so far about the result as a whole.
+struct Progress {
+    /// Marks of the collection, of conditions and of keys.
+    shape: Flow,
+    /// Whatever the result may hold: while something is unknown, the whole has its marks.
+    content: Flow,
+    /// Whether the source determines which elements there are.
+    is_decided: bool,
+}
+
+impl Infer<'_> {
+    pub(super) fn for_tuple(&mut self, parts: &ForTuple) -> Abstract {
+        let ForTuple { key, value, collection, condition, body } = *parts;
+        let round = Loop { key, value, collection, condition };
+        let (rounds, mut progress) = self.begin(round);
+        let mut items = Vec::with_capacity(rounds.elements.len());
+        self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
+            let item = it.expr(body);
+            progress.content.perhaps(&item);
+            if is_kept != Some(false) {
+                items.push(item);
+            }
+        });
+        if progress.is_decided {
+            let is_firm = items.iter().all(|item| item.is_firm);
+            return progress.finish(Abstract { is_firm, ..Abstract::tuple(items) });
+        }
+        progress.finish(any_of(items))
+    }
+
+    pub(super) fn for_object(&mut self, parts: &ForObject) -> Abstract {
+        let ForObject { key, value, collection, condition, item_key, item_value, group } = *parts;
+        let round = Loop { key, value, collection, condition };
+        let (rounds, mut progress) = self.begin(round);
+        let mut entries: BTreeMap<Str, Vec<Abstract>> = BTreeMap::new();
+        let mut unnamed = Vec::new();
+        self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
+            let name = it.for_key(item_key, progress, is_kept == Some(true));
+            let value = it.expr(item_value);
+            progress.content.perhaps(&value);
+            match (is_kept, name) {
+                (Some(false), _) => {}
+                (Some(true), Some(name)) => it.enter(item_key, &mut entries, name, value, group),
+                _ => {
+                    progress.is_decided = false;
+                    unnamed.push(value);
+                }
+            }
+        });
+        if progress.is_decided {
+            let attrs = entries.into_iter().filter_map(|(name, mut values)| {
+                Some((name, if group { Abstract::tuple(values) } else { values.pop()? }))
+            });
+            return progress.finish(Abstract::object(attrs.collect()));
+        }
+        let values = any_of(entries.into_values().flatten().chain(unnamed).collect());
+        progress.finish(if group { Abstract::each(Type::Dynamic, values) } else { values })
+    }
+
+    /// Adds an item under its key; without grouping each key comes once.
+    fn enter(
+        &mut self,
+        at: ExprId,
+        entries: &mut BTreeMap<Str, Vec<Abstract>>,
+        name: Str,
+        value: Abstract,
+        group: bool,
+    ) {
+        match entries.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(vec![value]);
+            }
+            Entry::Occupied(mut entry) if group => entry.get_mut().push(value),
+            Entry::Occupied(entry) => {
+                let detail = format!(
+                    "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the \
+                     ellipsis (...) after the value expression to enable grouping by key.",
+                    entry.key()
+                );
+                self.fails(at, "duplicate-object-key", "Duplicate object key", detail);
+            }
+        }
+    }
+
+    /// The key of an item, if the source determines it.
+    fn for_key(&mut self, id: ExprId, progress: &mut Progress, is_sure: bool) -> Option<Str> {
+        let key = self.expr(id);
+        let marks = self.rule_marks(RuleId::ForKey, &key);
+        progress.shape.add(if is_sure { marks } else { marks.weakened() }, &key);
+        progress.content.perhaps(&key);
+        let summary = "Invalid object key";
+        if key.is_null() {
+            let detail = "Key expression in 'for' expression must not produce a null value.";
+            self.fails(id, "invalid-object-key", summary, detail);
+        } else if !convert::can_convert(&key.ty, &Type::String) {
+            let reason = convert::mismatch(&key.ty, &Type::String);
+            let detail = format!("The key expression produced an invalid result: {reason}.");
+            self.fails(id, "invalid-object-key", summary, detail);
+        }
+        key_text(&key)
+    }
+
+    fn begin(&mut self, round: Loop) -> (Rounds, Progress) {
+        let collection = self.expr(round.collection);
+        self.check_collection(round.collection, &collection);
+        let mut progress = Progress {
+            shape: Flow::default(),
+            content: Flow::default(),
+            is_decided: collection.presence == Presence::Known,
+        };
+        progress.shape.add(self.rule_marks(RuleId::ForCollection, &collection), &collection);
+        progress.content.perhaps(&collection);
+        (self.rounds(&collection), progress)
+    }
+
+    fn check_collection(&mut self, at: ExprId, collection: &Abstract) {
+        if collection.is_null() {
+            let detail = "A null value cannot be used as the collection in a 'for' expression.";
+            self.fails(at, "iteration-over-null", "Iteration over null value", detail);
+        } else if collection.ty.is_primitive() {
+            let detail = format!(
+                "A value of type {} cannot be used as the collection in a 'for' expression.",
+                collection.ty.friendly_name()
+            );
+            let summary = "Iteration over non-iterable value";
+            self.fails(at, "iteration-over-non-iterable", summary, detail);
+        }
+    }
+
+    fn rounds(&mut self, collection: &Abstract) -> Rounds {
+        let most = UNROLL.min(MOST_ROUNDS / self.rounds);
+        if let Some(elements) = collection.known_elements(most) {
+            return Rounds { elements, are_all: true };
+        }
+        let key = match &collection.ty {
+            Type::List(_) | Type::Tuple(_) => Type::Number,
+            Type::Map(_) | Type::Object(_) => Type::String,
+            Type::Set(element) => Type::clone(element),
+            _ => Type::Dynamic,
+        };
+        let key = Abstract { presence: Presence::NotNull, ..Abstract::of_type(key) };
+        Rounds { elements: vec![(key, collection.any_element())], are_all: false }
+    }
+
+    /// Goes through the rounds. `item` is told whether the condition keeps the element, as far as that is known.
+    fn walk(
+        &mut self,
+        round: Loop,
+        rounds: Rounds,
+        progress: &mut Progress,
+        mut item: impl FnMut(&mut Self, &mut Progress, Option<bool>),
+    ) {
+        progress.is_decided &= rounds.are_all;
+        let outer = self.rounds;
+        self.rounds = outer.saturating_mul(rounds.elements.len().max(1));
+        let certainty = if rounds.are_all { Certainty::Sure } else { Certainty::Doubtful };
+        for (key, value) in rounds.elements {
+            let body = |it: &mut Self| {
+                let is_kept = it.condition(round.condition, progress, rounds.are_all);
+                let certainty = match is_kept {
+                    Some(true) => Certainty::Sure,
+                    Some(false) => Certainty::Hidden,
+                    None => Certainty::Doubtful,
+                };
+                it.with_certainty(certainty, |it| item(it, progress, is_kept));
+            };
+            self.with_certainty(certainty, |it| match round.key {
+                Some(name) => {
+                    it.with_symbol(name, key, |it| it.with_symbol(round.value, value, body));
+                }
+                None => it.with_symbol(round.value, value, body),
+            });
+        }
+        self.rounds = outer;
+    }
+
+    /// The condition of one element: its marks go to the whole, and it may be decided.
+    fn condition(
+        &mut self,
+        condition: Option<ExprId>,
+        progress: &mut Progress,
+        is_sure: bool,
+    ) -> Option<bool> {
+        let Some(id) = condition else { return if is_sure { Some(true) } else { None } };
+        let value = self.expr(id);
+        let marks = self.rule_marks(RuleId::ForCondition, &value);
+        progress.shape.add(if is_sure { marks } else { marks.weakened() }, &value);
+        progress.content.perhaps(&value);
+        if value.is_null() {
+            let detail = "The value of the 'if' clause must not be null.";
+            self.fails(id, "invalid-for-condition", "Condition is null", detail);
+        } else if !convert::can_convert(&value.ty, &Type::Bool) {
+            let reason = convert::mismatch(&value.ty, &Type::Bool);
+            let detail = format!("The 'if' clause value is invalid: {reason}.");
+            self.fails(id, "invalid-for-condition", "Invalid 'for' condition", detail);
+        }
+        let constant = value.constant.as_ref();
+        let decided = constant.and_then(|it| convert::convert(&it.0, &Type::Bool).ok()?.as_bool());
+        if decided.is_none() {
+            progress.is_decided = false;
+        }
+        decided.filter(|_| is_sure)
+    }
+}
+
+impl Progress {
+    fn finish(self, result: Abstract) -> Abstract {
+        if self.is_decided {
+            return self.shape.onto(result);
+        }
+        // While something is unknown, so is the result.
+        let mut flow = self.shape;
+        flow.join(&self.content);
+        flow.onto(Abstract { is_firm: false, ..result.undecided() })
+    }
+}
+
+/// Any number of elements, each like one of these.
+fn any_of(parts: Vec<Abstract>) -> Abstract {
+    let element = parts.into_iter().reduce(|all, part| all.either(&part));
+    let any = element.map_or_else(Abstract::any, |element| Abstract::each(Type::Dynamic, element));
+    Abstract { presence: Presence::NotNull, ..any }
+}

@@ -1,0 +1,75 @@
+//! `base[*].rest` and `base.*.rest`.
+
+use values::{Type, rules::RuleId};
+
+use super::{Flow, Infer, iterate::UNROLL};
+use crate::{
+    analysis::value::{Abstract, Presence},
+    expr::{ExprId, SymbolId},
+};
+
+impl Infer<'_> {
+    pub(super) fn splat(&mut self, base: ExprId, item: SymbolId, each: ExprId) -> Abstract {
+        let base = self.expr(base);
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::Splat, &base), &base);
+        let result = match &base.ty {
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => self.splat_of_many(&base, item, each),
+            // What it will be is not known: one element, or several.
+            Type::Dynamic => {
+                let element = base.any_element().either(&base).undecided();
+                let element = self.with_symbol(item, element, |it| it.expr(each));
+                flow.perhaps(&base);
+                Abstract::each(Type::Dynamic, element)
+            }
+            // What is no sequence counts as one element, and a null as none.
+            _ => {
+                let element = self.with_symbol(item, base.clone(), |it| it.expr(each));
+                match base.presence {
+                    Presence::Open => Abstract::each(Type::Dynamic, element),
+                    _ => Abstract::tuple(vec![element]),
+                }
+            }
+        };
+        let is_known = base.presence == Presence::Known && matches!(base.ty, Type::Tuple(_));
+        if !is_known {
+            // While the source is unknown, so is the result.
+            flow.perhaps(&result);
+        }
+        let result = if is_known { result } else { result.undecided() };
+        flow.onto(Abstract { is_firm: false, ..result })
+    }
+
+    fn splat_of_many(&mut self, base: &Abstract, item: SymbolId, each: ExprId) -> Abstract {
+        if base.is_null() {
+            self.fails(
+                each,
+                "splat-of-null",
+                "Splat of null value",
+                "Splat expressions (with the * symbol) cannot be applied to null sequences.",
+            );
+        }
+        let known = base.known_elements(UNROLL);
+        let results: Option<Vec<Abstract>> = known.map(|elements| {
+            let each_of = |(_, element)| self.with_symbol(item, element, |it| it.expr(each));
+            elements.into_iter().map(each_of).collect()
+        });
+        match (&base.ty, results) {
+            (Type::Tuple(_), Some(results)) => Abstract::tuple(results),
+            (ty, results) => {
+                let element = match results {
+                    Some(results) => results.into_iter().reduce(|all, it| all.either(&it)),
+                    None => None,
+                };
+                let element = element.unwrap_or_else(|| {
+                    self.with_symbol(item, base.any_element(), |it| it.expr(each))
+                });
+                let ty = match ty {
+                    Type::Tuple(_) => Type::Dynamic,
+                    _ => Type::list(element.ty.clone()),
+                };
+                Abstract::each(ty, element)
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Templates.
+
+use values::{Kind, Type, Value, convert, rules::RuleId};
+
+use super::{Flow, Infer};
+use crate::{
+    analysis::value::{Abstract, Inside, Presence},
+    expr::{ExprId, TemplatePart},
+};
+
+impl Infer<'_> {
+    pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Abstract {
+        let mut flow = Flow::default();
+        let mut text = Some(String::new());
+        for part in parts {
+            match part {
+                TemplatePart::Literal(piece) => push(&mut text, Some(piece)),
+                TemplatePart::Expr(expr) => {
+                    let value = self.expr(*expr);
+                    self.check_template_part(*expr, &value);
+                    flow.add(self.rule_marks(RuleId::Template, &value), &value);
+                    flow.add(value.inner_marks().weakened(), &value);
+                    push(&mut text, constant_text(&value).as_deref());
+                }
+            }
+        }
+        flow.onto(match text {
+            Some(text) => Abstract::constant(Value::string(text)),
+            None => some_text(),
+        })
+    }
+
+    /// `%{ for }`: the elements of the tuple one after the other.
+    pub(super) fn template_join(&mut self, tuple: ExprId) -> Abstract {
+        let tuple = self.expr(tuple);
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::Template, &tuple), &tuple);
+        if let Inside::Items(items) = &tuple.inside {
+            for item in items.iter() {
+                flow.add(self.rule_marks(RuleId::Template, item), item);
+            }
+        }
+        flow.perhaps(&tuple);
+        flow.onto(some_text())
+    }
+
+    fn check_template_part(&mut self, expr: ExprId, value: &Abstract) {
+        let detail = if value.is_null() {
+            "The expression result is null. Cannot include a null value in a string template."
+        } else if !value.ty.is_primitive() && value.ty != Type::Dynamic {
+            "Cannot include the given value in a string template: string required."
+        } else {
+            return;
+        };
+        let (id, summary) =
+            ("invalid-template-interpolation", "Invalid template interpolation value");
+        self.fails(expr, id, summary, detail);
+    }
+}
+
+/// A template is never null, and a string even where it fails.
+fn some_text() -> Abstract {
+    Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::String) }
+}
+
+fn push(text: &mut Option<String>, piece: Option<&str>) {
+    match (text.as_mut(), piece) {
+        (Some(text), Some(piece)) => text.push_str(piece),
+        _ => *text = None,
+    }
+}
+
+fn constant_text(value: &Abstract) -> Option<String> {
+    let text = convert::convert(value.plain_constant()?, &Type::String).ok()?;
+    match text.kind() {
+        Kind::String(text) => Some(text.to_string()),
+        _ => None,
+    }
+}

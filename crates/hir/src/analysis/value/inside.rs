@@ -1,0 +1,90 @@
+//! What is known of the parts of a value.
+
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+
+use values::Str;
+
+use super::{Abstract, TriMarks};
+
+/// Whether a value is there, in growing order of what is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Presence {
+    /// It may be null, and while planning it may be unknown.
+    Open,
+    /// It is never null, but while planning it may be unknown.
+    NotNull,
+    /// It is never null and always known; parts of it may be unknown.
+    Known,
+}
+
+/// What is known of the parts of a value, should it be known and not null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// Nothing but which marks may be somewhere inside.
+    Opaque(TriMarks),
+    /// The attributes of an object, or the elements of a map: all of them.
+    Attrs(Arc<Parts<BTreeMap<Str, Abstract>>>),
+    /// The elements of a tuple or list: all of them.
+    Items(Arc<Parts<Vec<Abstract>>>),
+    /// Every element is like this one; how many there are is not known.
+    Each(Arc<Abstract>),
+}
+
+/// Parts, and the marks of all of them together, so that asking for those does not walk the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts<T> {
+    parts: T,
+    marks: TriMarks,
+}
+
+impl<T> Deref for Parts<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.parts
+    }
+}
+
+impl Inside {
+    /// No marks inside.
+    pub const PLAIN: Inside = Inside::Opaque(TriMarks::NONE);
+
+    /// All attributes of an object, or all elements of a map.
+    pub fn attrs(parts: BTreeMap<Str, Abstract>) -> Inside {
+        let marks = all_marks(parts.values());
+        Inside::Attrs(Arc::new(Parts { parts, marks }))
+    }
+
+    /// All elements of a tuple or list.
+    pub fn items(parts: Vec<Abstract>) -> Inside {
+        let marks = all_marks(parts.iter());
+        Inside::Items(Arc::new(Parts { parts, marks }))
+    }
+
+    /// The marks inside, if the value is known and not null: *yes* if some part is surely marked. O(1).
+    pub fn marks(&self) -> TriMarks {
+        match self {
+            Inside::Opaque(marks) => *marks,
+            Inside::Attrs(attrs) => attrs.marks,
+            Inside::Items(items) => items.marks,
+            // There may be no element at all.
+            Inside::Each(element) => element.deep_marks().weakened(),
+        }
+    }
+
+    /// The same parts, each changed.
+    pub(in crate::analysis) fn map(&self, change: &mut impl FnMut(&Abstract) -> Abstract) -> Inside {
+        match self {
+            Inside::Opaque(marks) => Inside::Opaque(*marks),
+            Inside::Attrs(attrs) => Inside::attrs(
+                attrs.iter().map(|(name, attr)| (name.clone(), change(attr))).collect(),
+            ),
+            Inside::Items(items) => Inside::items(items.iter().map(change).collect()),
+            Inside::Each(element) => Inside::Each(Arc::new(change(element))),
+        }
+    }
+}
+
+fn all_marks<'a>(parts: impl Iterator<Item = &'a Abstract>) -> TriMarks {
+    parts.fold(TriMarks::NONE, |marks, part| marks.union(&part.deep_marks()))
+}

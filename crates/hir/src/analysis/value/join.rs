@@ -1,0 +1,146 @@
+//! Joining: what is known of one of several values, of which nobody knows which it will be.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use values::Type;
+
+use super::{Abstract, Inside, Presence, TriMarks, opaque_part};
+
+impl Abstract {
+    /// One of two values, of which we do not know which it will be.
+    pub fn either(&self, other: &Abstract) -> Abstract {
+        let constant = match (&self.constant, &other.constant) {
+            (Some(a), Some(b)) if a == b => Some(a.clone()),
+            _ => None,
+        };
+        let marks = self.marks.either(&other.marks);
+        let inside = match (self.is_null(), other.is_null()) {
+            // A null has no parts that could differ.
+            (true, _) => other.inside.clone(),
+            (_, true) => self.inside.clone(),
+            _ => either_inside(self, other),
+        };
+        let joined = Abstract {
+            ty: join_types(&self.ty, &other.ty),
+            constant,
+            marks,
+            inside,
+            presence: self.presence.min(other.presence),
+            is_firm: self.is_firm && other.is_firm,
+            origin: None,
+        };
+        joined.with_origin(self.origin.clone().or_else(|| other.origin.clone()))
+    }
+
+    /// Some element of a collection, tuple or object: what an unknown index gives, and what a `for` walks over.
+    pub fn any_element(&self) -> Abstract {
+        let element = match &self.inside {
+            Inside::Attrs(attrs) => join(attrs.values()),
+            Inside::Items(items) => join(items.iter()),
+            Inside::Each(element) => Some((**element).clone()),
+            Inside::Opaque(marks) => Some(opaque_part(self.plain_element(), marks)),
+        };
+        let mut element = element.unwrap_or_else(Abstract::any);
+        element.constant = None;
+        self.taken_out(element, false)
+    }
+
+    /// Some element as the type tells it.
+    fn plain_element(&self) -> Abstract {
+        let mut types: Box<dyn Iterator<Item = &Type>> = match &self.ty {
+            Type::Tuple(types) => Box::new(types.iter()),
+            Type::Object(object) => Box::new(object.iter().map(|(_, ty)| ty)),
+            other => return Abstract::of_type(other.element().cloned().unwrap_or(Type::Dynamic)),
+        };
+        let first = types.next().cloned();
+        let joined = first.map(|first| types.fold(first, |all, ty| join_types(&all, ty)));
+        Abstract::of_type(joined.unwrap_or(Type::Dynamic))
+    }
+
+    /// The parts one by one, where a constant stands for all of them.
+    fn structured(&self) -> Cow<'_, Inside> {
+        let Some(constant) = self.plain_constant() else { return Cow::Borrowed(&self.inside) };
+        let part = |value: &values::Value| Abstract::constant(value.clone());
+        match constant.kind() {
+            values::Kind::Object(attrs) | values::Kind::Map(attrs) => Cow::Owned(Inside::attrs(
+                attrs.iter().map(|(name, value)| (name.clone(), part(value))).collect(),
+            )),
+            values::Kind::Tuple(items) | values::Kind::List(items) => {
+                Cow::Owned(Inside::items(items.iter().map(part).collect()))
+            }
+            _ => Cow::Borrowed(&self.inside),
+        }
+    }
+}
+
+fn join<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Option<Abstract> {
+    parts.fold(None, |joined: Option<Abstract>, part| {
+        Some(joined.map_or_else(|| part.clone(), |it| it.either(part)))
+    })
+}
+
+fn either_inside(a: &Abstract, b: &Abstract) -> Inside {
+    if a.inside.marks() == TriMarks::NONE && b.inside.marks() == TriMarks::NONE {
+        let is_alike = matches!(
+            (&a.inside, &b.inside),
+            (Inside::Attrs(_), Inside::Attrs(_))
+                | (Inside::Items(_), Inside::Items(_))
+                | (Inside::Each(_), Inside::Each(_))
+        );
+        if !is_alike {
+            return Inside::PLAIN;
+        }
+    }
+    let (inside_a, inside_b) = (a.structured(), b.structured());
+    match (&*inside_a, &*inside_b) {
+        (Inside::Attrs(a), Inside::Attrs(b)) if a.keys().eq(b.keys()) => {
+            let pairs = a.iter().zip(b.values());
+            let parts: BTreeMap<_, _> =
+                pairs.map(|((name, a), b)| (name.clone(), a.either(b))).collect();
+            Inside::attrs(parts)
+        }
+        (Inside::Items(a), Inside::Items(b)) if a.len() == b.len() => {
+            Inside::items(a.iter().zip(b.iter()).map(|(a, b)| a.either(b)).collect())
+        }
+        (Inside::Each(a), Inside::Each(b)) => Inside::Each(Arc::new(a.either(b))),
+        (Inside::Items(items), Inside::Each(element))
+        | (Inside::Each(element), Inside::Items(items)) => {
+            let joined = items.iter().fold((**element).clone(), |all, item| all.either(item));
+            Inside::Each(Arc::new(joined))
+        }
+        (Inside::Items(a), Inside::Items(b)) => match join(a.iter().chain(b.iter())) {
+            Some(element) => Inside::Each(Arc::new(element)),
+            None => Inside::PLAIN,
+        },
+        (a, b) => Inside::Opaque(a.marks().either(&b.marks())),
+    }
+}
+
+/// The type that values of either type conform to, without any conversion.
+pub(in crate::analysis) fn join_types(a: &Type, b: &Type) -> Type {
+    match (a, b) {
+        _ if a == b => a.clone(),
+        (Type::List(a), Type::List(b)) => Type::list(join_types(a, b)),
+        (Type::Set(a), Type::Set(b)) => Type::set(join_types(a, b)),
+        (Type::Map(a), Type::Map(b)) => Type::map(join_types(a, b)),
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
+            Type::tuple(a.iter().zip(b.iter()).map(|(a, b)| join_types(a, b)))
+        }
+        (Type::Object(a), Type::Object(b))
+            if a.iter().map(|(name, _)| name).eq(b.iter().map(|(name, _)| name)) =>
+        {
+            let pairs = a.iter().zip(b.iter());
+            Type::object(pairs.map(|((name, a), (_, b))| (name.clone(), join_types(a, b))))
+        }
+        _ => Type::Dynamic,
+    }
+}
+
+impl Abstract {
+    /// The same value where nobody knows while planning whether it is this one: constants and structure may be unknown.
+    pub fn undecided(self) -> Abstract {
+        let presence = self.presence.min(Presence::NotNull);
+        let constant = self.constant.filter(|it| it.0.is_null());
+        Abstract { constant, presence, ..self }
+    }
+}
