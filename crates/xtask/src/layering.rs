@@ -54,7 +54,7 @@ const TABLE: &[Row] = &[
                  "render", "state", "syntax", "values"], &[]),
     row("xtask", &[], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
-    row("conformance", &["addr", "db", "engine", "hir", "project", "provider", "providers", "state", "values"], &[]),
+    row("conformance", &["addr", "db", "engine", "hir", "project", "provider", "providers", "state", "values"], &["render"]),
 ];
 
 type Names = BTreeSet<String>;

@@ -1,0 +1,95 @@
+//! What the engine is given to act with: the playground in this process, commands that print, a state kept in memory.
+
+use std::sync::{Arc, Mutex};
+
+use addr::{ProviderSource, ResourceInstance};
+use db::{Diagnostic, MemorySystem, System};
+use engine::{
+    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, ProviderFactory, Question, Redactor, StateSink,
+    Verdicts,
+};
+use provider::{BoxFuture, Provider, ProviderSchemas};
+use providers::playground;
+use state::State;
+
+use crate::playground_sources;
+
+/// Runs a future to its end on a clock that stands still while there is work, so that no test waits.
+///
+/// # Panics
+/// If no runtime can be made.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    runtime.block_on(future)
+}
+
+/// The schemas of everything that fixtures may use.
+pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
+    let schemas = block_on(async { playground::provider().schemas().await }).expect("the playground has schemas");
+    let playground = playground_sources().into_iter().map(|source| (source, Arc::clone(&schemas)));
+    playground.chain([(engine::builtin::source(), engine::builtin::schemas())]).collect()
+}
+
+pub(crate) fn environment(
+    system: &Arc<MemorySystem>,
+    events: &Arc<Mutex<Vec<Event>>>,
+    commands: &Arc<Mutex<Vec<String>>>,
+) -> Environment {
+    let events = Arc::clone(events);
+    Environment {
+        providers: Arc::new(Playground),
+        system: Arc::clone(system) as Arc<dyn System>,
+        commands: Arc::new(Shell { ran: Arc::clone(commands) }),
+        events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
+        redactor: Redactor::new(),
+        cancel: CancelToken::new(),
+    }
+}
+
+struct Playground;
+
+impl ProviderFactory for Playground {
+    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+        let builtin = engine::builtin_provider(source);
+        Box::pin(async move { Ok(builtin.unwrap_or_else(|| Arc::new(playground::provider()))) })
+    }
+}
+
+/// A shell that prints its command, as `echo` does.
+struct Shell {
+    ran: Arc<Mutex<Vec<String>>>,
+}
+
+impl CommandRunner for Shell {
+    fn run<'a>(
+        &'a self,
+        command: Command,
+        output: &'a (dyn Fn(&str) + Send + Sync),
+        _: &'a CancelToken,
+    ) -> BoxFuture<'a, Result<CommandStatus, String>> {
+        let text = command.arguments.last().cloned().unwrap_or_default();
+        output(text.strip_prefix("echo ").unwrap_or(&text));
+        self.ran.lock().expect("not poisoned").push(text);
+        Box::pin(async { Ok(CommandStatus { success: true, text: "exit status 0".to_owned() }) })
+    }
+}
+
+/// The state is taken from the outcome.
+pub(crate) struct Kept;
+
+impl StateSink for Kept {
+    fn persist(&self, _: &State, _: &ResourceInstance) -> Result<(), Box<Diagnostic>> {
+        Ok(())
+    }
+}
+
+/// No verdict is remembered.
+pub(crate) struct NothingKept;
+
+impl Verdicts for NothingKept {
+    fn has_passed(&self, _: &ProviderSource, _: &Question<'_>) -> bool {
+        false
+    }
+
+    fn passed(&self, _: &ProviderSource, _: &Question<'_>) {}
+}

@@ -1,0 +1,50 @@
+//! The files that a run leaves, and the search for a secret in them.
+
+use std::io::{Cursor, Read};
+
+use engine::PlanOutcome;
+use state::{ConfigSnapshot, Plan, PlanFile, State, StateFile};
+
+const LINEAGE: &str = "11111111-2222-3333-4444-555555555555";
+
+/// The bytes of the state file.
+///
+/// # Panics
+/// If the state cannot be written, which is what happens to one with an ephemeral value.
+pub fn state_file(state: &State) -> Vec<u8> {
+    let file = StateFile { state: state.clone(), ..StateFile::new(LINEAGE.to_owned()) };
+    file.write().expect("a state without ephemeral values can be written")
+}
+
+/// The bytes of a saved plan.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn plan_file(outcome: &PlanOutcome) -> Result<Vec<u8>, state::EncodeError> {
+    let file = PlanFile {
+        plan: Plan { made_by: "conformance".to_owned(), ..outcome.plan.clone() },
+        prior_state: StateFile { state: outcome.refreshed.clone(), ..StateFile::new(LINEAGE.to_owned()) },
+        previous_state: StateFile::new(LINEAGE.to_owned()),
+        locks: Vec::new(),
+        config: ConfigSnapshot::default(),
+        temp: Vec::new(),
+    };
+    file.write()
+}
+
+/// Whether a secret is in bytes or, if they are a zip, in one of its entries.
+///
+/// # Panics
+/// If a zip's entry cannot be read.
+pub fn finds(bytes: &[u8], secret: &str) -> bool {
+    let is_in = |bytes: &[u8]| bytes.windows(secret.len()).any(|it| it == secret.as_bytes());
+    if is_in(bytes) {
+        return true;
+    }
+    let Ok(mut zip) = zip::ZipArchive::new(Cursor::new(bytes)) else { return false };
+    (0..zip.len()).any(|index| {
+        let mut content = Vec::new();
+        zip.by_index(index).expect("an entry").read_to_end(&mut content).expect("an entry can be read");
+        is_in(&content)
+    })
+}

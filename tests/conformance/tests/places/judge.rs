@@ -1,0 +1,150 @@
+//! Judging one pair of source and place.
+
+use std::fmt::Write;
+
+use conformance::{World, finds, plan_file, state_file};
+use db::{Diagnostic, Severity};
+
+use super::sources::{OUTPUT, REMOTE, SOURCES, Source, VARIABLE};
+
+/// The expression in the text of a place.
+const EXPR: &str = "@";
+/// The whole object that the expression is of.
+const OBJECT: &str = "@@";
+/// Marks the line that a diagnostic must be at.
+const HERE: &str = "# here";
+
+/// A place.
+pub(crate) struct Place {
+    /// What it is, for messages.
+    pub(crate) name: String,
+    /// A fixture that uses `@` there; `# here` is at the end of the line that is refused.
+    pub(crate) text: String,
+}
+
+impl Place {
+    pub(crate) fn new(name: &str, text: &str) -> Place {
+        Place { name: name.to_owned(), text: text.to_owned() }
+    }
+}
+
+/// What must be said of a place.
+#[derive(Clone, Copy)]
+pub(crate) enum Verdict {
+    /// Nothing at all.
+    Fine,
+    /// An error with this summary and, unless it is empty, this detail.
+    Refused(&'static str, &'static str),
+    /// A warning with this summary, and no error.
+    Warned(&'static str),
+}
+
+/// What `plan` must do, if it is given a program that `validate` refused.
+#[derive(Clone, Copy)]
+pub(crate) enum Plan {
+    /// The same as `validate`, at the same line.
+    Agrees,
+    /// It says something else, because it knows more or meets the value elsewhere first.
+    Says(Verdict),
+    /// It never evaluates the place. Nothing of the value may be in what it writes.
+    NeverLooks,
+}
+
+/// Judges places with every source, and tells of all that is not as it should be.
+#[track_caller]
+pub(crate) fn check(rows: &[(Place, Verdict, Plan)]) {
+    let mut wrong = String::new();
+    for (place, verdict, plan) in rows {
+        for source in SOURCES {
+            judge(place, source, *verdict, *plan, &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &mut String) {
+    let text = place.text.replace(OBJECT, source.object).replace(EXPR, source.expr);
+    let mut world = World::new(&format!("{text}\n{}", source.declarations));
+    world.remote_secret("remote", REMOTE);
+    world.remote_secret("other", "other");
+    if source.declarations.contains("variable \"e\"") {
+        world.set("e", VARIABLE);
+    }
+    let line = text.lines().position(|line| line.ends_with(HERE)).map(|it| it + 1);
+    let mut said = |who: &str, complaint: String| {
+        let _ = writeln!(wrong, "{}, {}: {who}: {complaint}", place.name, source.name);
+    };
+    let found = world.validate();
+    if let Err(complaint) = agrees(&world, &found, verdict, line) {
+        said("validate", complaint);
+    }
+    let outcome = world.plan();
+    let planned = match plan {
+        Plan::Agrees => agrees(&world, &outcome.diagnostics, verdict, line),
+        Plan::Says(verdict) => agrees(&world, &outcome.diagnostics, verdict, line),
+        Plan::NeverLooks => Ok(()),
+    };
+    if let Err(complaint) = planned {
+        said("plan", complaint);
+    }
+    if !outcome.has_errors() {
+        match plan_file(&outcome) {
+            Ok(bytes) => leaks(&bytes).into_iter().for_each(|it| said("the plan file", format!("holds {it}"))),
+            Err(error) => said("the plan file", error.to_string()),
+        }
+    }
+    if matches!(verdict, Verdict::Refused(..)) {
+        return;
+    }
+    let applied = world.apply();
+    if let Err(complaint) = agrees(&world, &applied, Verdict::Fine, line).or_else(|it| no_error(&applied).map_err(|_| it)) {
+        said("apply", complaint);
+    }
+    leaks(&state_file(&world.state)).into_iter().for_each(|it| said("the state", format!("holds {it}")));
+}
+
+fn leaks(bytes: &[u8]) -> Vec<&'static str> {
+    [VARIABLE, OUTPUT, REMOTE].into_iter().filter(|secret| finds(bytes, secret)).collect()
+}
+
+fn no_error(found: &[Diagnostic]) -> Result<(), String> {
+    if found.iter().any(Diagnostic::is_error) { Err(list(found)) } else { Ok(()) }
+}
+
+fn agrees(world: &World, found: &[Diagnostic], verdict: Verdict, line: Option<usize>) -> Result<(), String> {
+    let errors = found.iter().filter(|it| it.is_error()).count();
+    let (summary, detail, severity) = match verdict {
+        Verdict::Fine if found.iter().all(|it| it.severity == Severity::Hint) => return Ok(()),
+        Verdict::Fine => return Err(format!("should say nothing, but says:\n{}", list(found))),
+        Verdict::Refused(summary, detail) => (summary, detail, Severity::Error),
+        Verdict::Warned(summary) => (summary, "", Severity::Warning),
+    };
+    let is_it = |it: &&Diagnostic| {
+        it.summary == summary && (detail.is_empty() || it.detail == detail) && it.severity == severity
+    };
+    let Some(diagnostic) = found.iter().find(is_it) else {
+        return Err(format!("should say {summary:?} {detail:?}, but says:\n{}", list(found)));
+    };
+    if errors > usize::from(severity == Severity::Error) {
+        return Err(format!("should say only {summary:?}, but says:\n{}", list(found)));
+    }
+    match line {
+        Some(line) if line_of(world, diagnostic) != Some(line) => {
+            Err(format!("should be at line {line}, but is at {:?}:\n{}", line_of(world, diagnostic), list(found)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn line_of(world: &World, diagnostic: &Diagnostic) -> Option<usize> {
+    let location = diagnostic.location.as_ref()?;
+    let text = world.program().sources.text(&location.path)?;
+    Some(text.get(..location.range.start as usize)?.matches('\n').count() + 1)
+}
+
+fn list(found: &[Diagnostic]) -> String {
+    found.iter().fold(String::new(), |mut text, it| {
+        let _ = writeln!(text, "        {:?}: {}: {}", it.severity, it.summary, it.detail);
+        text
+    })
+}

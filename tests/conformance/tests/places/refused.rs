@@ -1,0 +1,444 @@
+//! Places where an ephemeral value would be written down, or would decide what is.
+
+use super::judge::{Place, Plan, Verdict, check};
+
+/// The RFC's text for an attribute that is kept.
+macro_rules! kept {
+    ($name:literal) => {
+        Verdict::Refused(
+            "Invalid use of an ephemeral value",
+            concat!(
+                "\"",
+                $name,
+                "\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+            ),
+        )
+    };
+}
+
+/// The RFC's text for an output.
+const OUTPUT: Verdict = Verdict::Refused(
+    "Output not marked as ephemeral",
+    "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
+);
+
+/// OpenTofu's summaries, with details of our own.
+const fn summary(summary: &'static str) -> Verdict {
+    Verdict::Refused(summary, "")
+}
+
+fn refused(name: &str, verdict: Verdict, plan: Plan, text: &str) -> (Place, Verdict, Plan) {
+    (Place::new(name, text), verdict, plan)
+}
+
+#[test]
+fn attributes_that_are_kept() {
+    check(&[
+        refused("attribute", kept!("description"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name        = "p"
+  description = @ # here
+}
+"#),
+        refused("attribute made of one", kept!("description"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name        = "p"
+  description = true ? "x-${@}" : "y" # here
+}
+"#),
+        refused("nested attribute", kept!("login.user"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  login = {
+    user        = @ # here
+    password_wo = @
+  }
+}
+"#),
+        refused("nested attribute of a list", kept!("logins[1].user"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  logins = [
+    { user = "u", password_wo = @ },
+    { user = @ }, # here
+  ]
+}
+"#),
+        refused("nested attribute of a map", kept!("logins_by_role[\"admin\"].user"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  logins_by_role = {
+    admin = { user = @ } # here
+  }
+}
+"#),
+        refused("nested attribute, whole", kept!("login"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name  = "p"
+  login = "${@}" == "" ? { user = "u" } : { user = "v" } # here
+}
+"#),
+        refused("part of an attribute of any type", kept!("input"), Plan::Agrees, r#"
+resource "terraform_data" "p" {
+  input = { a = [@], b = "plain" } # here
+}
+"#),
+        refused("argument of a data source", kept!("name"), Plan::Agrees, r#"
+data "playground_secret" "p" {
+  name = @ # here
+}
+"#),
+    ]);
+}
+
+#[test]
+fn blocks_that_are_kept() {
+    check(&[
+        refused("attribute in a block", kept!("primary.name"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  primary {
+    name     = @ # here
+    token_wo = @
+  }
+}
+"#),
+        refused("attribute in a block of a list", kept!("replica[1].name"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  replica {
+    name = "x"
+  }
+  replica {
+    name = @ # here
+  }
+}
+"#),
+        refused("attribute in a block of a map", kept!("region[\"eu\"].name"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  region "eu" {
+    name = @ # here
+  }
+}
+"#),
+        refused("attribute in a group", kept!("fallback.note"), Plan::Agrees, r#"
+resource "playground_vault" "p" {
+  name = "p"
+  fallback {
+    note = @ # here
+  }
+}
+"#),
+        refused("attribute in the content of a dynamic block", kept!("replica.name"), Plan::Says(kept!("replica[1].name")), r#"
+resource "playground_vault" "p" {
+  name = "p"
+  dynamic "replica" {
+    for_each = ["x", @]
+    content {
+      name = replica.value # here
+    }
+  }
+}
+"#),
+        refused("for_each of a dynamic block", kept!("replica"), Plan::Says(kept!("replica[0]")), r#"
+resource "playground_vault" "p" {
+  name = "p"
+  dynamic "replica" {
+    for_each = toset(["x${@}"]) # here
+    content {
+      name = "x"
+    }
+  }
+}
+"#),
+    ]);
+}
+
+#[test]
+fn how_many_there_are() {
+    check(&[
+        refused("count", summary("Invalid count argument"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  count = "${@}" == "" ? 1 : 2 # here
+  name  = "p${count.index}"
+}
+"#),
+        refused("for_each", summary("Invalid for_each argument"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  for_each = toset(["x${@}"]) # here
+  name     = "p"
+}
+"#),
+        refused("for_each with an ephemeral key", summary("Invalid for_each argument"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  for_each = { "${@}" = "x" } # here
+  name     = "p"
+}
+"#),
+        refused("for_each of a data source", summary("Invalid for_each argument"), Plan::Agrees, r#"
+data "playground_secret" "p" {
+  for_each = toset(["x${@}"]) # here
+  name     = "other"
+}
+"#),
+        refused("count of an ephemeral resource", summary("Invalid count argument"), Plan::Agrees, r#"
+ephemeral "playground_secret" "p" {
+  count = "${@}" == "" ? 1 : 2 # here
+  name  = "other"
+}
+resource "playground_secret" "q" {
+  name             = "q"
+  value_wo         = ephemeral.playground_secret.p[0].value
+  value_wo_version = 1
+}
+"#),
+        refused("for_each of a module", summary("Invalid for_each argument"), Plan::Agrees, r#"
+module "m" {
+  for_each = toset(["x${@}"]) # here
+  source   = "./m"
+}
+//- /m/main.tf
+output "o" {
+  value = 1
+}
+"#),
+        refused("count of a module", summary("Invalid count argument"), Plan::Agrees, r#"
+module "m" {
+  count  = "${@}" == "" ? 1 : 2 # here
+  source = "./m"
+}
+//- /m/main.tf
+output "o" {
+  value = 1
+}
+"#),
+        refused("enabled", summary("Invalid enabled argument"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name = "p"
+  lifecycle {
+    enabled = "${@}" != "" # here
+  }
+}
+"#),
+        refused("each.value in an attribute", kept!("description"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  for_each    = { a = @ }
+  name        = each.key
+  description = each.value # here
+}
+"#),
+    ]);
+}
+
+#[test]
+fn lifecycle_and_providers() {
+    check(&[
+        refused("prevent_destroy", summary("Invalid value for prevent_destroy"), Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name = "p"
+  lifecycle {
+    prevent_destroy = "${@}" != "" # here
+  }
+}
+"#),
+        refused("provider instance key", summary("Invalid provider instance key"), Plan::Says(summary("Not supported yet")), r#"
+provider "playground" {
+  alias    = "many"
+  for_each = toset(["a", "b"])
+  store    = "$STORE"
+}
+resource "playground_secret" "p" {
+  provider = playground.many["${@}" == "" ? "a" : "b"] # here
+  name     = "p"
+}
+"#),
+        refused("backend", summary("Backend config contains ephemeral values"), Plan::NeverLooks, r#"
+terraform {
+  backend "local" {
+    path = "${@}" # here
+  }
+}
+"#),
+    ]);
+}
+
+#[test]
+fn outputs() {
+    check(&[
+        refused("root output", OUTPUT, Plan::Agrees, "output \"p\" {\n  value = @ # here\n}\n"),
+        refused("part of a root output", OUTPUT, Plan::Agrees, "output \"p\" {\n  value = { a = [@], b = 1 } # here\n}\n"),
+        refused("part of a root output that is sensitive", OUTPUT, Plan::Agrees, r#"
+output "p" {
+  value     = { a = @ } # here
+  sensitive = true
+}
+"#),
+        refused("part of a root output with unknown parts", OUTPUT, Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name = "p"
+}
+output "p" {
+  value = { a = @, b = playground_secret.p.id } # here
+}
+"#),
+        refused(
+            "root output that is declared ephemeral",
+            Verdict::Refused("Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs"),
+            Plan::Agrees,
+            "output \"p\" { # here\n  value     = @\n  ephemeral = true\n}\n",
+        ),
+    ]);
+}
+
+#[test]
+fn modules() {
+    check(&[
+        refused(
+            "argument of a module that is not declared ephemeral",
+            Verdict::Refused(
+                "Invalid usage of ephemeral value",
+                "Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually \
+                 wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
+            ),
+            Plan::Agrees,
+            r#"
+module "m" {
+  source = "./m"
+  in     = [@] # here
+}
+//- /m/main.tf
+variable "in" {
+  type = list(string)
+}
+"#,
+        ),
+        refused("whole module with an ephemeral output", OUTPUT, Plan::Agrees, r#"
+module "m" {
+  source = "./m"
+  in     = @
+}
+output "p" {
+  value = module.m # here
+}
+//- /m/main.tf
+variable "in" {
+  ephemeral = true
+}
+output "out" {
+  value     = var.in
+  ephemeral = true
+}
+"#),
+        refused("source of a module", summary("Ephemeral value not allowed"), Plan::NeverLooks, r#"
+module "m" {
+  source = "./${@}" # here
+}
+"#),
+        refused("version of a module", summary("Invalid version constraint"), Plan::NeverLooks, r#"
+module "m" {
+  source  = "./m"
+  version = "${@}" # here
+}
+//- /m/main.tf
+output "o" {
+  value = 1
+}
+"#),
+    ]);
+}
+
+#[test]
+fn results_of_functions_and_forms() {
+    let functions = [
+        "sensitive(@)",
+        "nonsensitive(sensitive(@))",
+        "jsonencode({ a = @ })",
+        "upper(\"${@}\")",
+        "length(\"x${@}\")",
+        "join(\",\", [\"a\", \"${@}\"])",
+        "coalesce(\"${@}\", \"b\")",
+        "merge({ a = 1 }, { b = @ })",
+        "lookup({ a = @ }, \"a\")",
+        "toset([\"${@}\"])",
+        "concat([1], [@])",
+        "sha256(\"${@}\")",
+        "\"${@}\" == \"\"",
+        "!can(@)",
+        "try(@, \"b\")",
+        "try(tonumber(\"x${@}\"), \"b\")",
+        "\"${@}\" == \"\" ? 1 : 2",
+        "true ? 1 : length(\"x${@}\")",
+        "[for v in [\"a\"] : v if \"${@}\" != \"\"]",
+        "{ for k in [\"a\"] : \"${@}\" => k }",
+        "{ (\"${@}\") = 1 }",
+        "lookup({ a = 1 }, \"${@}\", 2)",
+        "<<-EOT\n    %{ if \"${@}\" == \"\" }a%{ else }b%{ endif }\n  EOT",
+    ];
+    let row = |function: &str| {
+        // What follows a heredoc's end would not be a comment, so its line is not compared.
+        let here = if function.starts_with("<<") { "" } else { " # here" };
+        refused(function, OUTPUT, Plan::Agrees, &format!("output \"p\" {{\n  value = {function}{here}\n}}\n"))
+    };
+    check(&functions.map(row));
+}
+
+#[test]
+fn names_that_an_ephemeral_value_chooses() {
+    // Objects indexed by an ephemeral key give the value away: it is one of their names.
+    let text = r#"
+locals {
+  table = { "" = "empty", a = "x" }
+}
+output "p" {
+  value = try(local.table["${@}" == "" ? "" : "a"], "none") # here
+}
+"#;
+    check(&[refused("key of an object", OUTPUT, Plan::Agrees, text)]);
+}
+
+#[test]
+fn messages_of_conditions() {
+    let warned = Verdict::Warned("Error message refers to ephemeral values");
+    check(&[
+        refused("message of a precondition", warned, Plan::Agrees, r#"
+resource "playground_secret" "p" {
+  name = "p"
+  lifecycle {
+    precondition {
+      condition     = true
+      error_message = "not ${@}" # here
+    }
+  }
+}
+"#),
+        refused("message of a postcondition", warned, Plan::Agrees, r#"
+resource "terraform_data" "p" {
+  input = "p"
+  lifecycle {
+    postcondition {
+      condition     = true
+      error_message = "not ${@}" # here
+    }
+  }
+}
+"#),
+        refused("message of a check", warned, Plan::Agrees, r#"
+check "p" {
+  assert {
+    condition     = true
+    error_message = "not ${@}" # here
+  }
+}
+"#),
+        refused("message of an output's precondition", warned, Plan::Agrees, r#"
+output "p" {
+  value = 1
+  precondition {
+    condition     = true
+    error_message = "not ${@}" # here
+  }
+}
+"#),
+    ]);
+}

@@ -1,0 +1,50 @@
+//! Every way to have an ephemeral value.
+
+/// The value of the ephemeral variable in every run.
+pub(crate) const VARIABLE: &str = "canary-of-the-variable";
+/// The value that the ephemeral output has.
+pub(crate) const OUTPUT: &str = "canary-of-the-output";
+/// The value that the ephemeral resource reads; not declared sensitive by the provider, so that nothing else hides it.
+pub(crate) const REMOTE: &str = "canary-of-the-remote-secret";
+
+/// A way to have an ephemeral value.
+pub(crate) struct Source {
+    /// What it is, for messages.
+    pub(crate) name: &'static str,
+    /// The expression.
+    pub(crate) expr: &'static str,
+    /// The whole object, for `depends_on`.
+    pub(crate) object: &'static str,
+    /// What has to be declared for it: files in the form of fixtures.
+    pub(crate) declarations: &'static str,
+}
+
+pub(crate) const SOURCES: &[Source] = &[
+    Source {
+        name: "ephemeral variable",
+        expr: "var.e",
+        object: "var.e",
+        declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n",
+    },
+    Source {
+        name: "ephemeral output of a module",
+        expr: "module.source.o",
+        object: "module.source",
+        declarations: "//- /source.tf\nmodule \"source\" {\n  source = \"./source\"\n}\n\
+                       //- /source/main.tf\noutput \"o\" {\n  value     = \"canary-of-the-output\"\n  ephemeral = true\n}\n",
+    },
+    Source {
+        name: "local made of one",
+        expr: "local.l",
+        object: "local.l",
+        declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\nlocals {\n  l = \"x${var.e}\"\n}\n",
+    },
+    Source {
+        name: "attribute of an ephemeral resource",
+        expr: "ephemeral.playground_secret.source.arn",
+        object: "ephemeral.playground_secret.source",
+        declarations: "//- /source.tf\nephemeral \"playground_secret\" \"source\" {\n  name = \"remote\"\n}\n",
+    },
+    Source { name: "tofu.applying", expr: "tofu.applying", object: "tofu.applying", declarations: "" },
+    Source { name: "terraform.applying", expr: "terraform.applying", object: "terraform.applying", declarations: "" },
+];
