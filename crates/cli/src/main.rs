@@ -141,7 +141,12 @@ fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
         Ok(os) => CliSystem::new(os, called_in),
         Err(error) => return commands::environment_error("Failed to find the working directory", &error),
     };
-    let session = match Session::new(view, system) {
+    let json_lines = match &command {
+        Command::Plan(it) => it.operation.json,
+        Command::Apply(it) | Command::Destroy(it) => it.operation.json,
+        _ => false,
+    };
+    let session = match Session::new(view, system, json_lines) {
         Ok(session) => session,
         Err(_) => return Exit::Failure,
     };

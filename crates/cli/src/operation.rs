@@ -133,6 +133,8 @@ fn planned(
     let prior = open.file.state.clone();
     let plan = engine::plan(&prepared.program, prior, prepared.values.clone(), &mut memo, &environment, options);
     let outcome = session.runtime.block_on(plan);
+    // Nobody who knows a secret runs any more; the apply learns its own.
+    session.redactor.forget();
     Ok((prepared, outcome))
 }
 
@@ -465,6 +467,7 @@ fn carry_out(session: &Session, args: &ApplyArgs, approved: Approved, open: Open
     let options = ApplyOptions { parallelism: args.operation.parallelism, workspace: session.workspace() };
     let apply = engine::apply(&prepared.program, &plan, refreshed, prepared.values.clone(), &keeper, &environment, options);
     let outcome = session.runtime.block_on(apply);
+    session.redactor.forget();
     let mut diagnostics = outcome.diagnostics;
     if let Err(problem) = keeper.write(&outcome.state) {
         rescue(session, &keeper, &outcome.state);

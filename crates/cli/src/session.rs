@@ -102,8 +102,8 @@ pub(crate) struct Loaded {
 }
 
 impl Session {
-    pub(crate) fn new(view: &ViewArgs, system: CliSystem) -> Result<Session, Failure> {
-        let ui = Arc::new(Ui::new(view, system.variable("NO_COLOR").is_some_and(|it| !it.is_empty())));
+    pub(crate) fn new(view: &ViewArgs, system: CliSystem, json_lines: bool) -> Result<Session, Failure> {
+        let ui = Arc::new(Ui::new(view, system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()), json_lines));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
             Diagnostic::error("runtime", "Failed to start", format!("The runtime for provider processes cannot be started: {error}."))
         })?;

@@ -32,7 +32,7 @@ const ABORT: std::time::Duration = std::time::Duration::from_secs(15);
 async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken) {
     cancel.cancel();
     match count {
-        1 => ui.print(
+        1 => ui.announce(
             "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...\n\n",
         ),
         2 => {

@@ -18,6 +18,8 @@ pub(crate) struct Ui {
     pub(crate) err: Style,
     compact_warnings: bool,
     consolidate_warnings: bool,
+    /// Everything on stdout is an object of JSON, one a line.
+    json_lines: bool,
     /// Lines of several sources must not mix.
     lock: Mutex<()>,
 }
@@ -32,7 +34,7 @@ pub(crate) enum AskError {
 }
 
 impl Ui {
-    pub(crate) fn new(view: &ViewArgs, no_color_variable: bool) -> Ui {
+    pub(crate) fn new(view: &ViewArgs, no_color_variable: bool, json_lines: bool) -> Ui {
         let color = !view.no_color && !no_color_variable;
         let style = |terminal: bool| Style { color: color && terminal, width: terminal.then(width), box_drawing: terminal };
         Ui {
@@ -40,6 +42,7 @@ impl Ui {
             err: style(io::stderr().is_terminal()),
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
+            json_lines,
             lock: Mutex::new(()),
         }
     }
@@ -66,6 +69,12 @@ impl Ui {
 
     /// Shows diagnostics: warnings on stdout, then errors on stderr, as the reference does. Hints are for editors.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        if self.json_lines {
+            for diagnostic in diagnostics.iter().filter(|it| it.severity != Severity::Hint) {
+                self.line(&render::diagnostic_json_line(diagnostic, &now(), sources));
+            }
+            return;
+        }
         let of = |severity: Severity| -> Vec<Diagnostic> {
             diagnostics.iter().filter(|it| it.severity == severity).cloned().collect()
         };
@@ -79,6 +88,14 @@ impl Ui {
             self.print(&render::diagnostics(&warnings, sources, &self.out));
         }
         self.print_error(&render::diagnostics(&errors, sources, &self.err));
+    }
+
+    /// Says something about the run itself.
+    pub(crate) fn announce(&self, text: &str) {
+        match self.json_lines {
+            true => self.line(&render::log_json(text.trim(), &now())),
+            false => self.print(text),
+        }
     }
 
     /// Asks for a line. What is typed is not echoed where `secret` is set and stdin is a terminal.
@@ -122,6 +139,11 @@ impl Drop for Silence {
             let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, before);
         }
     }
+}
+
+/// The time of day in RFC 3339.
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
 }
 
 /// The terminal's width in columns.
