@@ -15,7 +15,7 @@ use provider::{Schema, mark_by_schema};
 use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
-use crate::{variables::VariableValues, walk::Functions};
+use crate::{redact::Redactor, variables::VariableValues, walk::Functions};
 
 /// A configuration and a state to evaluate expressions against.
 pub struct Console {
@@ -68,6 +68,8 @@ pub(crate) struct ModuleScope<'a> {
     id: ModuleId,
     /// The instance, where it is known which one.
     instance: Option<ModuleInstance>,
+    /// The call that gives the variables their values, where that is to be followed.
+    caller: Option<(Rc<ModuleScope<'a>>, &'a Entry)>,
     known: RefCell<BTreeMap<Ref, Value>>,
     children: RefCell<BTreeMap<Str, Rc<ModuleScope<'a>>>>,
     /// How deep references are followed now; a cycle ends as unknown.
@@ -96,13 +98,20 @@ impl<'a> ModuleScope<'a> {
             offline,
             id,
             instance,
+            caller: None,
             known: RefCell::default(),
             children: RefCell::default(),
             depth: RefCell::new(0),
         }
     }
 
-    fn module(&self) -> &'a hir::Module {
+    /// What a call makes of a module, with the values that it gives; all instances of the call are one.
+    pub(crate) fn called(self: &Rc<Self>, call: &'a Entry, id: ModuleId) -> Rc<ModuleScope<'a>> {
+        let caller = Some((Rc::clone(self), call));
+        Rc::new(ModuleScope { caller, ..ModuleScope::new(self.offline, id, None) })
+    }
+
+    pub(crate) fn module(&self) -> &'a hir::Module {
         self.offline.program.module(self.id)
     }
 
@@ -121,18 +130,32 @@ impl<'a> ModuleScope<'a> {
         if evaluated.has_errors() { Err(Interrupt::Poisoned) } else { Ok(evaluated.value) }
     }
 
-    fn variable(&self, name: &Str) -> Value {
+    pub(crate) fn variable(&self, name: &Str) -> Value {
         let Some(entry) = self.module().variables.get(name) else { return Value::dynamic() };
         let variable = entry.variable();
-        let given =
-            self.offline.values.filter(|_| self.is_root()).and_then(|values| values.get(name));
+        let given = match &self.caller {
+            Some((caller, call)) => caller.input(call, name),
+            None => self
+                .offline
+                .values
+                .filter(|_| self.is_root())
+                .and_then(|values| values.get(name))
+                .map(|given| given.value.clone()),
+        };
+        let is_given_here = self.caller.is_some() || self.is_root() && self.offline.values.is_some();
         let value = match given {
-            Some(given) => eval::apply_type(&variable.ty, given.value.clone()).ok(),
-            None if self.is_root() && self.offline.values.is_some() => default(entry, variable),
+            Some(given) => eval::apply_type(&variable.ty, given).ok(),
+            None if is_given_here => default(entry, variable),
             None => None,
         };
         let value = value.unwrap_or_else(|| Value::unknown(variable.ty.ty.without_optional()));
         declared(value, variable.sensitive, variable.ephemeral)
+    }
+
+    /// What a call gives to a variable: unknown where that cannot be found.
+    fn input(&self, call: &Entry, name: &Str) -> Option<Value> {
+        let input = call.module_call().inputs.iter().find(|it| it.name == *name)?;
+        Some(self.evaluate(call, input.value).unwrap_or_else(|_| Value::dynamic()))
     }
 
     fn resource(&self, resource: &addr::Resource) -> Value {
@@ -240,6 +263,22 @@ impl<'a> ModuleScope<'a> {
 fn default(entry: &Entry, variable: &Variable) -> Option<Value> {
     let constant = eval::constant(&entry.item.exprs, variable.default?);
     eval::apply_type(&variable.ty, constant.value).ok()
+}
+
+/// Lets the redactor learn what is secret from the start: the ephemeral and sensitive variables of all modules, as far as
+/// their values follow from what was given, without any provider.
+///
+/// A run evaluates only what it needs, and a destroy hardly anything; but a provider's log quotes what it reads.
+pub(crate) fn learn_given(offline: &Offline<'_>, redactor: &Redactor) {
+    let mut work = vec![Rc::new(ModuleScope::root(offline))];
+    while let Some(scope) = work.pop() {
+        for (name, entry) in &scope.module().variables {
+            if entry.variable().ephemeral || entry.variable().sensitive {
+                redactor.learn(&scope.variable(name));
+            }
+        }
+        work.extend(scope.module().calls.values().map(|(call, id)| scope.called(call, *id)));
+    }
 }
 
 /// The value with the marks that its declaration gives.

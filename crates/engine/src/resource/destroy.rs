@@ -5,7 +5,7 @@ use state::{Action, Status};
 use std::sync::Arc;
 use values::Value;
 
-use super::{Subject, find_entry, find_module, object_id, prior::storable};
+use super::{Subject, find_entry, find_module, object_id};
 use crate::{
     event::ApplyAction,
     graph::{ModuleIx, NodeIx, NodeKind},
@@ -64,32 +64,31 @@ impl Walk<'_> {
             type_name: subject.type_name(),
             prior_state: value.without_all_marks(),
             planned_state: null.clone(),
-            config: null,
+            config: null.clone(),
             planned_private: Private::new(planned_private),
             provider_meta: subject.provider_meta.clone(),
             planned_identity: None,
         };
         let response = self.apply_call(&subject, &*provider, request, action, id, begun).await;
         let applied = self.check_applied(&subject, response, None);
-        let result = self.keep_destroyed(&subject, &value, &object, applied);
-        self.apply_end(&subject, action, begun, result.as_ref().ok());
+        let result = self.keep_destroyed(&subject, &object, applied);
+        // What is gone has no identifier.
+        self.apply_end(&subject, action, begun, result.is_ok().then_some(&null));
         if result.is_ok() {
             self.counts.borrow_mut().destroy += 1;
         }
-        result.map(|_| ())
+        result
     }
 
     fn keep_destroyed(
         &self,
         subject: &Subject,
-        before: &Value,
         object: &state::Object,
         applied: super::apply::Applied,
-    ) -> Result<Value, Failed> {
+    ) -> Result<(), Failed> {
         match (applied.value, applied.failed) {
             (None, false) => {
-                self.save(subject, None)?;
-                Ok(storable(before))
+                self.save(subject, None)
             }
             (None, true) => Err(Failed),
             (Some(left), _) => {

@@ -48,6 +48,7 @@ use crate::{
     event::Event,
     graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
     memo::{Memo, Version},
+    offline::{self, Offline},
     pool::{Pool, SlotIx},
     request::{CancelLevel, Environment, StateSink},
     variables::VariableValues,
@@ -243,10 +244,19 @@ impl<'a> Walk<'a> {
         let WalkInput { settings, variables, orders, states, previous } = input;
         let templates =
             program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
-        for (_, given) in variables.iter() {
-            environment.redactor.learn(&given.value);
-        }
-        let acts = !settings.phase.is_plan();
+        let functions = Functions {
+            system: Arc::clone(&environment.system),
+            acts: !settings.phase.is_plan(),
+        };
+        let offline = Offline {
+            program,
+            state: None,
+            values: Some(&variables),
+            workspace: settings.workspace.clone(),
+            functions: functions.clone(),
+            system: Arc::clone(&environment.system),
+        };
+        offline::learn_given(&offline, &environment.redactor);
         Walk {
             program,
             environment,
@@ -277,7 +287,7 @@ impl<'a> Walk<'a> {
             outputs: RefCell::default(),
             counts: RefCell::default(),
             stopping: Cell::new(false),
-            functions: Functions { system: Arc::clone(&environment.system), acts },
+            functions,
         }
     }
 

@@ -1,10 +1,15 @@
 //! The loop of a run: gives ready nodes their turn, keeps provider-bound tasks going, and ends what is released.
 
-use std::{collections::VecDeque, panic::AssertUnwindSafe};
+use std::{
+    collections::VecDeque,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use addr::{InstanceKey, ResourceMode};
 use db::Diagnostic;
-use futures::{FutureExt, StreamExt, future::LocalBoxFuture, stream::FuturesUnordered};
+use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 use rustc_hash::FxHashMap;
 
 use super::{Each, Failed, Outcome, Phase, Walk, values::Turn};
@@ -47,16 +52,63 @@ struct Ended {
 }
 
 /// What runs, and what is still to be done of each node that runs as tasks.
-#[derive(Default)]
-struct Running<'w> {
+struct Running<F> {
     /// Limited tasks that have not begun.
     waiting: VecDeque<Task>,
-    tasks: FuturesUnordered<LocalBoxFuture<'w, Ended>>,
-    /// Limited tasks among them.
+    tasks: FuturesUnordered<Placed<F>>,
+    /// Places that no task has at the moment.
+    places: Vec<Place<F>>,
+    /// Limited tasks among those that run.
     limited: usize,
     /// Tasks among them that only wait for something to renew.
     keepers: usize,
     left: FxHashMap<NodeIx, Left>,
+}
+
+/// Memory for the future of one task. It is large, so one place serves many tasks, one after the other.
+type Place<F> = Pin<Box<Option<F>>>;
+
+/// A task that runs, in its place; gives the place back at its end.
+struct Placed<F>(Option<Place<F>>);
+
+impl<F: Future<Output = Ended>> Future for Placed<F> {
+    type Output = (Ended, Option<Place<F>>);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let future = self.0.as_mut().and_then(|place| place.as_mut().as_pin_mut());
+        let future = future.expect("a task is in its place until it has ended");
+        let ended = ready!(future.poll(cx));
+        let mut place = self.0.take();
+        if let Some(place) = &mut place {
+            place.set(None);
+        }
+        Poll::Ready((ended, place))
+    }
+}
+
+impl<F: Future<Output = Ended>> Running<F> {
+    fn new() -> Running<F> {
+        Running {
+            waiting: VecDeque::new(),
+            tasks: FuturesUnordered::new(),
+            places: Vec::new(),
+            limited: 0,
+            keepers: 0,
+            left: FxHashMap::default(),
+        }
+    }
+
+    fn push(&mut self, task: F) {
+        let mut place = self.places.pop().unwrap_or_else(|| Box::pin(None));
+        place.set(Some(task));
+        self.tasks.push(Placed(Some(place)));
+    }
+
+    async fn next(&mut self) -> Option<Ended> {
+        let (ended, place) = self.tasks.next().await?;
+        self.places.extend(place);
+        Some(ended)
+    }
 }
 
 #[derive(Default)]
@@ -67,57 +119,56 @@ struct Left {
 
 /// Runs everything that is demanded, to its end.
 pub(crate) async fn run(walk: &Walk<'_>) {
-    let mut running = Running::default();
-    let mut told = CancelLevel::Running;
-    loop {
-        turns(walk, &mut running);
-        if told == CancelLevel::Running && walk.is_stopping() {
-            told = CancelLevel::Stopping;
-            walk.emit(Event::Stopping);
-            let stop = Task { node: NodeIx(0), work: Work::StopProviders };
-            running.tasks.push(start(walk, stop));
-        }
-        begin(walk, &mut running);
-        if running.tasks.len() == running.keepers {
-            if running.waiting.is_empty() && !unlock_stuck(walk) {
-                break;
-            }
-            continue;
-        }
-        let next_level = if told == CancelLevel::Running {
-            CancelLevel::Stopping
-        } else {
-            CancelLevel::Aborting
-        };
-        tokio::select! {
-            biased;
-            Some(ended) = running.tasks.next() => end(walk, &mut running, ended),
-            () = walk.environment.cancel.reached(next_level) => {
-                if next_level == CancelLevel::Aborting {
-                    break;
-                }
-            }
-        }
-    }
+    drive(walk, |task| start(walk, task)).await;
     let was_stopped = walk.is_stopping();
-    // Calls that still run are given up; nothing of theirs is polled again.
-    drop(running);
     walk.close_everything().await;
     walk.end_providers().await;
     if was_stopped {
-        let detail =
-            "The operation was interrupted. What had begun was finished; nothing else was done.";
+        let detail = "The operation was interrupted. What had begun was finished; nothing else was done.";
         walk.report(Diagnostic::error("interrupted", "execution halted", detail));
     }
     let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
     if silent && walk.graph.borrow().any_failed() {
         // Whoever fails says why; a failure that nobody explained must not look like success.
-        let _ = walk.report_panic();
+        walk.report_panic();
+    }
+}
+
+/// The loop. It ends when nothing is left to do, or at once when the run is given up: calls that still run are then
+/// dropped, and nothing of theirs is polled again.
+async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -> F) {
+    let mut running = Running::new();
+    let mut told = CancelLevel::Running;
+    loop {
+        turns(walk, &mut running, &make);
+        if told == CancelLevel::Running && walk.is_stopping() {
+            told = CancelLevel::Stopping;
+            walk.emit(Event::Stopping);
+            running.push(make(Task { node: NodeIx(0), work: Work::StopProviders }));
+        }
+        begin(walk, &mut running, &make);
+        if running.tasks.len() == running.keepers {
+            if running.waiting.is_empty() && !unlock_stuck(walk) {
+                return;
+            }
+            continue;
+        }
+        let next_level =
+            if told == CancelLevel::Running { CancelLevel::Stopping } else { CancelLevel::Aborting };
+        tokio::select! {
+            biased;
+            Some(ended) = running.next() => end(walk, &mut running, ended),
+            () = walk.environment.cancel.reached(next_level) => {
+                if next_level == CancelLevel::Aborting {
+                    return;
+                }
+            }
+        }
     }
 }
 
 /// Gives every ready node its turn, and begins the end of what is released.
-fn turns<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
+fn turns<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, make: &impl Fn(Task) -> F) {
     loop {
         let next = walk.graph.borrow_mut().next_ready();
         if let Some(node) = next {
@@ -127,13 +178,13 @@ fn turns<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
         let next = walk.graph.borrow_mut().next_closing();
         let Some(node) = next else { return };
         match walk.ending(node) {
-            Some(work) => running.tasks.push(start(walk, Task { node, work })),
+            Some(work) => running.push(make(Task { node, work })),
             None => walk.graph.borrow_mut().let_go(node),
         }
     }
 }
 
-fn turn<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>, node: NodeIx) {
+fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, node: NodeIx) {
     let status = walk.graph.borrow().status(node);
     match status {
         Status::Waiting => {
@@ -145,7 +196,11 @@ fn turn<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>, node: NodeIx) {
         }
         Status::Ready => {
             let turn = std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
-            match turn.unwrap_or_else(|_| walk.report_panic()) {
+            let turn = turn.unwrap_or_else(|_| {
+                walk.report_panic();
+                Turn::Failed
+            });
+            match turn {
                 Turn::Done { keeps } => walk.graph.borrow_mut().finish(node, true, keeps),
                 Turn::Failed => walk.graph.borrow_mut().finish(node, false, false),
                 Turn::Again => walk.graph.borrow_mut().wait_again(node),
@@ -161,10 +216,10 @@ fn turn<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>, node: NodeIx) {
 }
 
 /// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
-fn begin<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
+fn begin<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, make: &impl Fn(Task) -> F) {
     for task in walk.store.take_spawned() {
         running.keepers += 1;
-        running.tasks.push(start(walk, task));
+        running.push(make(task));
     }
     while walk.is_stopping() {
         let Some(task) = running.waiting.pop_front() else { break };
@@ -174,22 +229,20 @@ fn begin<'w>(walk: &'w Walk<'_>, running: &mut Running<'w>) {
     while running.limited < walk.settings.parallelism.max(1) {
         let Some(task) = running.waiting.pop_front() else { break };
         running.limited += 1;
-        running.tasks.push(start(walk, task));
+        running.push(make(task));
     }
 }
 
-fn start<'w>(walk: &'w Walk<'_>, task: Task) -> LocalBoxFuture<'w, Ended> {
-    Box::pin(async move {
-        let result = AssertUnwindSafe(walk.run_work(task.node, &task.work)).catch_unwind().await;
-        let result = result.unwrap_or_else(|_| {
-            walk.report_panic();
-            Err(Failed)
-        });
-        Ended { task, result }
-    })
+async fn start(walk: &Walk<'_>, task: Task) -> Ended {
+    let result = AssertUnwindSafe(walk.run_work(task.node, &task.work)).catch_unwind().await;
+    let result = result.unwrap_or_else(|_| {
+        walk.report_panic();
+        Err(Failed)
+    });
+    Ended { task, result }
 }
 
-fn end(walk: &Walk<'_>, running: &mut Running<'_>, ended: Ended) {
+fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
     let Ended { task: Task { node, work }, result } = ended;
     match work {
         Work::StopProviders => {}
@@ -335,10 +388,9 @@ impl Walk<'_> {
         (!opened.is_empty()).then_some(Work::Close(opened))
     }
 
-    fn report_panic(&self) -> Turn {
+    fn report_panic(&self) {
         let detail = "Mayfly met a situation that it does not expect. What was open is closed and what is known is kept; please report this with what you did.";
         self.report(Diagnostic::error("internal-error", "Internal error", detail));
-        Turn::Failed
     }
 
     /// How a node is called in messages.

@@ -213,6 +213,7 @@ impl EngineScope<'_, '_> {
 
 /// What functions may ask: files through [`System`]; the time and new identifiers only once the run acts, so that a plan
 /// does not promise what apply could not keep.
+#[derive(Clone)]
 pub(crate) struct Functions {
     pub(crate) system: Arc<dyn System>,
     pub(crate) acts: bool,

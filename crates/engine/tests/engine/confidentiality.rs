@@ -130,3 +130,49 @@ fn check_pairs(world: &World, fault: Option<&str>) {
         "{fault:?}: processes end"
     );
 }
+
+#[test]
+fn what_is_given_is_known_as_secret_before_a_provider_runs() {
+    let mut world = world(
+        r#"
+//- /main.tf
+variable "plain" {}
+variable "direct" { ephemeral = true }
+locals { both = { key = "id-1234567", value = "<${var.plain}>" } }
+module "m" {
+  source = "./m"
+  pair   = local.both
+  name   = var.plain
+}
+//- /m/main.tf
+variable "pair" {
+  type      = map(string)
+  ephemeral = true
+}
+variable "name" {}
+module "inner" {
+  source = "./inner"
+  text   = jsonencode(var.pair)
+}
+//- /m/inner/main.tf
+variable "text" { ephemeral = true }
+variable "more" {
+  default   = "a default"
+  ephemeral = true
+}
+"#,
+    );
+    world.mode = state::PlanMode::Destroy;
+    world.set("plain", "plain & given").set("direct", "direct");
+    assert_eq!(crate::world::summaries(&world.plan().diagnostics), "");
+    for (text, expected) in [
+        ("direct", "(redacted)"),
+        ("is id-1234567", "is (redacted)"),
+        ("is <plain & given>", "is (redacted)"),
+        (r#"{"a":"\u003cplain \u0026 given>"}"#, r#"{"a":"(redacted)"}"#),
+        ("a default", "(redacted)"),
+        ("plain & given", "plain & given"),
+    ] {
+        assert_eq!(world.redactor.redact(text), expected);
+    }
+}
