@@ -1,9 +1,14 @@
 //! Two sides of a value, followed in step.
 
+use std::sync::LazyLock;
+
 use state::Action;
 use values::{Kind, MarkKind, Step, Value};
 
 use super::{Act, Secret};
+
+/// What stands for every part of an unknown object.
+static UNKNOWN: LazyLock<Value> = LazyLock::new(Value::dynamic);
 
 /// A part of an object on both sides.
 #[derive(Clone)]
@@ -14,6 +19,8 @@ pub(super) struct Change<'a> {
     pub(super) replace: Vec<&'a [Step]>,
     /// What is inside of something secret is compared as if it were not.
     pub(super) is_revealed: bool,
+    /// The attributes are known after apply, each of them: that is how an unknown object is told from a deleted one.
+    pub(super) has_unknown_parts: bool,
 }
 
 /// One side.
@@ -77,7 +84,13 @@ impl<'a> Change<'a> {
         replace: Vec<&'a [Step]>,
     ) -> Change<'a> {
         let side = |value| Side::of(Some(value), false);
-        Change { before: side(before), after: side(after), replace, is_revealed: false }
+        Change {
+            before: side(before),
+            after: side(after),
+            replace,
+            is_revealed: false,
+            has_unknown_parts: false,
+        }
     }
 
     /// An output: what is there, even if it is null.
@@ -86,13 +99,19 @@ impl<'a> Change<'a> {
             if action == Action::Create { Side::ABSENT } else { Side::of(Some(before), true) };
         let after =
             if action == Action::Delete { Side::ABSENT } else { Side::of(Some(after), true) };
-        Change { before, after, replace: Vec::new(), is_revealed: false }
+        Change { before, after, replace: Vec::new(), is_revealed: false, has_unknown_parts: false }
     }
 
     /// Two texts that hold JSON.
     pub(super) fn of_documents(before: Option<&'a Value>, after: Option<&'a Value>) -> Change<'a> {
         let side = |value: Option<&'a Value>| Side::of(value, value.is_some());
-        Change { before: side(before), after: side(after), replace: Vec::new(), is_revealed: false }
+        Change {
+            before: side(before),
+            after: side(after),
+            replace: Vec::new(),
+            is_revealed: false,
+            has_unknown_parts: false,
+        }
     }
 
     /// The same without the null that was said, where blocks and typed objects do not know the difference.
@@ -112,12 +131,21 @@ impl<'a> Change<'a> {
         self
     }
 
+    /// A part that is not unknown with its surroundings.
+    pub(super) fn known_entry(&self, name: &str) -> Change<'a> {
+        Change { has_unknown_parts: false, ..self.clone() }.entry(name)
+    }
+
     pub(super) fn entry(&self, name: &str) -> Change<'a> {
         let leads = |step: &Step| match step {
             Step::Attr(it) => **it == *name,
             Step::Index(key) => key.as_str() == Some(name),
         };
-        self.child(self.before.entry(name), self.after.entry(name), leads)
+        let after = match self.has_unknown_parts {
+            true => Side::of(Some(&UNKNOWN), false),
+            false => self.after.entry(name),
+        };
+        self.child(self.before.entry(name), after, leads)
     }
 
     /// An element on each side; `None` where there is none.
@@ -143,17 +171,17 @@ impl<'a> Change<'a> {
             .iter()
             .filter_map(|path| path.split_first().filter(|(step, _)| leads(step)));
         let replace = replace.map(|(_, rest)| rest).collect();
-        Change { before, after, replace, is_revealed: self.is_revealed }
+        Change { before, after, replace, is_revealed: self.is_revealed, has_unknown_parts: false }
     }
 
     /// As if it were deleted.
     pub(super) fn as_delete(&self) -> Change<'a> {
-        Change { after: Side::ABSENT, ..self.clone() }
+        Change { after: Side::ABSENT, replace: Vec::new(), ..self.clone() }
     }
 
     /// As if it were created.
     pub(super) fn as_create(&self) -> Change<'a> {
-        Change { before: Side::ABSENT, ..self.clone() }
+        Change { before: Side::ABSENT, replace: Vec::new(), ..self.clone() }
     }
 
     /// Whether this very part forces replacement.
@@ -174,6 +202,11 @@ impl<'a> Change<'a> {
             true => Act::NoOp,
             false => Act::Update,
         }
+    }
+
+    /// What happens where it is not known what there will be.
+    pub(super) fn act_of_unknown(&self) -> Act {
+        if self.before.is_nil() { Act::Create } else { Act::Update }
     }
 
     /// What happens to a container before its parts are looked at.

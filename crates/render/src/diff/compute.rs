@@ -20,7 +20,9 @@ pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
             shape: Shape::SecretBlock(secret),
         };
     }
-    if let Some(node) = unknown(change, |before| block(before, schema)) {
+    if let Some(node) = unknown(change, |before| {
+        block(&Change { has_unknown_parts: true, ..before.clone() }, schema)
+    }) {
         return node;
     }
     let mut act = change.act_of_container();
@@ -34,8 +36,8 @@ pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
         act = act.and(node.act);
         attributes.push((name.clone(), node));
     }
-    let groups = groups(change, schema, &mut act);
     push_write_only(change, schema.attributes(), act, &mut attributes);
+    let groups = groups(change, schema, &mut act);
     Node { act, replace: change.forces_replacement(), shape: Shape::Block { attributes, groups } }
 }
 
@@ -61,7 +63,7 @@ fn push_write_only(
 fn groups(change: &Change<'_>, schema: &Block, act: &mut Act) -> Vec<Group> {
     let mut groups = Vec::new();
     for (name, nested) in schema.blocks() {
-        let part = change.entry(name);
+        let part = change.known_entry(name);
         let secret = match nested.nesting {
             // A single block shows by itself that it is secret.
             Nesting::Single | Nesting::Group => None,
@@ -90,8 +92,15 @@ fn blocks(
 ) -> (Act, Vec<(Option<Str>, Node)>) {
     let unlabelled = |nodes: Vec<Node>| nodes.into_iter().map(|it| (None, it)).collect();
     if !matches!(nesting, Nesting::Single | Nesting::Group) && change.after.is_unknown() {
-        let node = unknown_group(change, nesting, schema);
-        return (node.act, unlabelled(vec![node]));
+        let unknown = unknown(change, |_| Node {
+            act: Act::NoOp,
+            replace: false,
+            shape: Shape::UnknownBlocks,
+        });
+        let (_, gone) = blocks(&change.as_delete(), nesting, schema);
+        let shown =
+            unknown.into_iter().map(|it| (None, Node { shape: Shape::UnknownBlocks, ..it }));
+        return (change.act_of_unknown(), shown.chain(gone).collect());
     }
     match nesting {
         Nesting::Single | Nesting::Group => {
@@ -114,13 +123,6 @@ fn blocks(
     }
 }
 
-/// Blocks whose number is not known.
-fn unknown_group(change: &Change<'_>, nesting: Nesting, schema: &Block) -> Node {
-    let act = if change.before.is_nil() { Act::Create } else { Act::Update };
-    let _ = (nesting, schema);
-    Node { act, replace: change.forces_replacement(), shape: Shape::Unknown(None) }
-}
-
 fn combined(change: &Change<'_>, nodes: &[Node]) -> Act {
     nodes.iter().fold(change.act_of_container(), |act, it| act.and(it.act))
 }
@@ -138,7 +140,10 @@ fn nested(change: &Change<'_>, schema: &NestedObject, nesting: ObjectNesting) ->
     if let Some(node) = secret(change) {
         return node;
     }
-    if let Some(node) = unknown(change, |before| nested(before, schema, nesting)) {
+    if let Some(node) = unknown(change, |before| {
+        let has_unknown_parts = nesting == ObjectNesting::Single;
+        nested(&Change { has_unknown_parts, ..before.clone() }, schema, nesting)
+    }) {
         return node;
     }
     let replace = change.forces_replacement();
@@ -198,9 +203,6 @@ fn push_attribute(
 
 /// A value of a type.
 fn typed(change: &Change<'_>, ty: &Type) -> Node {
-    if *ty == Type::Dynamic {
-        return dynamic::value(change);
-    }
     if let Some(node) = secret(change) {
         return node;
     }
@@ -208,7 +210,9 @@ fn typed(change: &Change<'_>, ty: &Type) -> Node {
         return node;
     }
     let (act, shape) = match ty {
-        Type::Bool | Type::Number | Type::String | Type::Dynamic => return primitive(change),
+        Type::Bool | Type::Number | Type::String => return primitive(change),
+        // The reference does not say inside of these that they force replacement.
+        Type::Dynamic => return dynamic::value(&Change { replace: Vec::new(), ..change.clone() }),
         Type::Object(object) => {
             let mut act = change.act_of_container();
             let mut attributes = Vec::new();
@@ -224,8 +228,7 @@ fn typed(change: &Change<'_>, ty: &Type) -> Node {
             (act, Shape::Map { elements, from_schema: false })
         }
         Type::List(element) => {
-            let is_object = |_: &Value| matches!(**element, Type::Object(_));
-            let elements = sequence::list(change, &|it| typed(it, element), &is_object);
+            let elements = sequence::list(change, &|it| typed(it, element));
             (combined(change, &elements), Shape::List { elements, from_schema: false })
         }
         Type::Set(element) => {

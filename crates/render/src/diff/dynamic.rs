@@ -59,8 +59,7 @@ fn of_family(change: &Change<'_>, family: Family) -> Node {
             (act, Shape::Object { attributes, from_schema: false })
         }
         Family::List => {
-            let elements =
-                sequence::list(change, &value, &|it| Family::of(Some(it)) == Family::Object);
+            let elements = sequence::list(change, &value);
             let act = elements.iter().fold(change.act_of_container(), |act, it| act.and(it.act));
             (act, Shape::List { elements, from_schema: false })
         }

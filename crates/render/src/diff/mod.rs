@@ -92,6 +92,8 @@ enum Shape {
         groups: Vec<Group>,
     },
     SecretBlock(Secret),
+    /// Blocks of which nothing is known, not even the number.
+    UnknownBlocks,
 }
 
 /// A text without quotes; `None` is null.

@@ -1,6 +1,6 @@
 //! Which elements of two sequences belong together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use values::Value;
 
@@ -13,19 +13,26 @@ const MAX_PAIRS: usize = 1_000_000;
 /// An element of either side, or one of both that belong together.
 pub(super) type Pair = (Option<usize>, Option<usize>);
 
-/// The elements of a list: those of the longest common subsequence belong together, and objects between them that stand
-/// at the same place.
-pub(super) fn list(
-    change: &Change<'_>,
-    compute: &dyn Fn(&Change<'_>) -> Node,
-    is_object: &dyn Fn(&Value) -> bool,
-) -> Vec<Node> {
+/// The elements of a list: those of the longest common subsequence belong together, and between them objects and texts of
+/// several lines that have a line in common, where they stand at the same place.
+pub(super) fn list(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<Node> {
     let (before, after) = (change.before.items(), change.after.items());
     let ids = &mut Ids::default();
     let left: Vec<u32> = before.iter().map(|it| ids.of_value(it)).collect();
     let right: Vec<u32> = after.iter().map(|it| ids.of_value(it)).collect();
-    let pairs = align(&left, &right, |i, j| is_object(&before[i]) && is_object(&after[j]));
+    let pairs = align(&left, &right, |i, j| are_comparable(&before[i], &after[j]));
     pairs.into_iter().map(|(i, j)| compute(&change.item(i, j))).collect()
+}
+
+/// Whether one can be shown as a change of the other.
+fn are_comparable(before: &Value, after: &Value) -> bool {
+    match (before.as_str(), after.as_str()) {
+        (Some(before), Some(after)) if before.contains('\n') || after.contains('\n') => {
+            let lines: HashSet<&str> = before.split('\n').collect();
+            after.split('\n').any(|line| lines.contains(line))
+        }
+        _ => before.as_map().is_some() && after.as_map().is_some(),
+    }
 }
 
 /// The elements of a set: equal ones belong together; those that are gone come before those that are new.

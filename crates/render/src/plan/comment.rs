@@ -17,12 +17,15 @@ pub(super) enum Section {
 /// All lines, each ended.
 pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) -> String {
     let mut lines = Lines { text: String::new(), style };
-    let mut address = change.addr.to_string();
+    let mut address = match &change.previous_addr {
+        Some(previous) if is_move_only(change) => previous.to_string(),
+        _ => change.addr.to_string(),
+    };
     if let Some(key) = change.deposed {
         address.push_str(&format!(" (deposed object {key})"));
     }
     lines.headline(&address, &headline(change, section, style));
-    for reason in reasons(change, section) {
+    for reason in reasons(change) {
         lines.push(&reason);
     }
     if let Some(previous) =
@@ -61,7 +64,6 @@ pub(super) fn is_moved(change: &ResourceChange) -> bool {
 
 fn headline(change: &ResourceChange, section: Section, style: &Style) -> String {
     let is_drift = section == Section::Drift;
-    let is_deposed = change.deposed.is_some();
     let red = |text: &str| style.paint(Paint::BoldRed, text);
     match change.change.action {
         Action::Create => "will be created".to_owned(),
@@ -70,22 +72,19 @@ fn headline(change: &ResourceChange, section: Section, style: &Style) -> String 
         Action::Update => "will be updated in-place".to_owned(),
         Action::DeleteThenCreate | Action::CreateThenDelete => replacement(change, &red),
         Action::Delete if is_drift => "has been deleted".to_owned(),
-        Action::Delete if is_deposed => format!("will be {}", red("destroyed")),
         Action::Delete => format!("will be {}", red("destroyed")),
         Action::Forget => {
-            "will be removed from the OpenTofu state but will not be destroyed".to_owned()
+            format!("will be removed from the OpenTofu state {}", red("but will not be destroyed"))
         }
         Action::ForgetThenCreate => {
             replacement(change, &red)
                 + " - older instance will not be destroyed (lifecycle.destroy = false)"
         }
-        Action::NoOp => match &change.previous_addr {
-            Some(_) if is_move_only(change) => {
-                format!("has moved to {}", style.paint(Paint::Bold, &change.addr.to_string()))
-            }
-            _ if change.change.importing.is_some() => "will be imported".to_owned(),
-            _ => "is unchanged".to_owned(),
-        },
+        Action::NoOp if is_moved(change) => {
+            format!("has moved to {}", style.paint(Paint::Bold, &change.addr.to_string()))
+        }
+        Action::NoOp if change.change.importing.is_some() => "will be imported".to_owned(),
+        Action::NoOp => "is unchanged".to_owned(),
     }
 }
 
@@ -103,18 +102,15 @@ fn replacement(change: &ResourceChange, red: &dyn Fn(&str) -> String) -> String 
 }
 
 /// Lines that say why.
-fn reasons(change: &ResourceChange, section: Section) -> Vec<String> {
-    let mut lines = Vec::new();
+fn reasons(change: &ResourceChange) -> Vec<String> {
+    let reason = change.reason.and_then(|it| reason(it, change));
+    let mut lines: Vec<String> = reason.into_iter().collect();
+    let action = change.change.action;
     if change.deposed.is_some()
-        && change.change.action == Action::Delete
-        && section == Section::Proposed
+        && matches!(action, Action::Delete | Action::Forget | Action::ForgetThenCreate)
     {
         lines.push("(left over from a partially-failed replacement of this instance)".to_owned());
     }
-    if change.change.action == Action::Update && change.deposed.is_some() {
-        lines.push("(left over from a partially-failed replacement of this instance)".to_owned());
-    }
-    lines.extend(change.reason.and_then(|it| reason(it, change)));
     lines
 }
 
@@ -149,10 +145,10 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
         }
         Reason::DeleteBecauseEnabledFalse => "(because enabled is false)".to_owned(),
         Reason::ForgotBecauseLifecycleDestroyInState => {
-            "(lifecycle.destroy = false in the state)".to_owned()
+            "(because lifecycle.destroy = false was configured before this resource was removed from the configuration)".to_owned()
         }
         Reason::ForgotBecauseLifecycleDestroyInConfig => {
-            "(lifecycle.destroy = false in the configuration)".to_owned()
+            "(because lifecycle.destroy = false is set in the configuration)".to_owned()
         }
         Reason::ReplaceBecauseTainted
         | Reason::ReplaceByRequest

@@ -17,7 +17,7 @@ use crate::{
 /// Symbols in the order of the legend.
 const LEGEND: [(Action, &str); 8] = [
     (Action::Create, "create"),
-    (Action::Update, "update in-place"),
+    (Action::Update, "update in-place (current -> planned)"),
     (Action::Delete, "destroy"),
     (Action::DeleteThenCreate, "destroy and then create replacement"),
     (Action::CreateThenDelete, "create replacement and then destroy"),

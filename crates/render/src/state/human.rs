@@ -2,50 +2,35 @@
 
 use std::fmt::Write;
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::{ModuleInstance, ProviderSource, ResourceInstance};
 use state::{DeposedKey, Object, State, Status};
 
 use super::json;
-use crate::{
-    Schemas, diff,
-    style::{Paint, Style},
-};
+use crate::{Schemas, diff, style::Style};
 
 /// Every object with its attributes, and the outputs.
 pub fn state(state: &State, schemas: Schemas<'_>, show_sensitive: bool, style: &Style) -> String {
     if state.resources().len() == 0 && state.outputs.is_empty() {
         return "The state file is empty. No resources are represented.\n".to_owned();
     }
+    let view = View { schemas, show_sensitive, style };
     let mut text = String::new();
+    let mut last: Option<ModuleInstance> = None;
     for (address, resource, instance) in state.instances() {
-        let provider = &resource.provider.source;
-        if let Some(object) = &instance.current {
-            text.push_str(&object_text(
-                &address,
-                provider,
-                object,
-                None,
-                schemas,
-                show_sensitive,
-                style,
-            ));
-            text.push('\n');
-        }
-        for (key, object) in &instance.deposed {
-            text.push_str(&object_text(
-                &address,
-                provider,
-                object,
-                Some(*key),
-                schemas,
-                show_sensitive,
-                style,
-            ));
-            text.push('\n');
+        let current = instance.current.iter().map(|it| (it, None));
+        let deposed = instance.deposed.iter().map(|(key, it)| (it, Some(*key)));
+        for (object, key) in current.chain(deposed) {
+            text.push_str(match &last {
+                None => "",
+                Some(module) if *module == address.module => "\n",
+                Some(_) => "\n\n",
+            });
+            last = Some(address.module.clone());
+            text.push_str(&view.object(&address, &resource.provider.source, object, key));
         }
     }
     if !state.outputs.is_empty() {
-        let _ = write!(text, "\nOutputs:\n\n");
+        let _ = write!(text, "\n\nOutputs:\n\n");
         for (name, output) in &state.outputs {
             text.push_str(&diff::state_output_line(name, output, show_sensitive, style));
         }
@@ -63,34 +48,41 @@ pub fn resource_instance(
 ) -> Option<String> {
     let provider = &state.provider_of(address)?.source;
     let object = state.current(address)?;
-    Some(object_text(address, provider, object, None, schemas, show_sensitive, style))
+    Some(View { schemas, show_sensitive, style }.object(address, provider, object, None))
 }
 
-fn object_text(
-    address: &ResourceInstance,
-    provider: &ProviderSource,
-    object: &Object,
-    deposed: Option<DeposedKey>,
-    schemas: Schemas<'_>,
+struct View<'a> {
+    schemas: Schemas<'a>,
     show_sensitive: bool,
-    style: &Style,
-) -> String {
-    let mut notes = String::new();
-    if object.status == Status::Tainted {
-        notes.push_str(" (tainted)");
+    style: &'a Style,
+}
+
+impl View<'_> {
+    fn object(
+        &self,
+        address: &ResourceInstance,
+        provider: &ProviderSource,
+        object: &Object,
+        deposed: Option<DeposedKey>,
+    ) -> String {
+        let note = match (deposed, object.status) {
+            (Some(key), _) => format!(" (deposed object {key})"),
+            (None, Status::Tainted) => " (tainted)".to_owned(),
+            (None, Status::Ready) => String::new(),
+        };
+        let resource = &address.resource;
+        let schemas = (self.schemas)(provider);
+        let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
+        let value = json::decoded(address, provider, object, self.schemas);
+        let value = value.unwrap_or_else(|| json::undecoded(object));
+        let block = schema.as_ref().map(|it| it.block());
+        let body = diff::object_body(&value, block, self.show_sensitive, self.style);
+        let header = format!(
+            "{} \"{}\" \"{}\"",
+            resource.mode.block_type(),
+            resource.type_name,
+            resource.name
+        );
+        format!("# {address}:{note}\n{header} {body}\n")
     }
-    if let Some(key) = deposed {
-        let _ = write!(notes, " (deposed object {key})");
-    }
-    let schema = schemas(provider)
-        .and_then(|it| it.of_mode(address.resource.mode, &address.resource.type_name));
-    let value = json::decoded(address, provider, object, schemas)
-        .unwrap_or_else(|| json::undecoded(object));
-    let resource = &address.resource;
-    let header =
-        format!("{} \"{}\" \"{}\"", resource.mode.block_type(), resource.type_name, resource.name);
-    let body =
-        diff::object_body(&value, schema.as_ref().map(|it| it.block()), show_sensitive, style);
-    let comment = style.paint(Paint::Bold, &format!("# {address}:{notes}"));
-    format!("{comment}\n{header} {body}\n")
 }

@@ -55,6 +55,7 @@ impl Printer<'_> {
                 hidden += 1;
                 continue;
             }
+            let options = Options { unchanged: options.unchanged || is_identifying, ..options };
             text.push_str(&self.line(name, width, attribute, depth, options));
         }
         text.push_str(&self.hidden(hidden, "attribute", depth, options));

@@ -16,7 +16,7 @@ impl Printer<'_> {
         if attributes.is_empty() {
             return self.empty("{}", node.replace, node, options);
         }
-        let inner = Options { no_null: options.no_null || !from_schema, forces: false, ..options };
+        let inner = Options { no_null: !from_schema, forces: false, ..options };
         let names: Vec<String> = attributes.iter().map(|(name, _)| name_of(name)).collect();
         let width = widest(names.iter());
         let mut text = format!("{{{}\n", self.forces(node.replace, options));
@@ -45,7 +45,7 @@ impl Printer<'_> {
         if elements.is_empty() {
             return self.empty("{}", own, node, options);
         }
-        let no_null = options.no_null || node.act == Act::Delete;
+        let no_null = from_schema || node.act == Act::Delete;
         let inner = Options { no_null, forces: inherited, ..options };
         let names: Vec<String> = elements.iter().map(|(key, _)| values::go_quoted(key)).collect();
         let width = if from_schema { 0 } else { widest(names.iter()) };

@@ -67,6 +67,9 @@ impl Printer<'_> {
                 self.block(node, attributes, groups, depth, options)
             }
             Shape::SecretBlock(_) => self.secret_block(node, depth, options),
+            Shape::UnknownBlocks => {
+                format!("(known after apply){}", self.forces(node.replace, options))
+            }
         }
     }
 
@@ -161,12 +164,12 @@ impl Printer<'_> {
     fn symbol(&self, act: Act, options: Options) -> String {
         let (paint, symbol) = match act {
             _ if options.no_symbols => return String::new(),
-            Act::NoOp => return "  ".to_owned(),
+            Act::NoOp => return "    ".to_owned(),
             Act::Create => (Paint::Green, "+"),
             Act::Delete => (Paint::Red, "-"),
             Act::Update => (Paint::Yellow, "~"),
         };
-        format!("{} ", self.style.paint(paint, symbol))
+        format!("  {} ", self.style.paint(paint, symbol))
     }
 
     /// Lines above a part whose secrecy changes.
@@ -218,9 +221,9 @@ fn warning(secret: &Secret, what: &str) -> [String; 2] {
     }
 }
 
-/// Two columns for the symbol stand at the end of every four.
+/// Four columns for every level; the symbol has four more.
 fn indent(depth: usize) -> String {
-    " ".repeat(depth * 4 + 2)
+    " ".repeat(depth * 4)
 }
 
 /// Names as a configuration would have them: quoted where they are no identifiers.

@@ -196,17 +196,16 @@ impl Printer<'_> {
         };
         let text = self.node(&inner, depth + 1, inner_options);
         if !text.contains('\n') {
-            let null = self.null_suffix(node.act, options);
-            return format!("jsonencode({text}){null}{note}{forces}");
+            return format!("jsonencode({text}){note}{forces}");
         }
         // The call has the symbol of a creation or deletion already.
         let act = match node.act {
-            Act::Create | Act::Delete => Act::NoOp,
-            _ => inner.act,
+            Act::Update if !is_whitespace => Act::Update,
+            _ => Act::NoOp,
         };
         let symbol = self.symbol(act, options);
         let end = self.closing(")", node, depth, options);
-        format!("jsonencode({note}{forces}\n{}{symbol}{text}\n{end}", indent(depth + 1))
+        format!("jsonencode({note}\n{}{symbol}{text}{forces}\n{end}", indent(depth + 1))
     }
 }
 

@@ -1,0 +1,95 @@
+//! Plans and states as the reference shows them: its JSON is read back, rendered, and compared with its own text.
+//!
+//! `tests/data/NAME.plan.json` is what `terraform show -json` said of a saved plan, `NAME.plan.txt` what
+//! `terraform show -no-color` said of the same; `NAME.state.*` likewise of the state. The providers' schemas are in
+//! `*.schemas.json`. The product's name is replaced before comparing.
+
+mod document;
+mod schema;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use addr::ProviderSource;
+use provider::ProviderSchemas;
+use render::{PlanView, Style};
+use serde_json::Value as Json;
+
+/// As the reference has it where it writes into a pipe.
+const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false };
+
+type AllSchemas = BTreeMap<ProviderSource, Arc<ProviderSchemas>>;
+
+fn parse(text: &str) -> Json {
+    serde_json::from_str(text).expect("recorded JSON")
+}
+
+/// Terraform's text in OpenTofu's words.
+fn ours(text: &str) -> String {
+    text.replace("Terraform", "OpenTofu")
+        .replace("terraform apply", "tofu apply")
+        .replace("  ~ update in-place\n", "  ~ update in-place (current -> planned)\n")
+        .replace("is tainted, so must be", "is tainted, so it must be")
+}
+
+/// Shows where two texts part, which is what one wants to know of long ones.
+#[track_caller]
+fn assert_same(name: &str, got: &str, expected: &str) {
+    if got == expected {
+        return;
+    }
+    let (mut left, mut right) = (got.lines().enumerate(), expected.lines());
+    let place = loop {
+        match (left.next(), right.next()) {
+            (Some((_, a)), Some(b)) if a == b => {}
+            (Some((i, _)), _) => break i,
+            (None, _) => break expected.lines().count().min(got.lines().count()),
+        }
+    };
+    let around = |text: &str| {
+        let lines: Vec<&str> = text.lines().skip(place.saturating_sub(12)).take(24).collect();
+        lines.join("\n")
+    };
+    panic!(
+        "{name}, line {}\n--- got\n{}\n--- expected\n{}",
+        place + 1,
+        around(got),
+        around(expected)
+    );
+}
+
+#[track_caller]
+fn check_plan(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    let plan = document::plan(&parse(json), schemas);
+    let find = |source: &ProviderSource| schemas.get(source).cloned();
+    let view = PlanView { plan: &plan, schemas: &find, show_sensitive: false };
+    assert_same(name, &render::plan(&view, &PIPE), &ours(text));
+}
+
+#[track_caller]
+fn check_state(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    let state = document::state(&parse(json), schemas);
+    let find = |source: &ProviderSource| schemas.get(source).cloned();
+    assert_same(name, &render::state(&state, &find, false, &PIPE), &ours(text));
+}
+
+macro_rules! recorded {
+    ($($test:ident: $check:ident($schemas:literal, $name:literal, $kind:literal);)*) => {
+        $(
+            #[test]
+            fn $test() {
+                let schemas = schema::all(&parse(include_str!(concat!("../data/", $schemas, ".schemas.json"))));
+                $check(
+                    $name,
+                    &schemas,
+                    include_str!(concat!("../data/", $name, ".", $kind, ".json")),
+                    include_str!(concat!("../data/", $name, ".", $kind, ".txt")),
+                );
+            }
+        )*
+    };
+}
+
+recorded! {
+    every_shape_of_schema_and_change: check_plan("shapes", "shapes", "plan");
+    every_shape_in_a_state: check_state("shapes", "shapes", "state");
+}
