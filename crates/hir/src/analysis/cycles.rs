@@ -9,8 +9,8 @@ use values::Str;
 use super::{LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
     expr::ExprId,
-    item::{Item, ItemKind, RefPlace, RefTarget},
-    names::{ItemKey, ItemName, called_directory, item, module_scope},
+    item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget},
+    names::{ItemKey, ItemName, ModuleScope, called_directory, item, module_scope},
     workspace::Workspace,
 };
 
@@ -23,50 +23,144 @@ pub struct Dependencies {
     pub cycles: Vec<LocatedProblem>,
 }
 
+/// A node of the graph: an item, or one argument of a module call. Arguments are nodes of their own, because an output
+/// of a module waits only for those that reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Node {
+    Item(ItemKey),
+    /// The call, and the index among its arguments.
+    Input(ItemKey, u32),
+}
+
+impl Node {
+    /// The item, or the call that the argument belongs to.
+    fn key(self) -> ItemKey {
+        match self {
+            Node::Item(key) | Node::Input(key, _) => key,
+        }
+    }
+
+    fn name(self, db: &dyn Db) -> String {
+        let declared = item(db, self.key());
+        match (self, declared.kind.as_module_call()) {
+            (Node::Input(_, index), Some(call)) => format!("module.{}.var.{}", call.name, call.inputs[index as usize].name),
+            _ => address_of(declared),
+        }
+    }
+}
+
 /// One edge: what is mentioned, and by which expression.
-type Edge = (ItemKey, ExprId);
+type Edge = (Node, ExprId);
+
+/// The nodes of a module, and for each the nodes that it waits for.
+struct Graph {
+    nodes: Vec<Node>,
+    edges: Vec<Vec<(usize, ExprId)>>,
+}
+
+impl Graph {
+    fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
+        let mentions = Mentions { db, workspace, directory, scope: module_scope(db, directory) };
+        let nodes: Vec<Node> = module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
+        let index: FxHashMap<Node, usize> = nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
+        let mut edges = vec![Vec::new(); nodes.len()];
+        for key in module_items(db, directory) {
+            for (node, (target, expr)) in mentions.of_item(key) {
+                if let (Some(&from), Some(&to)) = (index.get(&node), index.get(&target)) {
+                    edges[from].push((to, expr));
+                }
+            }
+        }
+        Graph { nodes, edges }
+    }
+}
+
+fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
+    let inputs = item(db, key).kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
+    std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
+}
 
 /// Orders a module's items.
 pub(super) fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Dependencies {
-    let keys: Vec<ItemKey> = module_items(db, directory).collect();
-    let index: FxHashMap<ItemKey, usize> = keys.iter().enumerate().map(|(index, key)| (*key, index)).collect();
-    let edges: Vec<Vec<(usize, ExprId)>> = keys
-        .iter()
-        .map(|&key| {
-            let edges = item_edges(db, workspace, directory, item(db, key));
-            edges.into_iter().filter_map(|(target, expr)| Some((*index.get(&target)?, expr))).collect()
-        })
-        .collect();
+    let graph = Graph::of(db, workspace, directory);
     let mut result = Dependencies::default();
-    for component in components(&edges) {
-        let is_cycle = component.len() > 1 || edges[component[0]].iter().any(|(target, _)| *target == component[0]);
+    for component in components(&graph.edges) {
+        let is_cycle = component.len() > 1 || graph.edges[component[0]].iter().any(|(target, _)| *target == component[0]);
         if is_cycle {
-            report_cycle(db, &keys, &edges, &component, &mut result.cycles);
+            report_cycle(db, &graph, &component, &mut result.cycles);
         }
-        result.order.extend(component.iter().map(|&member| keys[member]));
+        result.order.extend(component.iter().filter_map(|&member| match graph.nodes[member] {
+            Node::Item(key) => Some(key),
+            Node::Input(..) => None,
+        }));
     }
     result
 }
 
-/// What an item waits for, within its module.
-fn item_edges(db: &dyn Db, workspace: Workspace, directory: Directory, item: &Item) -> Vec<Edge> {
-    let scope = module_scope(db, directory);
-    let mut edges = Vec::new();
-    for reference in &item.refs {
-        // A provisioner runs when its resource exists.
-        if matches!(reference.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner) {
-            continue;
+/// Finds what the expressions of a module's items mention.
+struct Mentions<'db> {
+    db: &'db dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    scope: &'db ModuleScope,
+}
+
+impl Mentions<'_> {
+    /// Every edge of an item and, if it is a module call, of its arguments.
+    fn of_item(&self, key: ItemKey) -> Vec<(Node, Edge)> {
+        let item = item(self.db, key);
+        let inputs = item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
+        let mut edges = Vec::new();
+        for reference in &item.refs {
+            // A provisioner runs when its resource exists.
+            let runs_later = matches!(reference.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner);
+            if runs_later || is_itself(item, &reference.target) {
+                continue;
+            }
+            let node = inputs.get(&reference.expr).map_or(Node::Item(key), |&index| Node::Input(key, index));
+            edges.extend(self.targets(&reference.target).into_iter().map(|target| (node, (target, reference.expr))));
         }
-        if matches!(item.kind, ItemKind::ModuleCall(_)) && reference.place == RefPlace::Config {
-            // What an input is given matters to the outputs that use it, which have edges of their own.
-            continue;
-        }
-        if is_itself(item, &reference.target) {
-            continue;
-        }
-        target_edges(db, workspace, directory, scope, &reference.target, reference.expr, &mut edges);
+        edges
     }
-    edges
+
+    fn targets(&self, target: &RefTarget) -> Vec<Node> {
+        let find = |name: ItemName| self.scope.names.get(&name).map(|&key| Node::Item(key)).into_iter().collect();
+        match target {
+            RefTarget::Variable(name) => find(ItemName::Variable(name.clone())),
+            RefTarget::Local(name) => find(ItemName::Local(name.clone())),
+            RefTarget::Resource(resource) => find(ItemName::Resource(resource.clone())),
+            RefTarget::Module(call) => self.module(call, None),
+            RefTarget::ModuleOutput(call, output) => self.module(call, Some(output)),
+            RefTarget::Ambient(_) => Vec::new(),
+        }
+    }
+
+    /// The call, and those of its arguments that the output needs.
+    fn module(&self, name: &Str, output: Option<&Str>) -> Vec<Node> {
+        let Some(&key) = self.scope.names.get(&ItemName::Module(name.clone())) else { return Vec::new() };
+        let Some(call) = item(self.db, key).kind.as_module_call() else { return Vec::new() };
+        let child = called_directory(self.db, self.workspace, self.directory, call);
+        let needed = match (output, child) {
+            (Some(output), Some(child)) => output_inputs(self.db, self.workspace, child).get(output),
+            _ => None,
+        };
+        let is_needed = |input: &Attr| needed.is_none_or(|needed| needed.contains(&input.name));
+        let inputs = (0u32..).zip(&call.inputs).filter(|(_, input)| is_needed(input)).map(|(index, _)| Node::Input(key, index));
+        std::iter::once(Node::Item(key)).chain(inputs).collect()
+    }
+}
+
+/// Which argument of a call each expression is in.
+fn arguments(item: &Item, call: &ModuleCall) -> FxHashMap<ExprId, u32> {
+    let mut found = FxHashMap::default();
+    for (index, input) in (0u32..).zip(&call.inputs) {
+        let mut open = vec![input.value];
+        while let Some(expr) = open.pop() {
+            found.insert(expr, index);
+            super::infer::for_each_child(&item.exprs[expr], &mut |child| open.push(child));
+        }
+    }
+    found
 }
 
 /// Whether a variable's validation mentions the variable, which has its value by then.
@@ -74,101 +168,26 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
     matches!((&item.kind, target), (ItemKind::Variable(variable), RefTarget::Variable(name)) if variable.name == *name)
 }
 
-fn target_edges(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    scope: &crate::names::ModuleScope,
-    target: &RefTarget,
-    expr: ExprId,
-    edges: &mut Vec<Edge>,
-) {
-    let find = |name: ItemName| scope.names.get(&name).copied();
-    let key = match target {
-        RefTarget::Variable(name) => find(ItemName::Variable(name.clone())),
-        RefTarget::Local(name) => find(ItemName::Local(name.clone())),
-        RefTarget::Resource(resource) => find(ItemName::Resource(resource.clone())),
-        RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => find(ItemName::Module(call.clone())),
-        RefTarget::Ambient(_) => None,
-    };
-    let Some(key) = key else { return };
-    edges.push((key, expr));
-    let Some(call) = item(db, key).kind.as_module_call() else { return };
-    let used = called_directory(db, workspace, directory, call).map(|child| output_inputs(db, workspace, child));
-    let needed: Option<BTreeSet<Str>> = match (target, used) {
-        (RefTarget::ModuleOutput(_, output), Some(used)) => used.get(output).cloned(),
-        _ => None,
-    };
-    for reference in &item(db, key).refs {
-        let input = call.inputs.iter().find(|input| owns(item(db, key), input.value, reference.expr));
-        let counts = match (&needed, input) {
-            (Some(needed), Some(input)) => needed.contains(&input.name),
-            _ => true,
-        };
-        if counts && reference.place == RefPlace::Config {
-            input_edges(db, workspace, directory, scope, &reference.target, expr, edges);
-        }
-    }
-}
-
-/// The items that a module call's argument mentions, seen from whoever uses the output that the argument reaches.
-fn input_edges(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    scope: &crate::names::ModuleScope,
-    target: &RefTarget,
-    expr: ExprId,
-    edges: &mut Vec<Edge>,
-) {
-    match target {
-        // Another call's output in this call's argument: its own edges are found when it is visited; the call is enough.
-        RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
-            edges.extend(scope.names.get(&ItemName::Module(call.clone())).map(|&key| (key, expr)));
-        }
-        target => target_edges(db, workspace, directory, scope, target, expr, edges),
-    }
-}
-
-/// Whether `inner` is `outer` or inside of it; children come before their parents in the arena.
-fn owns(item: &Item, outer: ExprId, inner: ExprId) -> bool {
-    if inner == outer {
-        return true;
-    }
-    if inner > outer {
-        return false;
-    }
-    let mut found = false;
-    super::infer::for_each_child(&item.exprs[outer], &mut |child| found |= owns(item, child, inner));
-    found
-}
-
 /// Which input variables each output of a module can depend on.
+///
+/// **Stability:** an edit of the module that keeps who mentions whom leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
 pub fn output_inputs(db: &dyn Db, workspace: Workspace, directory: Directory) -> BTreeMap<Str, BTreeSet<Str>> {
-    let keys: Vec<ItemKey> = module_items(db, directory).collect();
-    let index: FxHashMap<ItemKey, usize> = keys.iter().enumerate().map(|(index, key)| (*key, index)).collect();
-    let edges: Vec<Vec<(usize, ExprId)>> = keys
-        .iter()
-        .map(|&key| {
-            let edges = item_edges(db, workspace, directory, item(db, key));
-            edges.into_iter().filter_map(|(target, expr)| Some((*index.get(&target)?, expr))).collect()
-        })
-        .collect();
+    let graph = Graph::of(db, workspace, directory);
     let mut result = BTreeMap::new();
-    for (start, &key) in keys.iter().enumerate() {
-        let ItemKind::Output(output) = &item(db, key).kind else { continue };
-        let mut seen = vec![false; keys.len()];
+    for (start, node) in graph.nodes.iter().enumerate() {
+        let Some(output) = item(db, node.key()).kind.as_output() else { continue };
+        let mut seen = vec![false; graph.nodes.len()];
         let mut stack = vec![start];
         let mut inputs = BTreeSet::new();
         while let Some(at) = stack.pop() {
             if std::mem::replace(&mut seen[at], true) {
                 continue;
             }
-            if let ItemKind::Variable(variable) = &item(db, keys[at]).kind {
+            if let ItemKind::Variable(variable) = &item(db, graph.nodes[at].key()).kind {
                 inputs.insert(variable.name.clone());
             }
-            stack.extend(edges[at].iter().map(|(target, _)| *target));
+            stack.extend(graph.edges[at].iter().map(|(target, _)| *target));
         }
         result.insert(output.name.clone(), inputs);
     }
@@ -225,20 +244,15 @@ fn components(edges: &[Vec<(usize, ExprId)>]) -> Vec<Vec<usize>> {
     result
 }
 
-fn report_cycle(
-    db: &dyn Db,
-    keys: &[ItemKey],
-    edges: &[Vec<(usize, ExprId)>],
-    component: &[usize],
-    problems: &mut Vec<LocatedProblem>,
-) {
-    let names: Vec<String> = component.iter().map(|&member| address_of(item(db, keys[member]))).collect();
+fn report_cycle(db: &dyn Db, graph: &Graph, component: &[usize], problems: &mut Vec<LocatedProblem>) {
+    let names: Vec<String> = component.iter().map(|&member| graph.nodes[member].name(db)).collect();
     for (position, &member) in component.iter().enumerate() {
-        let inside = edges[member].iter().find(|(target, _)| component.contains(target));
+        let inside = graph.edges[member].iter().find(|(target, _)| component.contains(target));
         let Some(&(_, expr)) = inside else { continue };
         let name = &names[position];
+        let key = graph.nodes[member].key();
         let problem = match component.len() {
-            1 if matches!(item(db, keys[member]).kind, ItemKind::Resource(_)) => ItemProblem::error(
+            1 if matches!(item(db, key).kind, ItemKind::Resource(_)) => ItemProblem::error(
                 expr.into(),
                 "self-reference",
                 "Self-referential block",
@@ -252,14 +266,14 @@ fn report_cycle(
                     format!("Cycle: {}", sorted(&names).join(", ")),
                     format!("{name} depends on itself through the others. Remove one of the references."),
                 );
-                for &other in component.iter().filter(|&&other| other != member) {
-                    let related = item(db, keys[other]);
-                    problem.related.push((keys[other], related.header.into(), format!("{} is part of the cycle", address_of(related))));
+                for (&other, name) in component.iter().zip(&names).filter(|(other, _)| **other != member) {
+                    let key = graph.nodes[other].key();
+                    problem.related.push((key, item(db, key).header.into(), format!("{name} is part of the cycle")));
                 }
                 problem
             }
         };
-        problems.push((keys[member], problem));
+        problems.push((key, problem));
     }
 }
 

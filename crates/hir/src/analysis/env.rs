@@ -8,6 +8,7 @@ use values::{MarkKind, Str, Type};
 
 use super::{
     infer::InferEnv,
+    instances::keys_of,
     item_value,
     origin::Origin,
     problem::ItemProblem,
@@ -15,7 +16,6 @@ use super::{
 };
 use crate::{
     expr::{At, ExprId, Ref},
-    item::{ItemKind, Repetition},
     names::{ItemKey, ItemName, called_directory, item, module_scope, required_providers},
     suggest,
     workspace::Workspace,
@@ -150,13 +150,22 @@ impl<'db> ItemEnv<'db> {
             scope.names.contains_key(&ItemName::Resource(other.clone())).then_some((mode, other))
         });
         if let Some((mode, other)) = other_mode {
-            detail.push_str(&format!("\n\nDid you mean the {} {other}?", mode.noun()));
+            let noun = if mode == ResourceMode::Data { "data resource" } else { mode.noun() };
+            detail.push_str(&format!("\n\nDid you mean the {noun} {other}?"));
             return detail;
         }
         let same_type = scope.names.keys().filter_map(|name| match name {
             ItemName::Resource(it) if it.mode == resource.mode && it.type_name == resource.type_name => Some(&*it.name),
             _ => None,
         });
+        // `locl.x` reads as a resource of type `locl`.
+        let roots = ["var", "local", "module", "data", "ephemeral", "each", "count", "path"];
+        if resource.mode == ResourceMode::Managed
+            && let Some(root) = suggest::closest(&resource.type_name, roots)
+        {
+            detail.push_str(&format!(" Did you mean \"{root}.{}\"?", resource.name));
+            return detail;
+        }
         if let Some(close) = suggest::closest(&resource.name, same_type) {
             detail.push_str(&format!(" Did you mean \"{close}\"?"));
         }
@@ -282,11 +291,8 @@ impl InferEnv for ItemEnv<'_> {
     }
 
     fn module_is_repeated(&self, call: &str) -> bool {
-        let Some(key) = self.find(&ItemName::Module(call.into())) else { return false };
-        match &item(self.db, key).kind {
-            ItemKind::ModuleCall(call) => matches!(call.repetition, Repetition::Count(_) | Repetition::ForEach(_)),
-            _ => false,
-        }
+        let key = self.find(&ItemName::Module(call.into()));
+        key.is_some_and(|key| keys_of(self.db, key.block, key.index).are_needed())
     }
 
     fn provider_function(&self, name: &str) -> Result<Type, String> {

@@ -1,11 +1,124 @@
-//! What something is made from in its instances: `each.value`, and the iterator of a `dynamic` block.
+//! Instances: how they are told apart, and what they are made from: `each.value`, and the iterator of a `dynamic` block.
 //!
 //! An element that an index picks is one of many. An instance is made from *every* element, so what surely holds of one
 //! of them surely holds of one instance.
 
-use values::Type;
+use db::{Block, Db, Directory};
+use values::{Str, Type};
 
-use super::value::{Abstract, Inside};
+use super::{
+    problem::ItemProblem,
+    value::{Abstract, Inside},
+};
+use crate::{
+    expr::{At, Expr, Exprs, Ref},
+    item::{Item, ItemKind, Repetition},
+    names::{ItemKey, ItemName, module_scope},
+};
+
+/// How instances are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// There is one at most, without a key.
+    None,
+    /// Numbers: `count`.
+    Numbers,
+    /// Texts: `for_each`.
+    Texts,
+}
+
+impl Keys {
+    /// Whether references need a key.
+    pub(crate) fn are_needed(self) -> bool {
+        self != Keys::None
+    }
+}
+
+/// How the instances of an item are told apart.
+///
+/// **Stability:** an edit of the item leaves the result equal, unless it is about `count` or `for_each`.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn keys_of(db: &dyn Db, block: Block, index: u32) -> Keys {
+    let repetition = match &crate::names::item(db, ItemKey { block, index }).kind {
+        ItemKind::Resource(it) => it.repetition,
+        ItemKind::ModuleCall(it) => it.repetition,
+        _ => return Keys::None,
+    };
+    match repetition {
+        Repetition::Single | Repetition::Enabled(_) => Keys::None,
+        Repetition::Count(_) => Keys::Numbers,
+        Repetition::ForEach(_) => Keys::Texts,
+    }
+}
+
+/// Reports references to instances that lack a key, or have one too many. What else was said of such a reference is
+/// dropped from `problems`.
+pub(super) fn check_keys(db: &dyn Db, directory: Directory, item: &Item, problems: &mut Vec<ItemProblem>) {
+    for (id, expr) in item.exprs.iter() {
+        let found = match expr {
+            Expr::GetAttr { base, name } => missing_key(db, directory, &item.exprs[*base], name),
+            Expr::Index { base, key } => unexpected_key(db, directory, &item.exprs, *base, *key),
+            _ => None,
+        };
+        let Some((id_of_problem, summary, detail)) = found else { continue };
+        let at = At::from(id);
+        problems.retain(|it| it.at != at);
+        problems.push(ItemProblem::error(at, id_of_problem, summary, detail));
+    }
+}
+
+type Found = Option<(&'static str, &'static str, String)>;
+
+fn missing_key(db: &dyn Db, directory: Directory, base: &Expr, attribute: &Str) -> Found {
+    let key = match keys(db, directory, base)? {
+        Keys::None => return None,
+        keys => keys,
+    };
+    let (argument, example) = match key {
+        Keys::Texts => ("for_each", "each.key"),
+        _ => ("count", "count.index"),
+    };
+    match base {
+        Expr::Ref(Ref::Resource(resource)) => {
+            let detail = format!(
+                "Because {resource} has \"{argument}\" set, its attributes must be accessed on specific instances.\n\nFor example, to correlate with \
+                 indices of a referring resource, use:\n    {resource}[{example}]"
+            );
+            Some(("missing-instance-key", "Missing resource instance key", detail))
+        }
+        Expr::Ref(Ref::Module(call)) => {
+            let detail = format!(
+                "Because module.{call} has \"{argument}\" set, its outputs are those of specific instances, as in \
+                 module.{call}[{example}].{attribute}, or of all of them, as in [for it in module.{call} : it.{attribute}]."
+            );
+            Some(("unsupported-attribute", "Unsupported attribute", detail))
+        }
+        _ => None,
+    }
+}
+
+fn unexpected_key(db: &dyn Db, directory: Directory, exprs: &Exprs, base: crate::ExprId, key: crate::ExprId) -> Found {
+    let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else { return None };
+    if keys(db, directory, &exprs[base])?.are_needed() {
+        return None;
+    }
+    let detail = format!(
+        "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not include an index key. Remove the bracketed \
+         index to refer to the single instance of this resource."
+    );
+    Some(("unexpected-instance-key", "Unexpected resource instance key", detail))
+}
+
+/// `None` if the expression names nothing that is declared and can have instances.
+fn keys(db: &dyn Db, directory: Directory, base: &Expr) -> Option<Keys> {
+    let name = match base {
+        Expr::Ref(Ref::Resource(resource)) => ItemName::Resource(resource.clone()),
+        Expr::Ref(Ref::Module(call)) => ItemName::Module(call.clone()),
+        _ => return None,
+    };
+    let key = module_scope(db, directory).names.get(&name)?;
+    Some(keys_of(db, key.block, key.index))
+}
 
 /// What `each.value` is in one of the instances.
 pub(crate) fn each_value(for_each: &Abstract) -> Abstract {
@@ -31,7 +144,7 @@ fn strengthened(joined: &Abstract, elements: &[&Abstract]) -> Abstract {
     let marks = elements.iter().fold(joined.marks, |marks, element| marks.union(&element.marks));
     let inside = match &joined.inside {
         Inside::Attrs(parts) => {
-            let part = |(name, part): (&values::Str, &Abstract)| {
+            let part = |(name, part): (&Str, &Abstract)| {
                 let same: Vec<Abstract> = elements.iter().filter_map(|element| element.attr(name)).collect();
                 (name.clone(), strengthened(part, &same.iter().collect::<Vec<_>>()))
             };

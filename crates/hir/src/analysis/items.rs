@@ -11,7 +11,7 @@ pub(crate) use variable::value as variable_value;
 use std::{collections::BTreeMap, sync::Arc};
 
 use db::{Db, Directory};
-use values::{MarkKind, Str};
+use values::{MarkKind, Str, Type, Value, convert};
 
 use super::{
     Inference, LocatedProblem,
@@ -30,6 +30,13 @@ use crate::{
 
 /// Infers one item.
 pub(super) fn infer_item(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> Inference {
+    let inference = infer_kind(db, workspace, directory, key);
+    let mut problems = inference.problems.into_vec();
+    super::instances::check_keys(db, directory, item(db, key), &mut problems);
+    Inference { problems: problems.into(), ..inference }
+}
+
+fn infer_kind(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> Inference {
     let item: &Arc<Item> = item(db, key);
     let env = ItemEnv::new(db, workspace, directory, key);
     match &item.kind {
@@ -158,39 +165,59 @@ fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
 }
 
 fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
-    use values::{Type, convert};
     let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
-    let problem = match name {
-        _ if is_null => Some("the given value is null".to_owned()),
-        "count" if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Number) => {
-            Some("number required".to_owned())
-        }
-        "count" => match value.constant.as_ref().and_then(|it| it.0.as_number()) {
-            Some(number) if number.signum() < 0 => Some("must be greater than or equal to zero".to_owned()),
-            Some(number) if !number.is_integer() => Some("a whole number is required".to_owned()),
-            _ => None,
+    let unsuitable = |problem: &str| format!("The given \"{name}\" argument value is unsuitable: {problem}.");
+    let found = match name {
+        _ if is_null => Some(unsuitable("the given value is null")),
+        "count" => match converted(value, &Type::Number) {
+            Ok(Some(number)) => count_problem(&number).map(unsuitable),
+            Ok(None) => None,
+            Err(problem) => return incorrect_type(infer, expr, &problem),
         },
-        "enabled" if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) => {
-            Some("bool required".to_owned())
-        }
-        "for_each" => match &value.ty {
-            Type::Map(_) | Type::Object(_) | Type::Dynamic => None,
-            Type::Set(element) if matches!(**element, Type::String | Type::Dynamic) => None,
-            ty => {
-                let detail = format!(
-                    "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have \
-                     provided a value of type {}.",
-                    ty.friendly_name()
-                );
-                infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", "Invalid for_each argument", detail));
-                None
-            }
+        "enabled" => match converted(value, &Type::Bool) {
+            Ok(_) => None,
+            Err(problem) => return incorrect_type(infer, expr, &problem),
         },
-        _ => None,
+        _ => for_each_problem(&value.ty).map(|problem| unsuitable(&problem)),
     };
-    if let Some(problem) = problem {
-        let detail = format!("The given \"{name}\" argument value is unsuitable: {problem}.");
+    if let Some(detail) = found {
         infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", format!("Invalid {name} argument"), detail));
+    }
+}
+
+fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
+    let detail = format!("Invalid expression value: {problem}.");
+    infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", "Incorrect value type", detail));
+}
+
+/// The constant as a value of a type, where there is a constant.
+///
+/// # Errors
+/// Why it can be none, or why nothing of its type can.
+fn converted(value: &Abstract, wanted: &Type) -> Result<Option<Value>, String> {
+    match &value.constant {
+        Some(constant) => convert::convert(&constant.0, wanted).map(Some).map_err(|error| error.to_string()),
+        None if value.ty == Type::Dynamic || convert::can_convert(&value.ty, wanted) => Ok(None),
+        None => Err(convert::mismatch(&value.ty, wanted)),
+    }
+}
+
+fn count_problem(count: &Value) -> Option<&'static str> {
+    let count = count.as_number()?;
+    if count.signum() < 0 {
+        return Some("must be greater than or equal to zero");
+    }
+    (!count.is_integer()).then_some("a whole number is required")
+}
+
+fn for_each_problem(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Map(_) | Type::Object(_) | Type::Dynamic => None,
+        Type::Set(element) if matches!(**element, Type::String | Type::Dynamic) => None,
+        ty => Some(format!(
+            "the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}",
+            ty.friendly_name()
+        )),
     }
 }
 
@@ -276,9 +303,14 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
             format!("A module call named \"{}\" was already defined. Module calls must have unique names within a module.", it.name),
         ),
         ItemKind::Resource(it) => {
-            let (type_name, name, noun) = (&it.resource.type_name, &it.resource.name, it.resource.mode.noun());
+            let (type_name, name) = (&it.resource.type_name, &it.resource.name);
+            let (kind, noun) = match it.resource.mode {
+                addr::ResourceMode::Managed => ("resource", "resource"),
+                addr::ResourceMode::Data => ("data", "data resource"),
+                addr::ResourceMode::Ephemeral => ("ephemeral resource", "ephemeral resource"),
+            };
             (
-                format!("Duplicate {noun} \"{type_name}\" configuration"),
+                format!("Duplicate {kind} \"{type_name}\" configuration"),
                 format!("A {type_name} {noun} named \"{name}\" was already declared. Resource names must be unique per type in each module."),
             )
         }

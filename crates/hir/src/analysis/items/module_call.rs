@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::Directory;
+use db::{Db, Directory};
 use values::{Str, Type, convert};
 
 use super::resource::missing_provider_config;
@@ -19,7 +19,7 @@ use crate::{
     item::{Attr, Item, ModuleCall, Repetition, Variable},
     names::{ItemName, called_directory, item as item_of, module_scope, required_providers},
     suggest,
-    workspace::is_local_source,
+    workspace::{Workspace, is_local_source},
 };
 
 pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
@@ -29,6 +29,14 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     let child = called_directory(env.db, env.workspace, env.directory, call);
     if child.is_none() && call.source.is_some() {
         infer.problems.push(missing_module(call));
+    }
+    if child.is_some_and(|child| leads_to(&env, child)) {
+        infer.problems.push(ItemProblem::error(
+            call.source_node.into(),
+            "module-cycle",
+            "Module calls itself",
+            "The called module is this one, or it calls this one again, so there would be no end to it.",
+        ));
     }
     let inputs: Vec<(&Attr, Abstract)> = call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
     if let Some(child) = child {
@@ -75,6 +83,36 @@ fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
         let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
         ephemeral(infer, version, "Invalid version constraint", detail);
     }
+}
+
+/// The modules that a module calls directly.
+///
+/// **Stability:** an edit that leaves the sources of its calls leaves the result equal.
+#[salsa::tracked(returns(ref))]
+fn called_modules(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
+    let calls = module_scope(db, directory).names.iter().filter_map(|(name, &key)| match name {
+        ItemName::Module(_) => item_of(db, key).kind.as_module_call(),
+        _ => None,
+    });
+    calls.filter_map(|call| called_directory(db, workspace, directory, call)).collect()
+}
+
+/// Whether the module that the call is in is reached again from the called one.
+fn leads_to(env: &ItemEnv<'_>, child: Directory) -> bool {
+    let mut seen = vec![child];
+    let mut next = 0;
+    while let Some(&directory) = seen.get(next) {
+        next += 1;
+        if directory == env.directory {
+            return true;
+        }
+        for &called in called_modules(env.db, env.workspace, directory) {
+            if !seen.contains(&called) {
+                seen.push(called);
+            }
+        }
+    }
+    false
 }
 
 fn missing_module(call: &ModuleCall) -> ItemProblem {
