@@ -69,6 +69,21 @@ pub(crate) enum Command {
     ForceUnlock(ForceUnlockArgs),
 }
 
+impl Command {
+    /// Lets go of the values of variables, which are taken from the command line in their order instead.
+    pub(crate) fn forget_values(&mut self) {
+        let vars = match self {
+            Command::Init(it) => &mut it.vars,
+            Command::Validate(it) => &mut it.vars,
+            Command::Plan(it) => &mut it.vars,
+            Command::Apply(it) | Command::Destroy(it) => &mut it.vars,
+            Command::Console(it) => &mut it.vars,
+            _ => return,
+        };
+        vars.vars.clear();
+    }
+}
+
 #[derive(Subcommand)]
 pub(crate) enum StateCommand {
     /// List the resources in the state.
@@ -360,14 +375,34 @@ mod tests {
 
     #[test]
     fn one_dash_and_two_are_the_same() {
-        let args = normalized(&["mayfly", "-chdir=x", "plan", "-var", "a=b", "--refresh=false", "-out", "f", "-"]);
-        assert_eq!(args, ["mayfly", "--chdir=x", "plan", "--var", "a=b", "--refresh=false", "--out", "f", "-"]);
+        let args = normalized(&[
+            "mayfly",
+            "-chdir=x",
+            "plan",
+            "-var",
+            "a=b",
+            "--refresh=false",
+            "-out",
+            "f",
+            "-",
+        ]);
+        assert_eq!(
+            args,
+            ["mayfly", "--chdir=x", "plan", "--var", "a=b", "--refresh=false", "--out", "f", "-"]
+        );
     }
 
     #[test]
     fn flags_of_the_reference_are_understood() {
         let cases: &[&[&str]] = &[
-            &["plan", "-detailed-exitcode", "-out=p", "-refresh=false", "-no-color", "-input=false"],
+            &[
+                "plan",
+                "-detailed-exitcode",
+                "-out=p",
+                "-refresh=false",
+                "-no-color",
+                "-input=false",
+            ],
             &["apply", "-auto-approve", "-var", "x=-1", "-var-file=f", "-parallelism=2", "-json"],
             &["apply", "plan.bin"],
             &["destroy", "-auto-approve", "-lock=false"],

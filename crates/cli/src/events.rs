@@ -50,8 +50,19 @@ const MAX_HELD: usize = 8 << 20;
 impl Show {
     pub(crate) fn new(session: &Session, format: Format, sources: Sources) -> Show {
         let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
-        let log_level = variable("TF_LOG_PROVIDER").or_else(|| variable("TF_LOG")).and_then(|text| level(&text));
-        Show { ui: session.ui.clone(), system: session.system.clone(), format, log_level, sources, summary: Mutex::default(), redactor: session.redactor.clone(), held: Mutex::default() }
+        let log_level = variable("TF_LOG_PROVIDER")
+            .or_else(|| variable("TF_LOG"))
+            .and_then(|text| level(&text));
+        Show {
+            ui: session.ui.clone(),
+            system: session.system.clone(),
+            format,
+            log_level,
+            sources,
+            summary: Mutex::default(),
+            redactor: session.redactor.clone(),
+            held: Mutex::default(),
+        }
     }
 
     /// Shows the counts of what was done.
@@ -83,7 +94,8 @@ impl Show {
             return;
         }
         let name = format!("{level:?}").to_uppercase();
-        let line = format!("{} [{name}] provider.{}: {message}\n", self.now(), provider.for_display());
+        let line =
+            format!("{} [{name}] provider.{}: {message}\n", self.now(), provider.for_display());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.opening == 0 {
             self.ui.print_error(&line);
@@ -119,7 +131,8 @@ impl Show {
 
     /// The time of day in RFC 3339.
     pub(crate) fn now(&self) -> String {
-        jiff::Timestamp::try_from(self.system.now()).map_or_else(|_| String::new(), |now| now.to_string())
+        jiff::Timestamp::try_from(self.system.now())
+            .map_or_else(|_| String::new(), |now| now.to_string())
     }
 }
 
@@ -142,7 +155,9 @@ impl EventSink for Show {
         self.follow_opens(&event);
         match &event {
             Event::Summary { operation: Operation::Plan, .. } => {}
-            Event::Summary { .. } => *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(event),
+            Event::Summary { .. } => {
+                *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(event)
+            }
             // People see diagnostics together, when the operation has ended.
             Event::Diagnostic(_) if self.format == Format::Human => {}
             event => self.show(event),

@@ -15,7 +15,8 @@ pub(crate) fn harden() {
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     std::panic::set_hook(Box::new(|info| {
         use std::io::Write as _;
-        let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        let place =
+            info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         let _ = writeln!(
             std::io::stderr(),
             "\nMayfly crashed at {place}. This is a bug. What was done so far is kept in the state; nothing of the values in memory is shown \

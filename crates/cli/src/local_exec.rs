@@ -31,7 +31,9 @@ async fn run(
     output: &(dyn Fn(&str) + Send + Sync),
     cancel: &CancelToken,
 ) -> Result<CommandStatus, String> {
-    let Some((program, arguments)) = command.arguments.split_first() else { return Err("no command was given".to_owned()) };
+    let Some((program, arguments)) = command.arguments.split_first() else {
+        return Err("no command was given".to_owned());
+    };
     let mut process = tokio::process::Command::new(program);
     process
         .args(arguments)
@@ -91,7 +93,8 @@ async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
 }
 
 fn kill_group(leader: Option<u32>) {
-    let leader = leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    let leader =
+        leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
     if let Some(leader) = leader {
         let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
     }

@@ -54,10 +54,12 @@ impl ProviderExecutables {
             hash: &hash,
         };
         let located = packages::locate(&request).map_err(|error| {
-            let detail = error.detail().replace("tofu init", "mayfly init").replace("OpenTofu", "Mayfly");
+            let detail =
+                error.detail().replace("tofu init", "mayfly init").replace("OpenTofu", "Mayfly");
             Diagnostic::error("providers-not-installed", error.summary(), detail)
         })?;
-        let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty()) {
+        let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty())
+        {
             Some(_) => TlsMode::Off,
             None => TlsMode::Auto,
         };
@@ -66,7 +68,11 @@ impl ProviderExecutables {
 
     /// The schemas of a provider: from the cache if its executable is the one that they were read from, else from the
     /// provider itself.
-    pub(crate) fn schemas(&self, session: &Session, source: &ProviderSource) -> Result<Arc<ProviderSchemas>, Failure> {
+    pub(crate) fn schemas(
+        &self,
+        session: &Session,
+        source: &ProviderSource,
+    ) -> Result<Arc<ProviderSchemas>, Failure> {
         if let Some(known) = self.known_schemas(source) {
             return Ok(known);
         }
@@ -79,10 +85,15 @@ impl ProviderExecutables {
         Ok(schemas)
     }
 
-    fn read_schemas(&self, session: &Session, source: &ProviderSource) -> Result<Arc<ProviderSchemas>, Failure> {
+    fn read_schemas(
+        &self,
+        session: &Session,
+        source: &ProviderSource,
+    ) -> Result<Arc<ProviderSchemas>, Failure> {
         let sink = Arc::new(Discard);
         let schemas = session.runtime.block_on(async {
-            let provider = self.start(source, &session.redactor, sink).await.map_err(|error| vec![*error])?;
+            let provider =
+                self.start(source, &session.redactor, sink).await.map_err(|error| vec![*error])?;
             let schemas = provider.schemas().await;
             provider.close().await;
             schemas.map_err(|diagnostics| {
@@ -90,7 +101,11 @@ impl ProviderExecutables {
                     .into_iter()
                     .map(|it| {
                         let detail = session.redactor.redact(&it.detail);
-                        Diagnostic::error("provider-schema", it.summary, format!("{}: {detail}", source.for_display()))
+                        Diagnostic::error(
+                            "provider-schema",
+                            it.summary,
+                            format!("{}: {detail}", source.for_display()),
+                        )
                     })
                     .collect::<Vec<_>>()
             })
@@ -106,14 +121,18 @@ impl ProviderExecutables {
         self.lock_known().get(source).cloned()
     }
 
-    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Arc<ProviderSchemas>>> {
+    fn lock_known(
+        &self,
+    ) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Arc<ProviderSchemas>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The file that a provider's schemas are a property of.
     fn executable(&self, source: &ProviderSource) -> Option<&Path> {
         match self.located.get(source)? {
-            Located::Installed { executable, .. } | Located::Overridden { executable } => Some(executable),
+            Located::Installed { executable, .. } | Located::Overridden { executable } => {
+                Some(executable)
+            }
             // Part of this program: its schemas are at hand without a process.
             Located::Bundled { .. } | Located::Builtin => None,
         }
@@ -125,9 +144,9 @@ impl ProviderExecutables {
             return None;
         }
         match self.located.get(source)? {
-            Located::Installed { executable, .. } | Located::Overridden { executable } | Located::Bundled { executable, .. } => {
-                self.cache.executable_hash(executable)
-            }
+            Located::Installed { executable, .. }
+            | Located::Overridden { executable }
+            | Located::Bundled { executable, .. } => self.cache.executable_hash(executable),
             Located::Builtin => None,
         }
     }
@@ -145,15 +164,22 @@ impl ProviderExecutables {
         };
         if let Some(reattach) = self.reattached.get(source) {
             let attached = GrpcProvider::attach(reattach, source.for_display(), sink, redact).await;
-            return attached.map(|it| Arc::new(it) as Arc<dyn Provider>).map_err(|error| start_error(source, &error.to_string()));
+            return attached
+                .map(|it| Arc::new(it) as Arc<dyn Provider>)
+                .map_err(|error| start_error(source, &error.to_string()));
         }
         let (executable, arguments): (&PathBuf, &[String]) = match self.located.get(source) {
             Some(Located::Builtin) => {
-                return engine::builtin_provider(source).ok_or_else(|| start_error(source, "there is no such built-in provider"));
+                return engine::builtin_provider(source)
+                    .ok_or_else(|| start_error(source, "there is no such built-in provider"));
             }
             Some(Located::Bundled { executable, arguments, .. }) => (executable, arguments),
-            Some(Located::Installed { executable, .. } | Located::Overridden { executable }) => (executable, &[]),
-            None => return Err(start_error(source, "it was not found among the installed providers")),
+            Some(Located::Installed { executable, .. } | Located::Overridden { executable }) => {
+                (executable, &[])
+            }
+            None => {
+                return Err(start_error(source, "it was not found among the installed providers"));
+            }
         };
         let mut command = Command::new(executable);
         command.args(arguments);
@@ -175,7 +201,12 @@ fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
 fn reattached(session: &Session) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
         Some(text) => plugin::parse_reattach(&text).map_err(|error| {
-            Diagnostic::error("reattach", "Invalid format for TF_REATTACH_PROVIDERS", error.to_string()).into()
+            Diagnostic::error(
+                "reattach",
+                "Invalid format for TF_REATTACH_PROVIDERS",
+                error.to_string(),
+            )
+            .into()
         }),
         None => Ok(BTreeMap::new()),
     }
@@ -189,13 +220,20 @@ pub(crate) struct Factory {
 }
 
 impl Factory {
-    pub(crate) fn new(executables: Arc<ProviderExecutables>, redactor: Redactor, events: Arc<dyn EventSink>) -> Factory {
+    pub(crate) fn new(
+        executables: Arc<ProviderExecutables>,
+        redactor: Redactor,
+        events: Arc<dyn EventSink>,
+    ) -> Factory {
         Factory { executables, redactor, events }
     }
 }
 
 impl ProviderFactory for Factory {
-    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+    fn start(
+        &self,
+        source: &ProviderSource,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
         let source = source.clone();
         let sink = Arc::new(Relay { source: source.clone(), events: self.events.clone() });
         Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
@@ -212,7 +250,9 @@ impl PluginSink for Relay {
     fn event(&self, _: &str, event: PluginEvent) {
         let (level, message) = match event {
             PluginEvent::Log(record) => (level(record.level), log_text(&record)),
-            PluginEvent::Output { text, .. } => (engine::LogLevel::Warn, format!("unexpected output: {text}")),
+            PluginEvent::Output { text, .. } => {
+                (engine::LogLevel::Warn, format!("unexpected output: {text}"))
+            }
             PluginEvent::Panicked { line } => (engine::LogLevel::Error, line),
             PluginEvent::Exited { .. } => return,
         };

@@ -5,7 +5,10 @@
 //!
 //! **Invariant:** only [`ui`] prints.
 //! **Invariant:** no log line quotes a value of a variable, the environment or a request.
-#![expect(clippy::disallowed_methods, reason = "an edge crate: it is the one that meets the operating system")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an edge crate: it is the one that meets the operating system"
+)]
 
 mod args;
 mod commands;
@@ -45,7 +48,10 @@ fn main() -> std::process::ExitCode {
     {
         return commands::serve_bundled(source).into();
     }
-    let thread = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || run(args));
+    let thread = std::thread::Builder::new()
+        .name("main".to_owned())
+        .stack_size(STACK)
+        .spawn(move || run(args));
     let exit = match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(exit)) => exit,
         // The panic's place was printed by the hook.
@@ -65,28 +71,40 @@ fn run(args: Vec<String>) -> Exit {
     };
     let called_in = match std::env::current_dir() {
         Ok(directory) => directory,
-        Err(error) => return commands::environment_error("Failed to find the working directory", &error),
+        Err(error) => {
+            return commands::environment_error("Failed to find the working directory", &error);
+        }
     };
     if let Some(directory) = &cli.chdir
         && let Err(error) = std::env::set_current_dir(directory)
     {
-        let what = format!("Error handling -chdir option: the directory {} cannot be entered", directory.display());
+        let what = format!(
+            "Error handling -chdir option: the directory {} cannot be entered",
+            directory.display()
+        );
         return commands::environment_error(&what, &error);
     }
     let command = match cli.command {
         Some(command) => command,
-        None if cli.version => Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false }),
+        None if cli.version => {
+            Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false })
+        }
         None => {
             let help = Cli::command().render_help().to_string();
             return commands::help(&help);
         }
     };
-    dispatch(command, &args, called_in)
+    let flags = variables::ordered_flags(&args);
+    drop(args);
+    dispatch(command, flags, called_in)
 }
 
 /// `TF_CLI_ARGS` and `TF_CLI_ARGS_plan` stand right after the name of the command (`reference`: surface 1.1).
 fn with_environment_arguments(args: Vec<String>) -> Vec<String> {
-    let Some(position) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1) else { return args };
+    let Some(position) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
+    else {
+        return args;
+    };
     let mut extra = Vec::new();
     for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{}", args[position])] {
         if let Ok(text) = std::env::var(&name) {
@@ -122,7 +140,10 @@ fn shell_words(text: &str) -> Vec<String> {
     words
 }
 
-fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
+/// What was typed as a value is in `flags` only, which go when the values are known: an argument is no secret to this
+/// machine, but a copy of it in our memory is one too many.
+fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: PathBuf) -> Exit {
+    command.forget_values();
     let view = match &command {
         Command::Init(it) => &it.view,
         Command::Validate(it) => &it.view,
@@ -139,7 +160,9 @@ fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
     };
     let system = match OsSystem::new() {
         Ok(os) => CliSystem::new(os, called_in),
-        Err(error) => return commands::environment_error("Failed to find the working directory", &error),
+        Err(error) => {
+            return commands::environment_error("Failed to find the working directory", &error);
+        }
     };
     let json_lines = match &command {
         Command::Plan(it) => it.operation.json,
@@ -150,22 +173,23 @@ fn dispatch(command: Command, args: &[String], called_in: PathBuf) -> Exit {
         Ok(session) => session,
         Err(_) => return Exit::Failure,
     };
-    let flags = variables::ordered_flags(args);
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it),
-        Command::Plan(it) => operation::plan_command(&session, &it, &flags),
-        Command::Apply(it) => operation::apply_command(&session, &it, &flags),
+        Command::Plan(it) => operation::plan_command(&session, &it, flags),
+        Command::Apply(it) => operation::apply_command(&session, &it, flags),
         Command::Destroy(mut it) => {
             it.operation.destroy = true;
-            operation::apply_command(&session, &it, &flags)
+            operation::apply_command(&session, &it, flags)
         }
         Command::Console(it) => commands::console::run(&session, &it, &flags),
         Command::Show(it) => commands::show::run(&session, &it),
         Command::Output(it) => commands::output::run(&session, &it),
         Command::State { command: StateCommand::List(it) } => commands::state::list(&session, &it),
         Command::State { command: StateCommand::Show(it) } => commands::state::show(&session, &it),
-        Command::Providers { command: ProvidersCommand::Schema(it) } => commands::providers::schema(&session, &it),
+        Command::Providers { command: ProvidersCommand::Schema(it) } => {
+            commands::providers::schema(&session, &it)
+        }
         Command::Version(it) => commands::version::run(&session, &it),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
     };
@@ -184,6 +208,9 @@ mod tests {
 
     #[test]
     fn arguments_from_the_environment_are_split_as_a_shell_does() {
-        assert_eq!(shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#), ["-var", "a=b c", "-x=y z", "q r", ""]);
+        assert_eq!(
+            shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#),
+            ["-var", "a=b c", "-x=y z", "q r", ""]
+        );
     }
 }

@@ -38,7 +38,11 @@ struct Prepared {
 }
 
 /// `plan`.
-pub(crate) fn plan_command(session: &Session, args: &PlanArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+pub(crate) fn plan_command(
+    session: &Session,
+    args: &PlanArgs,
+    flags: Vec<VarFlag>,
+) -> Result<Exit, Failure> {
     introduce(session, &args.operation);
     check_options(&args.operation)?;
     signals::listen(session);
@@ -111,7 +115,7 @@ fn unsaved_text() -> String {
 fn planned(
     session: &Session,
     args: &OperationArgs,
-    flags: &[VarFlag],
+    flags: Vec<VarFlag>,
     open: &OpenState,
     applying: bool,
 ) -> Result<(Prepared, PlanOutcome), Failure> {
@@ -131,14 +135,26 @@ fn planned(
     let (environment, _) = environment(session, args.json, &prepared);
     let mut memo = Memo::default();
     let prior = open.file.state.clone();
-    let plan = engine::plan(&prepared.program, prior, prepared.values.clone(), &mut memo, &environment, options);
+    let plan = engine::plan(
+        &prepared.program,
+        prior,
+        prepared.values.clone(),
+        &mut memo,
+        &environment,
+        options,
+    );
     let outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
     session.redactor.forget();
     Ok((prepared, outcome))
 }
 
-fn prepare(session: &Session, flags: &[VarFlag], state: &State, destroying: bool) -> Result<Prepared, Failure> {
+fn prepare(
+    session: &Session,
+    flags: Vec<VarFlag>,
+    state: &State,
+    destroying: bool,
+) -> Result<Prepared, Failure> {
     let loaded = session.load(Some(state))?;
     if loaded.project.is_empty() && !destroying && state.is_empty() {
         let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
@@ -146,14 +162,18 @@ fn prepare(session: &Session, flags: &[VarFlag], state: &State, destroying: bool
                       Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
-    let diagnostics: Vec<Diagnostic> =
-        loaded.project.diagnostics().into_iter().filter(|it| it.severity != Severity::Hint).collect();
+    let diagnostics: Vec<Diagnostic> = loaded
+        .project
+        .diagnostics()
+        .into_iter()
+        .filter(|it| it.severity != Severity::Hint)
+        .collect();
     let program = Arc::new(loaded.project.program());
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, program.sources.clone()));
     }
     session.ui.diagnostics(&diagnostics, &program.sources);
-    let values = variables::collect(session, program.root(), flags)?;
+    let values = variables::collect(session, program.root(), &flags)?;
     Ok(Prepared { loaded, program, values })
 }
 
@@ -164,7 +184,8 @@ fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environme
 }
 
 fn acting(session: &Session, loaded: &Loaded, events: Arc<Show>) -> Environment {
-    let factory = Factory::new(loaded.executables.clone(), session.redactor.clone(), events.clone());
+    let factory =
+        Factory::new(loaded.executables.clone(), session.redactor.clone(), events.clone());
     Environment {
         providers: Arc::new(factory),
         system: session.system.clone(),
@@ -181,14 +202,20 @@ pub(crate) fn validate_with_providers(session: &Session, loaded: &Loaded) -> Vec
     let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
     let environment = acting(session, loaded, events);
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
-    session.runtime.block_on(engine::validate(&program, &environment, &session.workspace(), &verdicts))
+    session.runtime.block_on(engine::validate(
+        &program,
+        &environment,
+        &session.workspace(),
+        &verdicts,
+    ))
 }
 
 fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
     let parse = |text: &String| {
         let summary = format!("Invalid force-replace address {text:?}");
-        let address = addr::parse_resource_instance(text)
-            .map_err(|error| Diagnostic::error("invalid-address", summary.clone(), error.to_string()))?;
+        let address = addr::parse_resource_instance(text).map_err(|error| {
+            Diagnostic::error("invalid-address", summary.clone(), error.to_string())
+        })?;
         match address.resource.mode {
             addr::ResourceMode::Managed => Ok(address),
             _ => {
@@ -209,7 +236,8 @@ fn check_options(args: &OperationArgs) -> Result<(), Failure> {
     ];
     match missing.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {
-            let detail = format!("This version of Mayfly does not support {option}. Nothing was done.");
+            let detail =
+                format!("This version of Mayfly does not support {option}. Nothing was done.");
             Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into())
         }
         None => Ok(()),
@@ -217,8 +245,13 @@ fn check_options(args: &OperationArgs) -> Result<(), Failure> {
 }
 
 fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outcome: &PlanOutcome) {
-    let schemas = |source: &addr::ProviderSource| prepared.loaded.executables.schemas(session, source).ok();
-    let view = render::PlanView { plan: &outcome.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
+    let schemas =
+        |source: &addr::ProviderSource| prepared.loaded.executables.schemas(session, source).ok();
+    let view = render::PlanView {
+        plan: &outcome.plan,
+        schemas: &schemas,
+        show_sensitive: args.show_sensitive,
+    };
     if args.json {
         plan_lines(session, &outcome.plan);
     } else if !(outcome.has_errors() && outcome.plan.resource_changes.is_empty()) {
@@ -245,7 +278,12 @@ fn introduce(session: &Session, args: &OperationArgs) {
     }
 }
 
-fn show_diagnostics(session: &Session, args: &OperationArgs, diagnostics: &[Diagnostic], sources: &Sources) {
+fn show_diagnostics(
+    session: &Session,
+    args: &OperationArgs,
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+) {
     // In JSON they were shown as events, when they were found.
     if !args.json {
         session.ui.diagnostics(diagnostics, sources);
@@ -273,9 +311,12 @@ fn save_plan(
         config: snapshot(session, &prepared.program),
         temp: Vec::new(),
     };
-    let write_error = |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
-    let bytes = file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
-    store::write_private(out, &bytes).map_err(|error| write_error(format!("{} cannot be written: {error}.", out.display())))?;
+    let write_error =
+        |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
+    let bytes =
+        file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
+    store::write_private(out, &bytes)
+        .map_err(|error| write_error(format!("{} cannot be written: {error}.", out.display())))?;
     Ok(())
 }
 
@@ -298,20 +339,30 @@ fn snapshot(session: &Session, program: &Program) -> state::ConfigSnapshot {
             let source = call.module_call().source.as_deref().unwrap_or_default().to_owned();
             queue.push((child_key, source, child.0 as usize));
         }
-        let record = state::ModuleSource { source, version: None, dir: module.dir.to_string(), files };
+        let record =
+            state::ModuleSource { source, version: None, dir: module.dir.to_string(), files };
         snapshot.modules.insert(key, record);
     }
     snapshot
 }
 
 /// `apply`, `destroy`, and `apply FILE`.
-pub(crate) fn apply_command(session: &Session, args: &ApplyArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+pub(crate) fn apply_command(
+    session: &Session,
+    args: &ApplyArgs,
+    flags: Vec<VarFlag>,
+) -> Result<Exit, Failure> {
     introduce(session, &args.operation);
     check_options(&args.operation)?;
     if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve \
                       option.";
-        return Err(Diagnostic::error("json-approval", "Plan file or auto-approve required", detail).into());
+        return Err(Diagnostic::error(
+            "json-approval",
+            "Plan file or auto-approve required",
+            detail,
+        )
+        .into());
     }
     signals::listen(session);
     if let Some(path) = args.plan_file.as_ref().filter(|path| path.is_dir()) {
@@ -320,7 +371,12 @@ pub(crate) fn apply_command(session: &Session, args: &ApplyArgs, flags: &[VarFla
             path.display(),
             path.display()
         );
-        return Err(Diagnostic::error("plan-is-directory", "Too many command line arguments", detail).into());
+        return Err(Diagnostic::error(
+            "plan-is-directory",
+            "Too many command line arguments",
+            detail,
+        )
+        .into());
     }
     let open = store::open(session, &args.state, "OperationTypeApply")?;
     let result = match &args.plan_file {
@@ -353,7 +409,12 @@ struct Approved {
     refreshed: State,
 }
 
-fn apply_planned(session: &Session, args: &ApplyArgs, flags: &[VarFlag], open: &OpenState) -> Result<Decision, Failure> {
+fn apply_planned(
+    session: &Session,
+    args: &ApplyArgs,
+    flags: Vec<VarFlag>,
+    open: &OpenState,
+) -> Result<Decision, Failure> {
     let (prepared, outcome) = planned(session, &args.operation, flags, open, true)?;
     show_plan(session, &args.operation, &prepared, &outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared.program.sources);
@@ -397,36 +458,53 @@ fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
             session.ui.line("");
             Ok(answer == "yes")
         }
-        Err(_) => Err(Diagnostic::error("no-input", "Error asking for approval", "The answer could not be read. Use -auto-approve to run without questions.").into()),
+        Err(_) => Err(Diagnostic::error(
+            "no-input",
+            "Error asking for approval",
+            "The answer could not be read. Use -auto-approve to run without questions.",
+        )
+        .into()),
     }
 }
 
 fn apply_saved(
     session: &Session,
     args: &ApplyArgs,
-    flags: &[VarFlag],
+    flags: Vec<VarFlag>,
     open: &OpenState,
     path: &Path,
 ) -> Result<Decision, Failure> {
     if args.operation.destroy {
         let detail = "Destroy can't be called with a plan file. To destroy with a saved plan, make it with \"mayfly plan -destroy -out=FILE\".";
-        return Err(Diagnostic::error("destroy-plan-file", "Destroy can't be called with a plan file", detail).into());
+        return Err(Diagnostic::error(
+            "destroy-plan-file",
+            "Destroy can't be called with a plan file",
+            detail,
+        )
+        .into());
     }
     let file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
     let mut prepared = prepare(session, flags, &file.prior_state.state, true)?;
     check_configuration(session, &file, &prepared.program)?;
-    prepared.values = engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values)
-        .map_err(|diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()))?;
+    prepared.values =
+        engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
+            |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
+        )?;
     let approved = Approved { prepared, plan: file.plan, refreshed: file.prior_state.state };
     Ok(Decision::Apply(Box::new(approved)))
 }
 
 /// Reads a saved plan.
 pub(crate) fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
-    let failed = |detail: String| Diagnostic::error("plan-read", "Failed to load plan file", detail);
-    let bytes = session.system.read_file(path).map_err(|error| failed(format!("{} cannot be read: {error}.", path.display())))?;
-    PlanFile::read(&bytes, PROGRAM).map_err(|error| failed(format!("{}: {error}.", path.display())).into())
+    let failed =
+        |detail: String| Diagnostic::error("plan-read", "Failed to load plan file", detail);
+    let bytes = session
+        .system
+        .read_file(path)
+        .map_err(|error| failed(format!("{} cannot be read: {error}.", path.display())))?;
+    PlanFile::read(&bytes, PROGRAM)
+        .map_err(|error| failed(format!("{}: {error}.", path.display())).into())
 }
 
 /// A plan is for one version of one state, in one workspace.
@@ -437,35 +515,57 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
             "The plan was made in the workspace {:?}, but {workspace:?} is selected now. Select that workspace, or make a new plan in this one.",
             file.plan.backend.workspace
         );
-        return Err(Diagnostic::error("stale-plan", "Saved plan is for another workspace", detail).into());
+        return Err(
+            Diagnostic::error("stale-plan", "Saved plan is for another workspace", detail).into()
+        );
     }
     let current = open.exists().then_some(&open.file);
-    engine::check_plan_is_current(&file.plan.prior_state, current).map_err(|diagnostic| (*diagnostic).into())
+    engine::check_plan_is_current(&file.plan.prior_state, current)
+        .map_err(|diagnostic| (*diagnostic).into())
 }
 
 /// The configuration in the directory must still be the one that was planned.
-fn check_configuration(session: &Session, file: &PlanFile, program: &Program) -> Result<(), Failure> {
+fn check_configuration(
+    session: &Session,
+    file: &PlanFile,
+    program: &Program,
+) -> Result<(), Failure> {
     let now = snapshot(session, program);
     let differs = |key: &String| now.modules.get(key) != file.config.modules.get(key);
     let changed = now.modules.keys().chain(file.config.modules.keys()).find(|key| differs(key));
     match changed {
         Some(key) => {
-            let which = if key.is_empty() { "the root module".to_owned() } else { format!("module.{key}") };
+            let which =
+                if key.is_empty() { "the root module".to_owned() } else { format!("module.{key}") };
             let detail = format!(
                 "The configuration of {which} was changed after the plan was made. Make a new plan, or restore the files that were planned."
             );
-            Err(Diagnostic::error("stale-plan", "Saved plan does not match the configuration", detail).into())
+            Err(Diagnostic::error(
+                "stale-plan",
+                "Saved plan does not match the configuration",
+                detail,
+            )
+            .into())
         }
         None => Ok(()),
     }
 }
 
-fn carry_out(session: &Session, args: &ApplyArgs, approved: Approved, open: OpenState) -> Result<Exit, Failure> {
-    let Approved { prepared, plan, refreshed } = approved;
+fn carry_out(
+    session: &Session,
+    args: &ApplyArgs,
+    approved: Approved,
+    open: OpenState,
+) -> Result<Exit, Failure> {
+    let Approved { mut prepared, plan, refreshed } = approved;
     let (environment, show) = environment(session, args.operation.json, &prepared);
+    // Nothing of what the variables hold stays here while and after the plan is carried out.
+    let values = std::mem::take(&mut prepared.values);
     let keeper = open.keeper();
-    let options = ApplyOptions { parallelism: args.operation.parallelism, workspace: session.workspace() };
-    let apply = engine::apply(&prepared.program, &plan, refreshed, prepared.values.clone(), &keeper, &environment, options);
+    let options =
+        ApplyOptions { parallelism: args.operation.parallelism, workspace: session.workspace() };
+    let apply =
+        engine::apply(&prepared.program, &plan, refreshed, values, &keeper, &environment, options);
     let outcome = session.runtime.block_on(apply);
     session.redactor.forget();
     let mut diagnostics = outcome.diagnostics;

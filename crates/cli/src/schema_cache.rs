@@ -38,24 +38,34 @@ impl SchemaCache {
     pub(crate) fn get(&self, executable: &Path) -> Option<Arc<ProviderSchemas>> {
         let hash = self.executable_hash(executable)?;
         let bytes = fs::read(self.entry(&hash)?).ok()?;
-        let schemas = CachedSchemas::open(bytes, &hash).and_then(ProviderSchemas::from_cache).ok()?;
+        let schemas =
+            CachedSchemas::open(bytes, &hash).and_then(ProviderSchemas::from_cache).ok()?;
         Some(Arc::new(schemas))
     }
 
     /// Keeps the schemas of an executable. Failing to do so costs time later, nothing else.
     pub(crate) fn put(&self, executable: &Path, schemas: &ProviderSchemas) {
         let Some(hash) = self.executable_hash(executable) else { return };
-        let (Some(entry), Ok(bytes)) = (self.entry(&hash), schema_codec::encode(schemas, &hash)) else { return };
+        let (Some(entry), Ok(bytes)) = (self.entry(&hash), schema_codec::encode(schemas, &hash))
+        else {
+            return;
+        };
         let _ = write_private(&entry, &bytes);
     }
 
     /// The `h1:` of a package directory, remembered by the stamp of its files.
     pub(crate) fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
-        let remembered = packages::stamp_of_directory(package)
-            .ok()
-            .and_then(|stamp| Some(self.directory.as_ref()?.join("packages").join(hex(&Sha256::digest(stamp.as_bytes())))));
+        let remembered = packages::stamp_of_directory(package).ok().and_then(|stamp| {
+            Some(
+                self.directory
+                    .as_ref()?
+                    .join("packages")
+                    .join(hex(&Sha256::digest(stamp.as_bytes()))),
+            )
+        });
         if let Some(path) = &remembered
-            && let Some(hash) = fs::read_to_string(path).ok().and_then(|text| Hash::parse(text.trim()).ok())
+            && let Some(hash) =
+                fs::read_to_string(path).ok().and_then(|text| Hash::parse(text.trim()).ok())
         {
             return Ok(hash);
         }
@@ -73,7 +83,9 @@ impl SchemaCache {
     /// The SHA-256 of an executable.
     pub(crate) fn executable_hash(&self, executable: &Path) -> Option<ExecutableHash> {
         let stamp = self.stamp(executable)?;
-        if let Some(known) = fs::read(&stamp).ok().and_then(|bytes| ExecutableHash::try_from(bytes).ok()) {
+        if let Some(known) =
+            fs::read(&stamp).ok().and_then(|bytes| ExecutableHash::try_from(bytes).ok())
+        {
             return Some(known);
         }
         let hash = hash_file(executable)?;
@@ -93,7 +105,9 @@ impl SchemaCache {
             meta.ctime(),
             meta.ctime_nsec()
         );
-        Some(self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(identity.as_bytes()))))
+        Some(
+            self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(identity.as_bytes()))),
+        )
     }
 }
 
@@ -111,7 +125,8 @@ fn hash_file(path: &Path) -> Option<ExecutableHash> {
 
 /// Where this program caches things; without a home directory, nowhere.
 pub(crate) fn directory(session: &Session) -> Option<PathBuf> {
-    let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let variable =
+        |name: &str| session.system.variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let base = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     base.map(|it| it.join("mayfly"))
 }
@@ -124,8 +139,17 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let temporary = directory.join(format!(".{}.{}", path.file_name().unwrap_or_default().to_string_lossy(), std::process::id()));
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let temporary = directory.join(format!(
+        ".{}.{}",
+        path.file_name().unwrap_or_default().to_string_lossy(),
+        std::process::id()
+    ));
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?;
     file.write_all(bytes)?;
     drop(file);
     fs::rename(&temporary, path)

@@ -101,12 +101,31 @@ pub(crate) struct Loaded {
     pub(crate) executables: Arc<ProviderExecutables>,
 }
 
+/// Directory of the caller and name of the call, to the directory called.
+type ModuleCalls = BTreeMap<(Arc<str>, Str), Arc<str>>;
+
 impl Session {
-    pub(crate) fn new(view: &ViewArgs, system: CliSystem, json_lines: bool) -> Result<Session, Failure> {
-        let ui = Arc::new(Ui::new(view, system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()), json_lines));
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
-            Diagnostic::error("runtime", "Failed to start", format!("The runtime for provider processes cannot be started: {error}."))
-        })?;
+    pub(crate) fn new(
+        view: &ViewArgs,
+        system: CliSystem,
+        json_lines: bool,
+    ) -> Result<Session, Failure> {
+        let ui = Arc::new(Ui::new(
+            view,
+            system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()),
+            json_lines,
+        ));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                Diagnostic::error(
+                    "runtime",
+                    "Failed to start",
+                    format!("The runtime for provider processes cannot be started: {error}."),
+                )
+            })?;
         Ok(Session {
             ui,
             system: Arc::new(system),
@@ -118,7 +137,10 @@ impl Session {
 
     /// `.terraform`, or what `TF_DATA_DIR` says.
     pub(crate) fn data_dir(&self) -> PathBuf {
-        self.system.variable("TF_DATA_DIR").filter(|it| !it.is_empty()).map_or_else(|| PathBuf::from(".terraform"), PathBuf::from)
+        self.system
+            .variable("TF_DATA_DIR")
+            .filter(|it| !it.is_empty())
+            .map_or_else(|| PathBuf::from(".terraform"), PathBuf::from)
     }
 
     /// The selected workspace.
@@ -182,7 +204,10 @@ impl Session {
         let Ok(bytes) = self.system.read_file(path) else { return Ok(Locks::default()) };
         let text = String::from_utf8_lossy(&bytes);
         let mut locks = Locks::parse(&text).map_err(|error| {
-            let detail = format!("{}\n\n(at {LOCK_FILE} line {}, column {})", error.detail, error.line, error.column);
+            let detail = format!(
+                "{}\n\n(at {LOCK_FILE} line {}, column {})",
+                error.detail, error.line, error.column
+            );
             Diagnostic::error("lock-file", error.summary, detail)
         })?;
         locks.adopt_other_registry();
@@ -194,16 +219,20 @@ impl Session {
         let manifest = self.manifest()?;
         Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
-            Diagnostic::error("unreadable-directory", "Failed to read module directory", detail).into()
+            Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
+                .into()
         })
     }
 
-    /// The installed modules: directory of the caller and name of the call, to the directory called.
-    fn manifest(&self) -> Result<BTreeMap<(Arc<str>, Str), Arc<str>>, Failure> {
+    /// The installed modules.
+    fn manifest(&self) -> Result<ModuleCalls, Failure> {
         let path = self.data_dir().join("modules/modules.json");
         let Ok(bytes) = self.system.read_file(&path) else { return Ok(BTreeMap::new()) };
         let manifest = packages::ModuleManifest::parse(&bytes).map_err(|error| {
-            let detail = format!("{} is damaged: {error}. Run \"mayfly init\" to write it again.", path.display());
+            let detail = format!(
+                "{} is damaged: {error}. Run \"mayfly init\" to write it again.",
+                path.display()
+            );
             Diagnostic::error("module-manifest", "Failed to read module manifest", detail)
         })?;
         let dir_of = |key: &str| manifest.modules.get(key).map(|it| it.dir.clone());
@@ -253,14 +282,17 @@ impl Session {
             requirements.insert(source, all);
         }
         for (_, resource) in state.into_iter().flat_map(state::State::resources) {
-            requirements.entry(resource.provider.source.clone()).or_insert_with(VersionConstraint::any);
+            requirements
+                .entry(resource.provider.source.clone())
+                .or_insert_with(VersionConstraint::any);
         }
         if problems.is_empty() { Ok(requirements) } else { Err(problems.into()) }
     }
 
     /// The time now in RFC 3339, UTC.
     pub(crate) fn timestamp(&self) -> String {
-        let now = jiff::Timestamp::try_from(self.system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let now =
+            jiff::Timestamp::try_from(self.system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         now.round(jiff::Unit::Second).unwrap_or(now).to_string()
     }
 

@@ -11,7 +11,9 @@ use crate::{session::Session, ui::Ui};
 pub(crate) fn listen(session: &Session) {
     let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
     session.runtime.spawn(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
             return;
         };
         let mut count = 0;

@@ -6,7 +6,9 @@ use std::{
 };
 
 use addr::ResourceInstance;
-use backend::{Expected, HeldLock, LocalPaths, LocalStore, LocalWorkspaces, LockInfo, StateStore, StoreError};
+use backend::{
+    Expected, HeldLock, LocalPaths, LocalStore, LocalWorkspaces, LockInfo, StateStore, StoreError,
+};
 use db::{Diagnostic, System};
 use engine::StateSink;
 use state::{State, StateFile, StateIdentity};
@@ -26,7 +28,11 @@ pub(crate) struct OpenState {
 }
 
 /// Opens the state: takes the lock, then reads.
-pub(crate) fn open(session: &Session, args: &StateArgs, operation: &str) -> Result<OpenState, Failure> {
+pub(crate) fn open(
+    session: &Session,
+    args: &StateArgs,
+    operation: &str,
+) -> Result<OpenState, Failure> {
     let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths(session, args)?));
     let lock = match args.lock {
         true => Some(lock(session, &*store, args, operation)?),
@@ -36,7 +42,10 @@ pub(crate) fn open(session: &Session, args: &StateArgs, operation: &str) -> Resu
 }
 
 /// Opens the state for reading only: no lock is taken, and nothing is written.
-pub(crate) fn open_unlocked(session: &Session, path: Option<&std::path::Path>) -> Result<OpenState, Failure> {
+pub(crate) fn open_unlocked(
+    session: &Session,
+    path: Option<&std::path::Path>,
+) -> Result<OpenState, Failure> {
     let paths = match path {
         Some(path) => LocalPaths::at(path),
         None => workspace_paths(session)?,
@@ -46,9 +55,9 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&std::path::Path>) -
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = LocalWorkspaces::new(std::path::Path::new(""), None, None);
-    workspaces
-        .paths(&session.workspace())
-        .map_err(|error| Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into())
+    workspaces.paths(&session.workspace()).map_err(|error| {
+        Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into()
+    })
 }
 
 fn paths(session: &Session, args: &StateArgs) -> Result<LocalPaths, Failure> {
@@ -67,13 +76,24 @@ fn paths(session: &Session, args: &StateArgs) -> Result<LocalPaths, Failure> {
     Ok(paths)
 }
 
-fn lock(session: &Session, store: &dyn StateStore, args: &StateArgs, operation: &str) -> Result<Box<dyn HeldLock>, Failure> {
+fn lock(
+    session: &Session,
+    store: &dyn StateStore,
+    args: &StateArgs,
+    operation: &str,
+) -> Result<Box<dyn HeldLock>, Failure> {
     let timeout = parse_duration(&args.lock_timeout).ok_or_else(|| {
-        Diagnostic::error("lock-timeout", "Invalid -lock-timeout", "A duration is a number with a unit, such as 30s or 5m.".to_owned())
+        Diagnostic::error(
+            "lock-timeout",
+            "Invalid -lock-timeout",
+            "A duration is a number with a unit, such as 30s or 5m.".to_owned(),
+        )
     })?;
     let id = uuid::Uuid::new_v4().to_string();
-    let info = LockInfo::new(id, operation, who(session), state::WRITTEN_VERSION, session.timestamp());
-    let acquired = session.runtime.block_on(backend::acquire(store, info, timeout, tokio::time::sleep));
+    let info =
+        LockInfo::new(id, operation, who(session), state::WRITTEN_VERSION, session.timestamp());
+    let acquired =
+        session.runtime.block_on(backend::acquire(store, info, timeout, tokio::time::sleep));
     acquired.map_err(|error| lock_error(&error).into())
 }
 
@@ -92,20 +112,28 @@ fn lock_error(error: &StoreError) -> Diagnostic {
 
 fn who(session: &Session) -> String {
     let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
-    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
+    let user =
+        variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{user}@{host}")
 }
 
-fn read(session: &Session, store: Arc<dyn StateStore>, lock: Option<Box<dyn HeldLock>>) -> Result<OpenState, Failure> {
+fn read(
+    session: &Session,
+    store: Arc<dyn StateStore>,
+    lock: Option<Box<dyn HeldLock>>,
+) -> Result<OpenState, Failure> {
     let snapshot = session.runtime.block_on(store.read()).map_err(|error| {
-        Diagnostic::error("state-read", "Error loading state", format!("The state cannot be read: {error}."))
+        Diagnostic::error(
+            "state-read",
+            "Error loading state",
+            format!("The state cannot be read: {error}."),
+        )
     })?;
     let generation = Expected::from(&snapshot);
     let file = match &snapshot {
-        Some(snapshot) => {
-            StateFile::read(&snapshot.bytes).map_err(|error| Diagnostic::error("state-read", error.summary(), error.detail()))?
-        }
+        Some(snapshot) => StateFile::read(&snapshot.bytes)
+            .map_err(|error| Diagnostic::error("state-read", error.summary(), error.detail()))?,
         None => StateFile::new(uuid::Uuid::new_v4().to_string()),
     };
     Ok(OpenState { file, store, generation, lock })
@@ -113,7 +141,8 @@ fn read(session: &Session, store: Arc<dyn StateStore>, lock: Option<Box<dyn Held
 
 /// Removes the lock of the selected workspace's state.
 pub(crate) fn force_unlock(session: &Session, id: &str) -> Result<(), String> {
-    let paths = workspace_paths(session).map_err(|_| "the workspace's name is not valid".to_owned())?;
+    let paths =
+        workspace_paths(session).map_err(|_| "the workspace's name is not valid".to_owned())?;
     let store = LocalStore::new(paths);
     session.runtime.block_on(store.force_unlock(id)).map_err(|error| error.to_string())
 }
@@ -151,7 +180,9 @@ impl OpenState {
 fn release(session: &Session, lock: Option<Box<dyn HeldLock>>) -> Result<(), Failure> {
     let Some(lock) = lock else { return Ok(()) };
     session.runtime.block_on(lock.release()).map_err(|error| {
-        let detail = format!("The lock could not be given back: {error}. \"mayfly force-unlock\" removes it.");
+        let detail = format!(
+            "The lock could not be given back: {error}. \"mayfly force-unlock\" removes it."
+        );
         Diagnostic::error("state-unlock", "Error releasing the state lock", detail).into()
     })
 }
@@ -182,20 +213,36 @@ impl Keeper {
         let start = Instant::now();
         let first = kept.last_bytes.is_none();
         let serial = if first { kept.serial + 1 } else { kept.serial };
-        let file = StateFile { written_by: None, serial, lineage: kept.lineage.clone(), state: state.clone() };
+        let file = StateFile {
+            written_by: None,
+            serial,
+            lineage: kept.lineage.clone(),
+            state: state.clone(),
+        };
         let bytes = file.write().map_err(|error| {
-            Box::new(Diagnostic::error("state-encode", "Failed to write state", format!("The state cannot be written: {error}.")))
+            Box::new(Diagnostic::error(
+                "state-encode",
+                "Failed to write state",
+                format!("The state cannot be written: {error}."),
+            ))
         })?;
         if kept.last_bytes.as_ref() == Some(&bytes) {
             return Ok(());
         }
         // Local storages answer at once; the engine's thread may wait for them.
-        let written = futures::executor::block_on(self.store.write(&bytes, kept.generation.clone()));
+        let written =
+            futures::executor::block_on(self.store.write(&bytes, kept.generation.clone()));
         match written {
             Ok(generation) => kept.generation = Expected::At(generation),
             Err(error) => {
-                let detail = format!("{error}. The objects that were changed exist all the same; run the command again when the cause is mended.");
-                return Err(Box::new(Diagnostic::error("state-write", "Failed to save state", detail)));
+                let detail = format!(
+                    "{error}. The objects that were changed exist all the same; run the command again when the cause is mended."
+                );
+                return Err(Box::new(Diagnostic::error(
+                    "state-write",
+                    "Failed to save state",
+                    detail,
+                )));
             }
         }
         kept.serial = serial;
@@ -208,8 +255,12 @@ impl Keeper {
     /// The state as it would be written.
     pub(crate) fn encoded(&self, state: &State) -> Option<Vec<u8>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let file =
-            StateFile { written_by: None, serial: kept.serial + 1, lineage: kept.lineage.clone(), state: state.clone() };
+        let file = StateFile {
+            written_by: None,
+            serial: kept.serial + 1,
+            lineage: kept.lineage.clone(),
+            state: state.clone(),
+        };
         file.write().ok()
     }
 
@@ -233,7 +284,12 @@ impl StateSink for Keeper {
 /// Writes a file that only its owner can read.
 pub(crate) fn write_private(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::{io::Write, os::unix::fs::OpenOptionsExt};
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
@@ -248,7 +304,8 @@ fn parse_duration(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let number: f64 = rest[..digits].parse().ok()?;
-        let unit_end = rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |it| digits + it);
+        let unit_end =
+            rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |it| digits + it);
         let seconds = match &rest[digits..unit_end] {
             "ms" => 0.001,
             "s" => 1.0,
@@ -268,7 +325,15 @@ mod tests {
 
     #[test]
     fn durations_are_those_of_go() {
-        for (text, expected) in [("10s", Some(10_000)), ("1m30s", Some(90_000)), ("250ms", Some(250)), ("0", Some(0)), ("5", None), ("", None), ("x", None)] {
+        for (text, expected) in [
+            ("10s", Some(10_000)),
+            ("1m30s", Some(90_000)),
+            ("250ms", Some(250)),
+            ("0", Some(0)),
+            ("5", None),
+            ("", None),
+            ("x", None),
+        ] {
             assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}");
         }
     }

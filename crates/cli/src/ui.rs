@@ -1,7 +1,7 @@
 //! The terminal: the only place that prints, asks, and knows whether there are colours.
 
 use std::{
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     sync::Mutex,
 };
 
@@ -36,7 +36,11 @@ pub(crate) enum AskError {
 impl Ui {
     pub(crate) fn new(view: &ViewArgs, no_color_variable: bool, json_lines: bool) -> Ui {
         let color = !view.no_color && !no_color_variable;
-        let style = |terminal: bool| Style { color: color && terminal, width: terminal.then(width), box_drawing: terminal };
+        let style = |terminal: bool| Style {
+            color: color && terminal,
+            width: terminal.then(width),
+            box_drawing: terminal,
+        };
         Ui {
             out: style(io::stdout().is_terminal()),
             err: style(io::stderr().is_terminal()),
@@ -103,16 +107,34 @@ impl Ui {
         let stdin = io::stdin();
         self.print(prompt);
         let _silence = (secret && stdin.is_terminal()).then(Silence::new);
-        let mut line = String::new();
-        let read = stdin.lock().read_line(&mut line);
+        let line = read_line(&stdin);
         if secret && stdin.is_terminal() {
             self.print("\n");
         }
-        match read {
-            Ok(0) | Err(_) => Err(if stdin.is_terminal() { AskError::Ended } else { AskError::NoInput }),
-            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
-        }
+        line.ok_or(if stdin.is_terminal() { AskError::Ended } else { AskError::NoInput })
     }
+}
+
+/// One line, without its end. The buffer of [`io::Stdin`] lives as long as the process, and would keep a secret in memory
+/// that long; so each byte is read by itself.
+fn read_line(stdin: &io::Stdin) -> Option<String> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while let Ok(1) = rustix::io::retry_on_intr(|| rustix::io::read(stdin, &mut byte)) {
+        if byte == *b"\n" {
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            return Some(into_text(line));
+        }
+        line.extend(byte);
+    }
+    (!line.is_empty()).then(|| into_text(line))
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Turns the terminal's echo off while it lives.
@@ -127,7 +149,11 @@ impl Silence {
         if let Some(before) = &before {
             let mut silent = before.clone();
             silent.local_modes.remove(rustix::termios::LocalModes::ECHO);
-            let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Flush, &silent);
+            let _ = rustix::termios::tcsetattr(
+                &stdin,
+                rustix::termios::OptionalActions::Flush,
+                &silent,
+            );
         }
         Silence { before }
     }
@@ -136,7 +162,11 @@ impl Silence {
 impl Drop for Silence {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, before);
+            let _ = rustix::termios::tcsetattr(
+                io::stdin(),
+                rustix::termios::OptionalActions::Flush,
+                before,
+            );
         }
     }
 }

@@ -45,8 +45,13 @@ pub(crate) fn ordered_flags(args: &[String]) -> Vec<VarFlag> {
 }
 
 /// Collects values from everywhere but questions.
-pub(crate) fn collect(session: &Session, module: &Module, flags: &[VarFlag]) -> Result<VariableValues, Failure> {
-    let mut collect = Collect { session, module, values: VariableValues::new(), diagnostics: Vec::new() };
+pub(crate) fn collect(
+    session: &Session,
+    module: &Module,
+    flags: &[VarFlag],
+) -> Result<VariableValues, Failure> {
+    let mut collect =
+        Collect { session, module, values: VariableValues::new(), diagnostics: Vec::new() };
     collect.environment();
     collect.automatic_files();
     for flag in flags {
@@ -64,22 +69,36 @@ pub(crate) fn collect(session: &Session, module: &Module, flags: &[VarFlag]) -> 
 }
 
 /// Asks for the variables that have neither value nor default.
-pub(crate) fn ask(session: &Session, module: &Module, values: &mut VariableValues) -> Result<(), Failure> {
+pub(crate) fn ask(
+    session: &Session,
+    module: &Module,
+    values: &mut VariableValues,
+) -> Result<(), Failure> {
     for (name, entry) in &module.variables {
         let variable = entry.variable();
         if variable.default.is_some() || values.contains(name) {
             continue;
         }
-        let answer = match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
-            Ok(answer) => answer,
-            // Without anybody to ask, the engine says what is missing.
-            Err(AskError::NoInput) => return Ok(()),
-            Err(AskError::Ended) => {
-                return Err(Diagnostic::error("input", "Error asking for input", format!("No value was given for var.{name}.")).into());
-            }
-        };
+        let answer =
+            match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
+                Ok(answer) => answer,
+                // Without anybody to ask, the engine says what is missing.
+                Err(AskError::NoInput) => return Ok(()),
+                Err(AskError::Ended) => {
+                    return Err(Diagnostic::error(
+                        "input",
+                        "Error asking for input",
+                        format!("No value was given for var.{name}."),
+                    )
+                    .into());
+                }
+            };
         let value = text_value(variable, &answer).map_err(|detail| {
-            Diagnostic::error("invalid-variable-value", "Invalid value for input variable", format!("The value for var.{name} {detail}"))
+            Diagnostic::error(
+                "invalid-variable-value",
+                "Invalid value for input variable",
+                format!("The value for var.{name} {detail}"),
+            )
         })?;
         values.set(name.clone(), value, ValueSource::Prompt);
         session.ui.line("");
@@ -116,7 +135,10 @@ impl Collect<'_> {
             let Some(entry) = self.module.variables.get(name) else { continue };
             match text_value(entry.variable(), &text) {
                 Ok(value) => self.values.set(name, value, ValueSource::Environment),
-                Err(detail) => self.error("Invalid value for input variable", format!("The environment variable TF_VAR_{name} {detail}")),
+                Err(detail) => self.error(
+                    "Invalid value for input variable",
+                    format!("The environment variable TF_VAR_{name} {detail}"),
+                ),
             }
         }
     }
@@ -124,8 +146,11 @@ impl Collect<'_> {
     fn automatic_files(&mut self) {
         let mut names: Vec<String> = Vec::new();
         if let Ok(entries) = self.session.system.list_directory(Path::new(".")) {
-            let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
-            names.extend(files.filter(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")));
+            let files =
+                entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
+            names.extend(files.filter(|name| {
+                name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")
+            }));
         }
         for name in ["terraform.tfvars", "terraform.tfvars.json"] {
             if self.session.system.is_file(Path::new(name)) {
@@ -157,7 +182,10 @@ impl Collect<'_> {
         };
         match text_value(entry.variable(), value) {
             Ok(value) => self.values.set(name, value, ValueSource::CommandLine),
-            Err(detail) => self.error("Invalid value for input variable", format!("The value of -var={name} {detail}")),
+            Err(detail) => self.error(
+                "Invalid value for input variable",
+                format!("The value of -var={name} {detail}"),
+            ),
         }
     }
 
@@ -166,7 +194,10 @@ impl Collect<'_> {
         let bytes = match self.session.system.read_file(path) {
             Ok(bytes) => bytes,
             Err(error) => {
-                return self.error("Failed to read variables file", format!("Given variables file {shown} cannot be read: {error}."));
+                return self.error(
+                    "Failed to read variables file",
+                    format!("Given variables file {shown} cannot be read: {error}."),
+                );
             }
         };
         match shown.ends_with(".json") {
@@ -182,7 +213,10 @@ impl Collect<'_> {
                     self.set_from_file(name, value.clone(), shown, None);
                 }
             }
-            Ok(_) => self.error("Invalid variables file", format!("{shown} must hold one JSON object: names and values.")),
+            Ok(_) => self.error(
+                "Invalid variables file",
+                format!("{shown} must hold one JSON object: names and values."),
+            ),
             Err(_) => self.error("Invalid variables file", format!("{shown} is not valid JSON.")),
         }
     }
@@ -190,22 +224,33 @@ impl Collect<'_> {
     fn native_file(&mut self, shown: &str, bytes: &[u8], _named: bool) {
         let (text, encoding) = syntax::decode(bytes);
         let parse = syntax::parse_file(&text);
-        let location = |range: syntax::TextRange| Some(Location { path: shown.into(), range: ByteRange::from(range) });
+        let location = |range: syntax::TextRange| {
+            Some(Location { path: shown.into(), range: ByteRange::from(range) })
+        };
         for error in encoding.iter().chain(parse.errors()) {
             let detail = error.detail(|_| "the place above".to_owned()).into_owned();
-            self.diagnostics.push(Diagnostic::error("syntax-error", error.summary.to_string(), detail).at(location(error.range)));
+            self.diagnostics.push(
+                Diagnostic::error("syntax-error", error.summary.to_string(), detail)
+                    .at(location(error.range)),
+            );
         }
         for item in parse.tree().body_items() {
             match item {
                 BodyItem::Attribute(attr) => {
                     let (Some(name), Some(value)) = (attr.name(), attr.value()) else { continue };
                     let range = value.syntax().text_range();
-                    let (exprs, root, _) = lower::lower_expression(&value.syntax().text().to_string());
+                    let (exprs, root, _) =
+                        lower::lower_expression(&value.syntax().text().to_string());
                     let constant = eval::constant(&exprs, root);
                     match constant.diagnostics.into_iter().next() {
-                        Some(problem) => self
-                            .diagnostics
-                            .push(Diagnostic::error("invalid-variables-file", problem.summary, problem.detail).at(location(range))),
+                        Some(problem) => self.diagnostics.push(
+                            Diagnostic::error(
+                                "invalid-variables-file",
+                                problem.summary,
+                                problem.detail,
+                            )
+                            .at(location(range)),
+                        ),
                         None => self.set_from_file(&name, constant.value, shown, location(range)),
                     }
                 }
@@ -215,11 +260,18 @@ impl Collect<'_> {
                             "A .tfvars file is used to assign values to variables that have already been declared in .tf files, not to declare new \
                              variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE."
                         }
-                        _ => "Blocks are not allowed here: a variables file holds only \"name = value\" lines.",
+                        _ => {
+                            "Blocks are not allowed here: a variables file holds only \"name = value\" lines."
+                        }
                     };
                     let range = block.syntax().text_range();
                     self.diagnostics.push(
-                        Diagnostic::error("invalid-variables-file", "Variable declaration in .tfvars file", detail).at(location(range)),
+                        Diagnostic::error(
+                            "invalid-variables-file",
+                            "Variable declaration in .tfvars file",
+                            detail,
+                        )
+                        .at(location(range)),
                     );
                 }
             }
@@ -233,7 +285,11 @@ impl Collect<'_> {
                  value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide \
                  certain \"global\" settings to all configurations in your organization."
             );
-            self.diagnostics.push(Diagnostic::warning("undeclared-variable", "Value for undeclared variable", detail));
+            self.diagnostics.push(Diagnostic::warning(
+                "undeclared-variable",
+                "Value for undeclared variable",
+                detail,
+            ));
             return;
         }
         self.values.set(name, value, ValueSource::File(location));
@@ -275,12 +331,20 @@ fn file_sources(session: &Session, flags: &[VarFlag]) -> db::Sources {
         VarFlag::Value(_) => None,
     }));
     if let Ok(entries) = session.system.list_directory(Path::new(".")) {
-        paths.extend(entries.into_iter().map(|entry| PathBuf::from(entry.name)).filter(|name| name.to_string_lossy().ends_with(".auto.tfvars")));
+        paths.extend(
+            entries
+                .into_iter()
+                .map(|entry| PathBuf::from(entry.name))
+                .filter(|name| name.to_string_lossy().ends_with(".auto.tfvars")),
+        );
     }
     let files = paths.into_iter().filter_map(|path| {
         let bytes = session.system.read_file(&path).ok()?;
         let text = String::from_utf8(bytes).ok()?;
-        Some(db::SourceText { path: path.to_string_lossy().as_ref().into(), blocks: [text.into()].into() })
+        Some(db::SourceText {
+            path: path.to_string_lossy().as_ref().into(),
+            blocks: [text.into()].into(),
+        })
     });
     db::Sources { files: files.collect() }
 }
@@ -291,9 +355,26 @@ mod tests {
 
     #[test]
     fn flags_keep_their_order() {
-        let args: Vec<String> =
-            ["mayfly", "plan", "--var", "a=1", "--var-file=f", "--var=b=x=y", "--out", "--var-file"].map(str::to_owned).into();
+        let args: Vec<String> = [
+            "mayfly",
+            "plan",
+            "--var",
+            "a=1",
+            "--var-file=f",
+            "--var=b=x=y",
+            "--out",
+            "--var-file",
+        ]
+        .map(str::to_owned)
+        .into();
         let flags = ordered_flags(&args);
-        assert!(flags == [VarFlag::Value("a=1".into()), VarFlag::File("f".into()), VarFlag::Value("b=x=y".into())]);
+        assert!(
+            flags
+                == [
+                    VarFlag::Value("a=1".into()),
+                    VarFlag::File("f".into()),
+                    VarFlag::Value("b=x=y".into())
+                ]
+        );
     }
 }

@@ -5,11 +5,7 @@
 //!
 //! **Invariant:** nothing of a configuration can be read from what is kept.
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, ResourceMode};
 use engine::{Question, Verdicts};
@@ -35,14 +31,20 @@ impl VerdictCache {
             match fs::read(&path) {
                 Ok(key) if key.len() == KEY_SIZE => Some(key),
                 _ => {
-                    let key: Vec<u8> =
-                        [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()].iter().flat_map(|it| *it.as_bytes()).collect();
+                    let key: Vec<u8> = [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()]
+                        .iter()
+                        .flat_map(|it| *it.as_bytes())
+                        .collect();
                     schema_cache::write_private(&path, &key).ok()?;
                     Some(key)
                 }
             }
         });
-        VerdictCache { directory: directory.filter(|_| key.is_some()), key: key.unwrap_or_default(), executables }
+        VerdictCache {
+            directory: directory.filter(|_| key.is_some()),
+            key: key.unwrap_or_default(),
+            executables,
+        }
     }
 
     fn path(&self, provider: &ProviderSource, question: &Question<'_>) -> Option<PathBuf> {

@@ -20,17 +20,28 @@ use crate::{
 /// What the text of a line is called in diagnostics.
 const PLACE: &str = "<console-input>";
 
-pub(crate) fn run(session: &Session, args: &ConsoleArgs, flags: &[VarFlag]) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    session: &Session,
+    args: &ConsoleArgs,
+    flags: &[VarFlag],
+) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let loaded = session.load(Some(&open.file.state))?;
     let program = Arc::new(loaded.project.program());
-    let problems: Vec<Diagnostic> = loaded.project.diagnostics().into_iter().filter(Diagnostic::is_error).collect();
+    let problems: Vec<Diagnostic> =
+        loaded.project.diagnostics().into_iter().filter(Diagnostic::is_error).collect();
     if !problems.is_empty() {
         return Err(Failure::Diagnostics(problems, program.sources.clone()));
     }
     let values = variables::collect(session, program.root(), flags)?;
     let show = Show::new(session, Format::Quiet, program.sources.clone());
-    let console = engine::Console::new(&program, &open.file.state, values, session.system.clone(), session.workspace());
+    let console = engine::Console::new(
+        &program,
+        &open.file.state,
+        values,
+        session.system.clone(),
+        session.workspace(),
+    );
     drop(show);
     let interactive = std::io::stdin().is_terminal();
     loop {
@@ -67,18 +78,24 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
     let (exprs, root, problems) = lower::lower_expression(text);
     if !problems.is_empty() {
         let problems = problems.into_iter();
-        return Err(problems.map(|it| Diagnostic::error(it.id, it.summary, it.detail).at(location(it.range.into()))).collect());
+        return Err(problems
+            .map(|it| Diagnostic::error(it.id, it.summary, it.detail).at(location(it.range.into())))
+            .collect());
     }
     let whole = ByteRange { start: 0, end: text.len() as u32 };
     let evaluated = console.with_scope(|scope| eval::evaluate(&exprs, root, scope));
     let evaluated = evaluated.map_err(|_| {
-        let detail = "This expression needs an answer of a provider, which the console does not ask.";
+        let detail =
+            "This expression needs an answer of a provider, which the console does not ask.";
         vec![Diagnostic::error("console", "Cannot evaluate here", detail).at(location(whole))]
     })?;
     if evaluated.has_errors() {
         let diagnostics = evaluated.diagnostics.into_iter();
         return Err(diagnostics
-            .map(|it| Diagnostic { values: it.values, ..Diagnostic::error(it.id, it.summary, it.detail) }.at(location(whole)))
+            .map(|it| {
+                Diagnostic { values: it.values, ..Diagnostic::error(it.id, it.summary, it.detail) }
+                    .at(location(whole))
+            })
             .collect());
     }
     Ok(render::value(&evaluated.value))

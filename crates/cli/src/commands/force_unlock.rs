@@ -18,8 +18,9 @@ pub(crate) fn run(session: &Session, args: &ForceUnlockArgs) -> Result<Exit, Fai
             return Ok(Exit::Failure);
         }
     }
-    store::force_unlock(session, &args.id)
-        .map_err(|error| Diagnostic::error("force-unlock", "Failed to unlock state", format!("{error}.")))?;
+    store::force_unlock(session, &args.id).map_err(|error| {
+        Diagnostic::error("force-unlock", "Failed to unlock state", format!("{error}."))
+    })?;
     session.ui.line("Mayfly state has been successfully unlocked!\n\nThe state has been unlocked, and Mayfly commands should now be able to\nobtain a new lock on the remote state.");
     Ok(Exit::Success)
 }

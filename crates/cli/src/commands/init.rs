@@ -23,8 +23,10 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     }
     // What cannot be parsed may name other providers than what was meant.
     let diagnostics = project.diagnostics();
-    let broken: Vec<Diagnostic> =
-        diagnostics.into_iter().filter(|it| it.is_error() && matches!(it.id, "syntax-error" | "invalid-provider-source")).collect();
+    let broken: Vec<Diagnostic> = diagnostics
+        .into_iter()
+        .filter(|it| it.is_error() && matches!(it.id, "syntax-error" | "invalid-provider-source"))
+        .collect();
     if !broken.is_empty() {
         return Err(Failure::Diagnostics(broken, project.program().sources));
     }
@@ -48,14 +50,19 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         plugin_cache: config.plugin_cache_dir.as_deref(),
         platform: &platform,
     };
-    let mut on_event = |event: InstallEvent| session.ui.line(&event.to_string().replace("OpenTofu", "Mayfly"));
+    let mut on_event =
+        |event: InstallEvent| session.ui.line(&event.to_string().replace("OpenTofu", "Mayfly"));
     let installed = packages::install(&request, &mut on_event);
     if !installed.errors.is_empty() {
         let diagnostics: Vec<Diagnostic> = installed
             .errors
             .iter()
             .map(|error| {
-                Diagnostic::error("provider-install", error.summary(), error.detail().replace("tofu providers", "mayfly providers"))
+                Diagnostic::error(
+                    "provider-install",
+                    error.summary(),
+                    error.detail().replace("tofu providers", "mayfly providers"),
+                )
             })
             .collect();
         return Err(diagnostics.into());
@@ -74,7 +81,12 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn write_locks(session: &Session, args: &InitArgs, before: &Locks, after: &Locks) -> Result<(), Failure> {
+fn write_locks(
+    session: &Session,
+    args: &InitArgs,
+    before: &Locks,
+    after: &Locks,
+) -> Result<(), Failure> {
     let exists = session.system.is_file(Path::new(LOCK_FILE));
     if after == before || (after.providers.is_empty() && !exists) {
         return Ok(());
@@ -82,10 +94,16 @@ fn write_locks(session: &Session, args: &InitArgs, before: &Locks, after: &Locks
     if args.lockfile.as_deref() == Some("readonly") {
         let detail = "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
                       requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
-        return Err(Diagnostic::error("lock-file", "Provider dependency changes detected", detail).into());
+        return Err(
+            Diagnostic::error("lock-file", "Provider dependency changes detected", detail).into()
+        );
     }
     std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
-        Diagnostic::error("lock-file", "Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+        Diagnostic::error(
+            "lock-file",
+            "Failed to save dependency lock file",
+            format!("{LOCK_FILE} cannot be written: {error}."),
+        )
     })?;
     match exists {
         false => session.ui.line(&format!(

@@ -18,7 +18,10 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
         } else if state.outputs.is_empty() {
             let detail = "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your \
                           configuration with the `output` keyword and run `mayfly apply` for it to become available.";
-            session.ui.diagnostics(&[Diagnostic::warning("no-outputs", "No outputs found", detail)], &db::Sources::default());
+            session.ui.diagnostics(
+                &[Diagnostic::warning("no-outputs", "No outputs found", detail)],
+                &db::Sources::default(),
+            );
         } else {
             session.ui.print(&render::outputs(state, args.show_sensitive, &session.ui.out));
         }
@@ -29,7 +32,12 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
             "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
              `mayfly apply`, since the state won't be updated with new output variables until that command is run. There is no output \"{name}\"."
         );
-        return Err(Diagnostic::error("no-such-output", format!("Output {name:?} not found"), detail).into());
+        return Err(Diagnostic::error(
+            "no-such-output",
+            format!("Output {name:?} not found"),
+            detail,
+        )
+        .into());
     };
     if args.raw {
         let text = render::output_raw(&output.value).map_err(|detail| {

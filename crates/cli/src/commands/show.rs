@@ -28,7 +28,11 @@ pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
 
 fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
     let bytes = session.system.read_file(path).map_err(|error| {
-        Diagnostic::error("unreadable-file", "Failed to read the given file as a state or plan file", format!("{}: {error}.", path.display()))
+        Diagnostic::error(
+            "unreadable-file",
+            "Failed to read the given file as a state or plan file",
+            format!("{}: {error}.", path.display()),
+        )
     })?;
     Ok(bytes.starts_with(b"PK"))
 }
@@ -36,8 +40,17 @@ fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
 fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
     let bytes = session.system.read_file(path).unwrap_or_default();
     StateFile::read(&bytes).map_err(|error| {
-        let detail = format!("{} is neither a plan file nor a state file. {}", path.display(), error.detail());
-        Diagnostic::error("unreadable-file", "Failed to read the given file as a state or plan file", detail).into()
+        let detail = format!(
+            "{} is neither a plan file nor a state file. {}",
+            path.display(),
+            error.detail()
+        );
+        Diagnostic::error(
+            "unreadable-file",
+            "Failed to read the given file as a state or plan file",
+            detail,
+        )
+        .into()
     })
 }
 
@@ -50,11 +63,23 @@ fn show_state(session: &Session, args: &ShowArgs, file: &StateFile) -> Result<Ex
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     match args.json {
         true => {
-            let written_by = file.written_by.as_ref().map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
+            let written_by = file
+                .written_by
+                .as_ref()
+                .map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
             let state = (!file.state.is_empty()).then_some(&file.state);
-            session.ui.line(&render::state_json(&render::StateJson { state, written_by: &written_by, schemas: &schemas }));
+            session.ui.line(&render::state_json(&render::StateJson {
+                state,
+                written_by: &written_by,
+                schemas: &schemas,
+            }));
         }
-        false => session.ui.print(&render::state(&file.state, &schemas, args.show_sensitive, &session.ui.out)),
+        false => session.ui.print(&render::state(
+            &file.state,
+            &schemas,
+            args.show_sensitive,
+            &session.ui.out,
+        )),
     }
     Ok(Exit::Success)
 }
@@ -63,12 +88,20 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
     let file = operation::read_plan(session, path)?;
     let loaded = session.load(Some(&file.prior_state.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
-    let view = render::PlanView { plan: &file.plan, schemas: &schemas, show_sensitive: args.show_sensitive };
+    let view = render::PlanView {
+        plan: &file.plan,
+        schemas: &schemas,
+        show_sensitive: args.show_sensitive,
+    };
     match args.json {
         true => {
             let program = loaded.project.program();
             let prior_state = Some(&file.prior_state.state);
-            session.ui.line(&render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) }));
+            session.ui.line(&render::plan_json(&render::PlanJson {
+                view,
+                prior_state,
+                program: Some(&program),
+            }));
         }
         false => session.ui.print(&render::plan(&view, &session.ui.out)),
     }

@@ -12,7 +12,8 @@ use crate::{
 
 pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
-    let targets: Vec<Target> = args.addresses.iter().map(|text| parse_target(text)).collect::<Result<_, _>>()?;
+    let targets: Vec<Target> =
+        args.addresses.iter().map(|text| parse_target(text)).collect::<Result<_, _>>()?;
     for (address, _, instance) in open.file.state.instances() {
         if !targets.is_empty() && !targets.iter().any(|target| target.covers(&address)) {
             continue;
@@ -36,14 +37,26 @@ fn has_id(object: &state::Object, id: &str) -> bool {
 pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
     let address = addr::parse_resource_instance(&args.address).map_err(|error| {
-        Diagnostic::error("invalid-address", "Error parsing instance address", format!("{:?}: {error}", args.address))
+        Diagnostic::error(
+            "invalid-address",
+            "Error parsing instance address",
+            format!("{:?}: {error}", args.address),
+        )
     })?;
     let loaded = session.load(Some(&open.file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
-    match render::resource_instance(&open.file.state, &address, &schemas, args.show_sensitive, &session.ui.out) {
+    match render::resource_instance(
+        &open.file.state,
+        &address,
+        &schemas,
+        args.show_sensitive,
+        &session.ui.out,
+    ) {
         Some(text) => session.ui.print(&text),
         None => {
-            let detail = format!("No instance found for the given address {address}. \"mayfly state list\" shows what there is.");
+            let detail = format!(
+                "No instance found for the given address {address}. \"mayfly state list\" shows what there is."
+            );
             return Err(Diagnostic::error("no-such-instance", "No instance found", detail).into());
         }
     }
@@ -61,5 +74,7 @@ fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenSta
 }
 
 fn parse_target(text: &str) -> Result<Target, Failure> {
-    addr::parse_target(text).map_err(|error| Diagnostic::error("invalid-address", "Invalid address", format!("{text:?}: {error}")).into())
+    addr::parse_target(text).map_err(|error| {
+        Diagnostic::error("invalid-address", "Invalid address", format!("{text:?}: {error}")).into()
+    })
 }

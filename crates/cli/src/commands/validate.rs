@@ -20,7 +20,8 @@ pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failur
         }
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
     };
-    let shown: Vec<Diagnostic> = diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
+    let shown: Vec<Diagnostic> =
+        diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);
     if args.json {
         session.ui.line(&render::validate_json(&shown, &sources));

@@ -12,8 +12,11 @@ pub(crate) fn run(session: &Session, args: &VersionArgs) -> Result<Exit, Failure
     let locks = session.locks()?;
     let platform = Platform::current();
     if args.json {
-        let selections: serde_json::Map<String, serde_json::Value> =
-            locks.providers.iter().map(|(source, lock)| (source.to_string(), lock.version.to_string().into())).collect();
+        let selections: serde_json::Map<String, serde_json::Value> = locks
+            .providers
+            .iter()
+            .map(|(source, lock)| (source.to_string(), lock.version.to_string().into()))
+            .collect();
         let document = serde_json::json!({
             "terraform_version": state::WRITTEN_VERSION,
             "mayfly_version": env!("CARGO_PKG_VERSION"),
@@ -23,7 +26,11 @@ pub(crate) fn run(session: &Session, args: &VersionArgs) -> Result<Exit, Failure
         session.ui.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
         return Ok(Exit::Success);
     }
-    session.ui.line(&format!("Mayfly v{} (OpenTofu v{})", env!("CARGO_PKG_VERSION"), state::WRITTEN_VERSION));
+    session.ui.line(&format!(
+        "Mayfly v{} (OpenTofu v{})",
+        env!("CARGO_PKG_VERSION"),
+        state::WRITTEN_VERSION
+    ));
     session.ui.line(&format!("on {platform}"));
     for (source, lock) in &locks.providers {
         session.ui.line(&format!("+ provider {source} v{}", lock.version));

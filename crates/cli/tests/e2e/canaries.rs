@@ -1,0 +1,327 @@
+//! Canaries: runs with marked secrets in every ephemeral and write-only place, from every origin, and then a search for
+//! them in everything that the runs left: files, archives, both streams, logs, and memory.
+
+use std::fs;
+
+use crate::{
+    bench::{Bench, Ended, Run},
+    search::{Canaries, memory_has},
+};
+
+const EVERYWHERE: &str = include_str!("everywhere.tf");
+const PASSING: &str = include_str!("passing.tf");
+
+/// Puts a secret into the store, for others to read.
+const SEED: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+provider "playground" {
+  store = "../everywhere/.playground"
+}
+variable "stored" {
+  type      = string
+  ephemeral = true
+}
+resource "playground_secret" "stored" {
+  name             = "stored"
+  value_wo         = jsonencode({ member = var.stored })
+  value_wo_version = 1
+}
+"#;
+
+/// A configuration with secrets in every place, and values for it from every origin.
+struct Everywhere {
+    bench: Bench,
+    canaries: Canaries,
+    stored: String,
+    flag: String,
+    environment: String,
+    prompt: String,
+}
+
+fn json_text(text: &str) -> String {
+    serde_json::to_string(text).expect("is text")
+}
+
+impl Everywhere {
+    fn new() -> Everywhere {
+        let bench = Bench::new();
+        let mut canaries = Canaries::new();
+        bench.write("everywhere/main.tf", EVERYWHERE);
+        bench.write("everywhere/passing/main.tf", PASSING);
+        bench.write("seed/main.tf", SEED);
+        let stored = canaries.add("provider");
+        let text = json_text(&canaries.add("terraform.tfvars"));
+        let (inner, key) = (
+            json_text(&canaries.add("nested in tfvars")),
+            json_text(&canaries.add("key in tfvars")),
+        );
+        let tfvars = format!(
+            "from_tfvars = {text}\nstructured = {{\n  inner = {inner}\n  list  = [{inner}, \"plain text\"]\n  map   = {{ {key} = 1234567 }}\n}}\n"
+        );
+        bench.write("everywhere/terraform.tfvars", &tfvars);
+        bench.write(
+            "everywhere/x.auto.tfvars.json",
+            &format!("{{\"from_json\": {}}}", json_text(&canaries.add("tfvars.json"))),
+        );
+        bench.write(
+            "values.tfvars",
+            &format!("from_file = <<EOT\n{}\nEOT\n", canaries.add("-var-file")),
+        );
+        let (flag, environment, prompt) =
+            (canaries.add("-var"), canaries.add("TF_VAR_"), canaries.add("prompt"));
+        let all = Everywhere { bench, canaries, stored, flag, environment, prompt };
+        all.seed();
+        all
+    }
+
+    /// Gives the remote system the secret that it hands out.
+    fn seed(&self) {
+        let stored = format!("-var=stored={}", self.stored);
+        self.bench
+            .mayfly("seed", ["apply", "-auto-approve", "-state=../seed.tfstate"])
+            .arg(stored)
+            .succeeds();
+    }
+
+    /// A command with all values, and what is typed after the secret.
+    fn run(&self, arguments: &[&str], typed: &str) -> Run {
+        let plain = self.bench.mayfly("everywhere", arguments);
+        plain
+            .arg("-var-file=../values.tfvars")
+            .arg(format!("-var=from_flag={}", self.flag))
+            .env("TF_VAR_from_environment", &self.environment)
+            .env("TF_LOG", "TRACE")
+            .input(&format!("{}\n{typed}", self.prompt))
+    }
+
+    /// Learns the secrets that providers chose, which a provisioner wrote where nobody searches.
+    fn learn(&mut self, outside: &tempfile::TempDir) {
+        for origin in ["random", "lease"] {
+            let secret = fs::read_to_string(outside.path().join(origin)).expect("was written");
+            self.canaries.know(origin, &secret);
+        }
+    }
+
+    #[track_caller]
+    fn check(&self, ended: Ended) -> Ended {
+        self.canaries.assert_not_printed(&ended);
+        self.canaries.assert_not_written(&self.bench);
+        ended
+    }
+}
+
+#[test]
+fn no_command_prints_or_writes_a_secret() {
+    let mut all = Everywhere::new();
+    let outside = tempfile::tempdir().expect("a directory can be made");
+    let to = format!("-var=outside={}", outside.path().display());
+    all.check(all.bench.mayfly("everywhere", ["validate"]).env("TF_LOG", "TRACE").succeeds());
+    all.check(all.run(&["plan", "-out=plan.bin", &to], "").succeeds()).shows(&["Plan: 7 to add"]);
+    all.check(all.bench.mayfly("everywhere", ["show", "plan.bin"]).succeeds());
+    all.check(all.bench.mayfly("everywhere", ["show", "-json", "plan.bin"]).succeeds());
+    // A saved plan asks no questions.
+    let saved = all.run(&["apply", "plan.bin"], "").env("TF_VAR_from_prompt", &all.prompt);
+    let applied = all.check(saved.succeeds());
+    applied.shows(&[
+        "(output suppressed due to ephemeral value in config)",
+        "Apply complete! Resources: 7 added",
+    ]);
+    all.learn(&outside);
+    let applied = all.check(applied);
+    applied.lacks(&["Kanarek"]);
+    let planned = all.check(all.run(&["plan", "-detailed-exitcode", &to], "").end());
+    assert_eq!(planned.code, 0, "{}", planned.printed());
+    all.check(
+        all.run(&["plan", "-json", "-input=false", &to], "")
+            .env("TF_VAR_from_prompt", &all.prompt)
+            .succeeds(),
+    )
+    .json_lines();
+    all.check(all.run(&["apply", "-auto-approve", "-var=secrets_version=2", &to], "").succeeds())
+        .shows(&["4 changed"]);
+    for arguments in
+        [&["show"][..], &["show", "-json"], &["output"], &["output", "-json"], &["state", "list"]]
+    {
+        all.check(all.bench.mayfly("everywhere", arguments).succeeds());
+    }
+    all.check(
+        all.bench.mayfly("everywhere", ["state", "show", "playground_vault.vault"]).succeeds(),
+    )
+    .shows(&["(write-only attribute)"]);
+    let typed = "var.from_flag\nlocal.mixed\nmodule.passing.secret\njsonencode(var.structured)\nplayground_vault.vault\n";
+    all.check(
+        all.run(&["console", &to], "")
+            .env("TF_VAR_from_prompt", &all.prompt)
+            .input(typed)
+            .succeeds(),
+    )
+    .shows(&["(ephemeral value)"]);
+    all.check(all.run(&["destroy", &to, "-var=secrets_version=2"], "yes\n").succeeds())
+        .shows(&["7 destroyed"]);
+    let ledger = all.bench.ledger("everywhere");
+    for kind in ["playground_secret", "playground_random", "playground_lease"] {
+        assert!(ledger.count("opened", kind) > 0, "{kind}");
+        assert_eq!(ledger.count("opened", kind), ledger.count("closed", kind), "{kind}");
+    }
+    all.bench.assert_no_orphans("everywhere");
+}
+
+#[test]
+fn a_failing_provisioner_shows_its_output_without_the_secrets() {
+    let all = Everywhere::new();
+    let script = r#"
+variable "short" {
+  type      = string
+  default   = "plain"
+  ephemeral = true
+}
+resource "terraform_data" "failing" {
+  provisioner "local-exec" {
+    command     = "echo visible; printf '%s' \"$SECRET\" | tee /dev/stderr; echo; printf '%s' \"x$SECRET\" | base64 -w0; printf '%s' \"$SECRET\" | od -An -tx1 | tr -d ' \\n'; echo '${var.from_flag}'; exit 7"
+    environment = { SECRET = "${var.from_flag}${local.mixed["b"]}${jsonencode(var.structured)}" }
+  }
+}
+"#;
+    all.bench.write("everywhere/failing.tf", script);
+    let ended = all.check(all.run(&["apply", "-auto-approve"], "").fails());
+    ended.shows(&["Error: local-exec provisioner error", "exit status 7", "visible"]);
+    ended.shows(&["Closing complete after"]);
+    assert!(
+        all.bench.state("everywhere").to_string().contains("\"tainted\""),
+        "the object is tainted"
+    );
+    // A secret that is too short to be found again takes the whole output with it.
+    let brief = script.replace("'${var.from_flag}'", "'${var.short}'");
+    all.bench.write("everywhere/failing.tf", &brief);
+    let ended = all.check(all.run(&["apply", "-auto-approve", "-var=short=Abc"], "").fails());
+    ended.shows(&["exit status 7", "too short"]);
+    ended.lacks(&["visible", "Abc"]);
+}
+
+/// An ephemeral resource whose opening is wanted, with a name that there is no secret of.
+fn missing(name: &str) -> String {
+    let condition = "lifecycle {\n    postcondition {\n      condition     = self.value != \"\"\n      error_message = \"Empty.\"\n    }\n  }";
+    format!("ephemeral \"playground_secret\" \"x\" {{\n  name = {name}\n  {condition}\n}}\n")
+}
+
+#[test]
+fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
+    let cases = [
+        (missing("var.from_flag"), "has no secret named \"(redacted)"),
+        (missing("jsonencode({ k = var.structured })"), "has no secret named"),
+        (missing("base64encode(\"x${var.from_json}\")"), "has no secret named"),
+        (
+            "ephemeral \"playground_random\" \"x\" {\n  lifecycle {\n    precondition {\n      condition     = var.from_prompt == \"\"\n      error_message = \"It is ${var.from_prompt}.\"\n    }\n  }\n}\n".into(),
+            "precondition failed",
+        ),
+        (
+            "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    precondition {\n      condition     = local.mixed[\"b\"] == \"other\"\n      error_message = \"It differs.\"\n    }\n  }\n}\n".into(),
+            "It differs.",
+        ),
+        ("resource \"playground_secret\" \"x\" {\n  name     = \"x\"\n  value_wo = tonumber(var.from_tfvars)\n}\n".into(), "Error: Invalid function argument"),
+        ("provider \"playground\" {\n  alias   = \"x\"\n  address = var.from_environment\n}\nresource \"playground_secret\" \"x\" {\n  provider = playground.x\n  name     = \"x\"\n}\n".into(), "Error: "),
+        ("resource \"playground_secret\" \"x\" {\n  name = var.from_file\n}\n".into(), "write-only"),
+        ("output \"x\" {\n  value = local.mixed\n}\n".into(), "ephemeral"),
+    ];
+    let all = Everywhere::new();
+    for (text, expected) in cases {
+        let text: String = text;
+        all.bench.write("everywhere/case.tf", &text);
+        let ended = all.run(&["apply", "-auto-approve"], "").end();
+        assert_eq!(ended.code, 1, "{text}:\n{}", ended.printed());
+        all.canaries.assert_not_printed(&ended);
+        ended.shows(&[expected]);
+        // Names are no secrets to the playground, so it writes them down.
+        let _written_by_the_provider = fs::remove_dir_all(all.bench.path("everywhere/.playground"));
+        all.canaries.assert_not_written(&all.bench);
+        all.seed();
+    }
+}
+
+#[test]
+fn a_provider_that_crashes_reveals_nothing() {
+    for fault in [
+        r#"{"on": "create", "kind": "panic", "type": "playground_vault"}"#,
+        r#"{"on": "create", "kind": "die", "type": "playground_vault", "late": true}"#,
+        r#"{"on": "plan", "kind": "die", "type": "playground_database"}"#,
+        r#"{"on": "create", "kind": "write_only", "type": "playground_vault"}"#,
+        r#"{"on": "open", "kind": "inconsistent", "type": "playground_secret"}"#,
+    ] {
+        let all = Everywhere::new();
+        let ended = all
+            .check(all.run(&["apply", "-auto-approve"], "").env("PLAYGROUND_FAULT", fault).fails());
+        ended.shows(&["Error: "]);
+        all.bench.assert_no_orphans("everywhere");
+    }
+}
+
+/// An output that does not fit into a pipe, printed after everything else.
+const LONG: &str = "output \"long\" {\n  value = join(\"\", [for i in range(1000) : \"memory can be read here, for this text is no secret, and it is long enough that a pipe of the usual size cannot hold a thousand times of it, which is more than a hundred kilobytes\"])\n}\n";
+
+#[test]
+fn after_the_last_close_nothing_is_left_in_memory() {
+    let mut all = Everywhere::new();
+    all.bench.write("everywhere/long.tf", LONG);
+    let outside = tempfile::tempdir().expect("a directory can be made");
+    let to = format!("-var=outside={}", outside.path().display());
+    let apply = all.run(&["apply", "-auto-approve", &to], "");
+    let started = apply.start_paused_at(Some("\nOutputs:\n"));
+    started.wait_for("\nOutputs:\n");
+    all.learn(&outside);
+    let Some(found) = all.canaries.in_memory(started.pid()) else {
+        eprintln!("skipped: the memory of another process cannot be read here");
+        return;
+    };
+    assert_eq!(
+        memory_has(started.pid(), "memory can be read here"),
+        Some(true),
+        "the search sees what is there"
+    );
+    started.resume();
+    all.check(started.end().exits(0));
+    assert!(found.is_empty(), "in memory: {found:#?}");
+}
+
+#[test]
+fn while_a_plan_waits_for_approval_what_providers_gave_is_gone() {
+    let all = Everywhere::new();
+    // One answer, and the question for approval stays open.
+    let mut started = all
+        .bench
+        .mayfly("everywhere", ["apply", "-var-file=../values.tfvars"])
+        .arg(format!("-var=from_flag={}", all.flag))
+        .env("TF_VAR_from_environment", &all.environment)
+        .start();
+    started.types(&all.prompt);
+    started.wait_for("Only 'yes' will be accepted");
+    let from_providers = all.canaries.of(&["provider"]);
+    if let Some(found) = from_providers.in_memory(started.pid()) {
+        assert!(found.is_empty(), "in memory: {found:#?}");
+    }
+    started.types("no");
+    all.check(started.end().exits(1));
+}
+
+#[test]
+fn a_killed_process_leaves_no_dump() {
+    use rustix::process::Signal;
+    for signal in [Signal::ABORT, Signal::TERM, Signal::KILL] {
+        let all = Everywhere::new();
+        all.bench.write(
+            "everywhere/sleeping.tf",
+            "resource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command     = \"touch ../sleeping; sleep 1\"\n    environment = { SECRET = \"${var.from_flag}${local.mixed[\"b\"]}\" }\n  }\n}\n",
+        );
+        let started = all.run(&["apply", "-auto-approve"], "").start();
+        let marker = all.bench.path("sleeping");
+        started.wait_until("the provisioner runs", || marker.exists());
+        started.signal(signal);
+        let ended = all.check(started.end());
+        assert_ne!(ended.code, 0);
+        all.bench.assert_no_orphans("everywhere");
+        all.canaries.assert_not_written(&all.bench);
+    }
+}

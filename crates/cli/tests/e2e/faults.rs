@@ -1,0 +1,317 @@
+//! Providers that fail, hang or die while something is open: the close is tried, the command ends in bounded time with a
+//! clear error, and no process is left.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+
+use crate::bench::{Bench, Ended};
+
+/// A lease feeds a resource of another process, and one of its own.
+fn main_with(lease: &str, other: &str, own: &str) -> String {
+    format!(
+        r#"
+terraform {{
+  required_providers {{
+    playground = {{ source = "registry.opentofu.org/mayfly/playground" }}
+  }}
+}}
+provider "playground" {{
+  store = ".playground"
+}}
+provider "playground" {{
+  alias      = "other"
+  store      = ".playground"
+  auth_token = ephemeral.playground_lease.lease.data["auth_token"]
+}}
+ephemeral "playground_lease" "lease" {{
+  path = "p"
+  {lease}
+}}
+resource "playground_parameter" "other" {{
+  provider         = playground.other
+  name             = "other"
+  type             = "SecureString"
+  value_wo         = ephemeral.playground_lease.lease.data["auth_token"]
+  value_wo_version = 1
+  {other}
+}}
+resource "playground_parameter" "own" {{
+  name             = "own"
+  type             = "SecureString"
+  value_wo         = ephemeral.playground_lease.lease.data["auth_token"]
+  value_wo_version = 1
+  {own}
+}}
+"#
+    )
+}
+
+fn fault(on: &str, kind: &str) -> String {
+    format!("fault = {{ on = \"{on}\", kind = \"{kind}\" }}")
+}
+
+const OPENING: &str = "ephemeral.playground_lease.lease: Opening...";
+const CLOSING: &str = "ephemeral.playground_lease.lease: Closing...";
+
+/// What happens to the lease at the side of the provider.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Close {
+    /// Each open has its close.
+    Done,
+    /// The close was called, and the provider failed to do it or to answer.
+    Called,
+    /// The process that could close it is gone, or it was never open.
+    Impossible,
+}
+
+struct Case {
+    what: &'static str,
+    lease: String,
+    other: String,
+    own: String,
+    shows: &'static [&'static str],
+    close: Close,
+}
+
+impl Case {
+    fn new(what: &'static str, shows: &'static [&'static str], close: Close) -> Case {
+        Case { what, lease: String::new(), other: String::new(), own: String::new(), shows, close }
+    }
+}
+
+#[track_caller]
+fn check(case: &Case) -> Ended {
+    let bench = Bench::with_main(&main_with(&case.lease, &case.other, &case.own));
+    let ended = bench.mayfly(".", ["apply", "-auto-approve"]).end();
+    println!("{}: {:?}\n{}", case.what, ended.elapsed, ended.printed());
+    assert_eq!(ended.code, 1, "{}", case.what);
+    ended.shows(&["Error: "]);
+    ended.shows(&[OPENING]);
+    ended.shows(case.shows);
+    assert!(ended.elapsed < Duration::from_secs(25), "{} took {:?}", case.what, ended.elapsed);
+    let ledger = bench.ledger(".");
+    let (opened, closed) =
+        (ledger.count("opened", "playground_lease"), ledger.count("closed", "playground_lease"));
+    let called = ledger.calls("close", "playground_lease");
+    match case.close {
+        Close::Done => {
+            assert_eq!((opened, called), (closed, closed), "{}: each open has one close", case.what)
+        }
+        Close::Called => {
+            assert!(called > 0 && called == opened, "{}: {called} closes of {opened}", case.what)
+        }
+        Close::Impossible => {}
+    }
+    if case.close != Close::Impossible {
+        ended.shows(&[CLOSING]);
+    }
+    bench.assert_no_orphans(".");
+    // The lock was given back, and what is written is a whole state.
+    if bench.path("terraform.tfstate").exists() {
+        assert_eq!(bench.state(".")["version"], 4);
+    }
+    assert!(
+        !bench.path(".terraform.tfstate.lock.info").exists(),
+        "{}: the lock is left",
+        case.what
+    );
+    ended
+}
+
+#[test]
+fn a_call_that_fails_is_followed_by_the_close() {
+    for (on, kind) in [
+        ("plan", "fail"),
+        ("create", "fail"),
+        ("create", "panic"),
+        ("create", "inconsistent"),
+        ("plan", "write_only"),
+    ] {
+        check(&Case {
+            other: fault(on, kind),
+            ..Case::new("another process fails", &[CLOSING], Close::Done)
+        });
+        check(&Case {
+            own: fault(on, kind),
+            ..Case::new("the same process fails", &[CLOSING], Close::Done)
+        });
+    }
+    check(&Case {
+        lease: fault("open", "fail"),
+        ..Case::new("open fails", &["Provoked fault"], Close::Impossible)
+    });
+    check(&Case {
+        lease: fault("open", "null"),
+        ..Case::new("open gives nothing", &["Provider produced null object"], Close::Done)
+    });
+    check(&Case {
+        lease: fault("open", "unknown"),
+        ..Case::new("open gives unknowns", &["not wholly known"], Close::Done)
+    });
+    check(&Case {
+        lease: fault("open", "inconsistent"),
+        ..Case::new("open gives something else", &["invalid ephemeral"], Close::Done)
+    });
+    check(&Case {
+        lease: fault("close", "fail"),
+        ..Case::new("close fails", &["Provoked fault"], Close::Called)
+    });
+}
+
+#[test]
+fn a_process_that_dies_is_followed_by_the_close_of_what_others_hold() {
+    for on in ["plan", "create"] {
+        check(&Case {
+            other: fault(on, "die"),
+            ..Case::new("another process dies", &[CLOSING, "Plugin did not respond"], Close::Done)
+        });
+        check(&Case {
+            own: fault(on, "die"),
+            ..Case::new(
+                "the process that opened dies",
+                &["Plugin did not respond"],
+                Close::Impossible,
+            )
+        });
+    }
+    for on in ["open", "close"] {
+        check(&Case {
+            lease: fault(on, "die"),
+            ..Case::new(
+                "it dies on a call about the lease",
+                &["Plugin did not respond"],
+                Close::Impossible,
+            )
+        });
+    }
+}
+
+#[test]
+fn a_renewal_that_fails_or_dies_fails_its_users_and_closes() {
+    let slow =
+        |kind: &str| format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", kind));
+    // While this one is created, the renewal is due.
+    let latency = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
+    check(&Case {
+        lease: slow("fail"),
+        other: latency.into(),
+        ..Case::new("renewal fails", &["Renewing...", "Provoked fault"], Close::Done)
+    });
+    check(&Case {
+        lease: slow("die"),
+        other: latency.into(),
+        ..Case::new("renewal kills", &["Renewing...", "Plugin did not respond"], Close::Impossible)
+    });
+}
+
+#[test]
+fn a_renewal_that_hangs_does_not_keep_the_command() {
+    let lease = format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", "hang"));
+    let latency = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
+    check(&Case {
+        lease,
+        other: latency.into(),
+        ..Case::new("renewal hangs", &["Renewing...", "Closing..."], Close::Called)
+    });
+}
+
+#[test]
+fn a_close_that_hangs_is_given_up() {
+    let ended = check(&Case {
+        lease: "fault = { on = \"close\", kind = \"hang\", after = 1 }".into(),
+        ..Case::new(
+            "close hangs",
+            &["Closing ephemeral resource timed out", "timed out on closing after 10s"],
+            Close::Called,
+        )
+    });
+    ended.shows(&["Creation complete"]);
+}
+
+#[test]
+fn a_call_that_hangs_ends_with_the_second_interrupt_and_the_close() {
+    for (on, own) in [("create", false), ("plan", true), ("open", false)] {
+        let (mut lease, mut other, mut mine) = (String::new(), String::new(), String::new());
+        match (on, own) {
+            ("open", _) => lease = fault(on, "hang"),
+            (_, true) => mine = fault(on, "hang"),
+            _ => other = fault(on, "hang"),
+        }
+        let bench = Bench::with_main(&main_with(&lease, &other, &mine));
+        let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
+        let hangs = || {
+            bench.path(".playground/ledger.jsonl").exists()
+                && bench.ledger(".").0.iter().any(|it| it.event == "faulted")
+        };
+        run.wait_until("the call hangs", hangs);
+        run.interrupt();
+        run.wait_for("Interrupt received.");
+        run.interrupt();
+        run.wait_for("Two interrupts received.");
+        let interrupted = std::time::Instant::now();
+        let ended = run.end();
+        assert!(
+            interrupted.elapsed() < Duration::from_secs(8),
+            "{on}: {:?}",
+            interrupted.elapsed()
+        );
+        assert_eq!(ended.code, 1);
+        ended.shows(&["Error: "]);
+        let ledger = bench.ledger(".");
+        assert_eq!(
+            ledger.count("opened", "playground_lease"),
+            ledger.count("closed", "playground_lease"),
+            "{on}:\n{}",
+            ended.printed()
+        );
+        if on != "open" {
+            ended.shows(&[CLOSING]);
+        }
+        bench.assert_no_orphans(".");
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_stop_ends_with_the_first_interrupt() {
+    let bench = Bench::with_main(&main_with("", &fault("create", "wait"), ""));
+    let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
+    run.wait_for("playground_parameter.other: Creating...");
+    run.interrupt();
+    let ended = run.end().exits(1);
+    ended.shows(&["Interrupt received.", CLOSING]);
+    ended.shows(&["Error: Provoked fault"]);
+    assert!(ended.elapsed < Duration::from_secs(8));
+    bench.assert_no_orphans(".");
+}
+
+#[test]
+fn a_provider_that_somebody_kills_is_an_error_and_what_others_hold_is_closed() {
+    let bench = Bench::with_main(&main_with("", &fault("create", "hang"), ""));
+    let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
+    run.wait_for("playground_parameter.other: Creating...");
+    let faulted =
+        || bench.ledger(".").0.into_iter().find(|it| it.event == "faulted" && it.rpc == "create");
+    run.wait_until("the call hangs", || faulted().is_some());
+    let pid = faulted().expect("was seen").pid;
+    let _ =
+        rustix::process::kill_process(Pid::from_raw(pid as i32).expect("is a pid"), Signal::KILL);
+    let ended = run.end().exits(1);
+    ended.shows(&[CLOSING, "Error: Plugin did not respond"]);
+    let ledger = bench.ledger(".");
+    assert_eq!(
+        ledger.count("opened", "playground_lease"),
+        ledger.count("closed", "playground_lease")
+    );
+    bench.assert_no_orphans(".");
+}
+
+#[test]
+fn providers_end_when_the_program_is_killed() {
+    let bench = Bench::with_main(&main_with("", &fault("create", "hang"), ""));
+    let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
+    run.wait_for("playground_parameter.other: Creating...");
+    run.signal(Signal::KILL);
+    run.end();
+    bench.assert_no_orphans(".");
+}

@@ -1,0 +1,18 @@
+//! The real executable from end to end: real processes, files, signals and prompts.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the tests look at processes, files and clocks, and say what they skip"
+)]
+
+mod bench;
+mod canaries;
+mod commands;
+mod examples;
+mod faults;
+mod interrupts;
+mod saved_plans;
+mod search;
+mod terraform;

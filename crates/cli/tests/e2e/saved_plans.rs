@@ -1,0 +1,295 @@
+//! Saved plans: which variables they want again, what is in the file, and which files are refused.
+
+use std::{fs, io::Read};
+
+use crate::{
+    bench::{Bench, Ended},
+    search::Canaries,
+};
+
+const MAIN: &str = r#"
+terraform {
+  required_providers {
+    playground = {
+      source = "registry.opentofu.org/mayfly/playground"
+    }
+  }
+}
+
+variable "token" {
+  type      = string
+  ephemeral = true
+}
+
+variable "optional" {
+  type      = string
+  default   = "the default"
+  ephemeral = true
+}
+
+variable "plain" {
+  type    = string
+  default = "plain"
+}
+
+ephemeral "playground_random" "value" {}
+
+resource "playground_secret" "s" {
+  name             = var.plain
+  value_wo         = "${var.token} ${var.optional} ${ephemeral.playground_random.value.result}"
+  value_wo_version = 1
+}
+
+resource "terraform_data" "seen" {
+  provisioner "local-exec" {
+    command     = "printf '%s/%s' \"$TOKEN\" \"$OPTIONAL\" > ../seen"
+    environment = { TOKEN = var.token, OPTIONAL = var.optional }
+  }
+}
+"#;
+
+struct Planned {
+    bench: Bench,
+}
+
+impl Planned {
+    fn with(arguments: &[&str]) -> Planned {
+        let bench = Bench::new();
+        bench.write("c/main.tf", MAIN);
+        bench
+            .mayfly("c", ["plan", "-out=plan.bin"].iter().chain(arguments))
+            .succeeds()
+            .shows(&["Saved the plan to: plan.bin", "apply \"plan.bin\""]);
+        Planned { bench }
+    }
+
+    fn apply(&self, arguments: &[&str]) -> Ended {
+        self.bench.mayfly("c", ["apply"].iter().chain(arguments).chain(&["plan.bin"])).end()
+    }
+
+    /// What the provisioner saw.
+    fn seen(&self) -> Option<String> {
+        fs::read_to_string(self.bench.path("seen")).ok()
+    }
+
+    /// Applies a plan that must be refused, and that must not have done anything.
+    #[track_caller]
+    fn refused(&self, arguments: &[&str], parts: &[&str]) {
+        let ended = self.apply(arguments).exits(1);
+        ended.shows(parts);
+        assert_eq!(self.seen(), None, "nothing is done");
+        assert_eq!(self.bench.ledger("c").count("created", "playground_secret"), 0);
+        assert!(!self.bench.path("c/terraform.tfstate").exists(), "nothing is written");
+    }
+}
+
+#[test]
+fn an_ephemeral_variable_that_was_set_must_be_given_again_and_may_differ() {
+    let planned = Planned::with(&["-var=token=first"]);
+    planned.refused(&[], &["No value for required variable", "token"]);
+    planned.refused(&["-input=false"], &["No value for required variable", "token"]);
+    planned.apply(&["-var=token=second"]).exits(0).shows(&["Apply complete! Resources: 2 added"]);
+    assert_eq!(planned.seen().as_deref(), Some("second/the default"));
+}
+
+#[test]
+fn one_with_a_default_that_was_set_must_be_given_again_too() {
+    let planned = Planned::with(&["-var=token=first", "-var=optional=other"]);
+    planned.refused(&["-var=token=first"], &["No value for required variable", "optional"]);
+    planned.apply(&["-var=token=first", "-var=optional=third"]).exits(0);
+    assert_eq!(planned.seen().as_deref(), Some("first/third"));
+}
+
+#[test]
+fn the_values_come_from_where_they_always_come_from() {
+    let planned = Planned::with(&["-var=token=first"]);
+    let ended = planned
+        .bench
+        .mayfly("c", ["apply", "plan.bin"])
+        .env("TF_VAR_token", "from the environment")
+        .end()
+        .exits(0);
+    ended.lacks(&["Enter a value"]);
+    assert_eq!(planned.seen().as_deref(), Some("from the environment/the default"));
+}
+
+#[test]
+fn a_variable_that_is_not_ephemeral_may_be_given_again_and_not_differ() {
+    let planned = Planned::with(&["-var=token=t", "-var=plain=blue"]);
+    planned.refused(
+        &["-var=token=t", "-var=plain=red"],
+        &["Mismatch between input and plan variable value", "plain"],
+    );
+    planned.apply(&["-var=token=t", "-var=plain=blue"]).exits(0);
+}
+
+#[test]
+fn the_file_holds_what_the_specification_says_and_no_secret() {
+    let mut canaries = Canaries::new();
+    let token = format!("-var=token={}", canaries.add("token"));
+    let planned = Planned::with(&[&token]);
+    canaries.assert_not_written(&planned.bench);
+    let bytes = planned.bench.read("c/plan.bin");
+    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(&bytes)).expect("a plan is a zip");
+    let mut names: Vec<String> =
+        zip.file_names().map(|it| it.expect("is text").into_owned()).collect();
+    names.sort();
+    let mut tfplan = Vec::new();
+    zip.by_name("tfplan").expect("is there").read_to_end(&mut tfplan).expect("unpacks");
+    let names: Vec<&str> =
+        names.iter().map(String::as_str).filter(|it| *it != ".terraform.lock.hcl").collect();
+    assert_eq!(
+        names,
+        ["tfconfig/m-/main.tf", "tfconfig/modules.json", "tfplan", "tfstate", "tfstate-prev"]
+    );
+    // Of the ephemeral resource, the address; the word is there once.
+    let address = b"ephemeral.playground_random.value";
+    assert_eq!(tfplan.windows(address.len()).filter(|it| it == address).count(), 1);
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &fs::metadata(planned.bench.path("c/plan.bin")).expect("is there").permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+
+    planned.bench.mayfly("c", ["show", "plan.bin"]).succeeds().shows(&[
+        "playground_secret.s will be created",
+        "(write-only attribute)",
+        "Plan: 2 to add",
+    ]);
+    let shown = planned.bench.mayfly("c", ["show", "-json", "plan.bin"]).succeeds();
+    let plan = shown.json();
+    let changes = plan["resource_changes"].as_array().expect("a list");
+    let addresses: Vec<&str> = changes.iter().filter_map(|it| it["address"].as_str()).collect();
+    assert_eq!(addresses, ["playground_secret.s", "terraform_data.seen"]);
+    let variables =
+        plan["variables"].as_object().unwrap_or_else(|| panic!("an object in {plan:#}"));
+    assert!(!variables.contains_key("token"), "{variables:?}");
+    assert_eq!(variables["plain"]["value"], "plain");
+    assert_eq!(changes[0]["change"]["after"]["value_wo"], serde_json::Value::Null);
+    assert_eq!(plan["configuration"]["root_module"]["variables"]["token"]["ephemeral"], true);
+    canaries.assert_not_printed(&shown);
+}
+
+#[test]
+fn a_plan_is_for_one_version_of_one_state() {
+    let planned = Planned::with(&["-var=token=t"]);
+    let bench = &planned.bench;
+    // Somebody else was faster.
+    bench.mayfly("c", ["apply", "-auto-approve", "-var=token=other"]).succeeds();
+    planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan is stale"]);
+    bench.mayfly("c", ["plan", "-out=plan.bin", "-var=token=t", "-var=plain=p2"]).succeeds();
+    // A later serial of the same lineage.
+    let state = String::from_utf8(bench.read("c/terraform.tfstate")).expect("is text");
+    let serial = bench.state("c")["serial"].as_u64().expect("has a serial");
+    let next =
+        state.replace(&format!("\"serial\": {serial}"), &format!("\"serial\": {}", serial + 1));
+    assert_ne!(state, next);
+    bench.write("c/terraform.tfstate", &next);
+    planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan is stale"]);
+    // Another lineage.
+    let lineage = bench.state("c")["lineage"].as_str().expect("has a lineage").to_owned();
+    bench.write("c/terraform.tfstate", &state.replace(&lineage, &uuid::Uuid::new_v4().to_string()));
+    planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan does not match the given state"]);
+    // The one that it was made for.
+    bench.write("c/terraform.tfstate", &state);
+    planned.apply(&["-var=token=t"]).exits(0);
+    // Once only.
+    planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan is stale"]);
+}
+
+#[test]
+fn a_plan_for_another_workspace_or_configuration_is_refused() {
+    let planned = Planned::with(&["-var=token=t"]);
+    let ended = planned
+        .bench
+        .mayfly("c", ["apply", "-var=token=t", "plan.bin"])
+        .env("TF_WORKSPACE", "blue")
+        .fails();
+    ended.shows(&["workspace", "blue"]);
+    planned.bench.write("c/main.tf", &MAIN.replace("../seen", "../seen2"));
+    planned.refused(&["-var=token=t"], &["Saved plan does not match the configuration"]);
+    planned.bench.write("c/main.tf", MAIN);
+    planned.bench.write("c/more.tf", "locals {\n  more = 1\n}\n");
+    planned.refused(&["-var=token=t"], &["Saved plan does not match the configuration"]);
+    fs::remove_file(planned.bench.path("c/more.tf")).expect("can be removed");
+    planned
+        .bench
+        .mayfly("c", ["destroy", "plan.bin"])
+        .fails()
+        .shows(&["Destroy can't be called with a plan file"]);
+    planned.apply(&["-var=token=t"]).exits(0);
+}
+
+#[test]
+fn a_damaged_file_is_an_error_and_changes_nothing() {
+    let planned = Planned::with(&["-var=token=t"]);
+    let whole = planned.bench.read("c/plan.bin");
+    let path = planned.bench.path("c/plan.bin");
+    let damaged = |bytes: &[u8]| {
+        fs::write(&path, bytes).expect("can be written");
+        planned.refused(&["-var=token=t"], &["Error: Failed to load plan file"]);
+    };
+    for length in [0, 1, 30, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
+        damaged(&whole[..length]);
+    }
+    for step in 1..12 {
+        let mut flipped = whole.clone();
+        flipped[whole.len() * step / 12] ^= 1 << (step % 8);
+        damaged(&flipped);
+    }
+    damaged(b"not a plan at all");
+    damaged(&zip_of(&[("hello", b"world")]));
+    damaged(&zip_of(&[("../escape", b"world"), ("tfplan", b"")]));
+    damaged(&zip_of(&[
+        ("tfplan", b"\xff\xff\xff\xff"),
+        ("tfstate", b"{}"),
+        ("tfstate-prev", b"{}"),
+    ]));
+    fs::write(&path, &whole).expect("can be written");
+    planned.apply(&["-var=token=t"]).exits(0);
+}
+
+fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    use std::io::Write;
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default().unix_permissions(0o600))
+            .expect("starts");
+        zip.write_all(content).expect("is written");
+    }
+    zip.finish().expect("ends").into_inner()
+}
+
+#[test]
+fn a_plan_to_destroy_can_be_saved_too() {
+    let planned = Planned::with(&["-var=token=t"]);
+    planned.apply(&["-var=token=t"]).exits(0);
+    planned
+        .bench
+        .mayfly("c", ["plan", "-destroy", "-out=plan.bin", "-var=token=t"])
+        .succeeds()
+        .shows(&["Plan: 0 to add, 0 to change, 2 to destroy."]);
+    planned.apply(&["-var=token=t"]).exits(0).shows(&["2 destroyed"]);
+    let ledger = planned.bench.ledger("c");
+    assert_eq!(ledger.count("deleted", "playground_secret"), 1);
+    assert_eq!(
+        ledger.count("opened", "playground_random"),
+        ledger.count("closed", "playground_random")
+    );
+}
+
+#[test]
+fn applying_a_saved_plan_opens_again_and_asks_nothing() {
+    let planned = Planned::with(&["-var=token=t"]);
+    let applied = planned.apply(&["-var=token=t"]).exits(0);
+    applied.shows(&[
+        "ephemeral.playground_random.value: Opening...",
+        "playground_secret.s: Creating...",
+        "ephemeral.playground_random.value: Closing complete",
+    ]);
+    applied.lacks(&["Enter a value", "will be created"]);
+    let ledger = planned.bench.ledger("c");
+    assert_eq!(
+        (ledger.count("opened", "playground_random"), ledger.count("closed", "playground_random")),
+        (2, 2)
+    );
+}

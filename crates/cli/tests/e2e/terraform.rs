@@ -1,0 +1,213 @@
+//! The same configurations under the real `terraform`, where it is installed: the same plans, and each reads the state
+//! that the other wrote.
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+
+use serde_json::Value as Json;
+
+use crate::{
+    bench::{Bench, Run},
+    search::Canaries,
+};
+
+const MAIN: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "secret" {
+  type      = string
+  ephemeral = true
+}
+variable "generation" {
+  type    = number
+  default = 1
+}
+ephemeral "playground_random" "value" {}
+resource "playground_secret" "s" {
+  name             = "s"
+  description      = "generation ${var.generation}"
+  value_wo         = var.secret
+  value_wo_version = var.generation
+}
+resource "playground_vault" "v" {
+  name            = "v"
+  secrets_version = var.generation
+  secret_wo       = var.secret
+  codes_wo        = [var.secret]
+  any_wo          = { inside = ephemeral.playground_random.value.result }
+  login           = { user = "u", password_wo = var.secret }
+  logins          = [{ user = "a", password_wo = var.secret }, { user = "b" }]
+  logins_by_role  = { admin = { user = "u", password_wo = var.secret } }
+  primary {
+    name     = "p"
+    token_wo = var.secret
+  }
+  replica {
+    name = "r0"
+  }
+  region "eu" {
+    name     = "e"
+    token_wo = var.secret
+  }
+  fallback {
+    token_wo = var.secret
+  }
+}
+resource "playground_parameter" "p" {
+  for_each = toset(["a", "b"])
+  name     = "p-${each.key}"
+  type     = "String"
+  value    = playground_secret.s.arn
+}
+resource "terraform_data" "d" {
+  count = 2
+  input = { index = count.index, arn = playground_secret.s.arn }
+}
+data "playground_secret" "found" {
+  secret_id = playground_secret.s.id
+}
+output "arn" {
+  value = playground_secret.s.arn
+}
+output "hidden" {
+  value     = data.playground_secret.found.arn
+  sensitive = true
+}
+"#;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Program {
+    Mayfly,
+    Terraform,
+}
+
+use Program::{Mayfly, Terraform};
+
+/// A bench in which both programs find the playground.
+struct Both {
+    bench: Bench,
+    canaries: Canaries,
+    secret: String,
+}
+
+impl Both {
+    /// None where there is no `terraform`.
+    fn new() -> Option<Both> {
+        if Command::new("terraform").arg("version").output().is_err() {
+            eprintln!("skipped: terraform is not on PATH");
+            return None;
+        }
+        let bench = Bench::with_main(MAIN);
+        let source = providers::playground::SOURCE;
+        let folder = bench.path("plugins");
+        bench.write(
+            "plugins/terraform-provider-playground",
+            &format!(
+                "#!/bin/sh\nexec '{}' serve-bundled-provider {source}\n",
+                env!("CARGO_BIN_EXE_mayfly")
+            ),
+        );
+        let executable = folder.join("terraform-provider-playground");
+        fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).expect("can be set");
+        bench.write(
+            "terraformrc",
+            &format!("provider_installation {{\n  dev_overrides {{\n    \"{source}\" = \"{}\"\n  }}\n}}\n", folder.display()),
+        );
+        let mut canaries = Canaries::new();
+        let secret = canaries.add("secret");
+        Some(Both { bench, canaries, secret })
+    }
+
+    fn run(&self, program: Program, arguments: &[&str]) -> Run {
+        let run = match program {
+            Mayfly => self.bench.mayfly(".", arguments),
+            Terraform => {
+                let run = self.bench.program("terraform", ".", arguments);
+                run.env("TF_CLI_CONFIG_FILE", self.bench.path("terraformrc"))
+                    .env("CHECKPOINT_DISABLE", "1")
+            }
+        };
+        run.env("TF_VAR_secret", &self.secret).env("TF_CLI_ARGS", "-no-color")
+    }
+
+    /// Applies, and finds that both programs have nothing more to do.
+    fn apply(&self, program: Program, generation: &str) -> String {
+        let applied = self.run(program, &["apply", "-auto-approve", generation]).succeeds();
+        self.canaries.assert_not_printed(&applied);
+        for other in [Mayfly, Terraform] {
+            let planned = self.run(other, &["plan", "-detailed-exitcode", generation]).end();
+            assert_eq!(planned.code, 0, "{other:?} after {program:?}:\n{}", planned.printed());
+        }
+        let end = applied.out.find("complete! Resources:").expect("is said");
+        applied.out[end..].lines().next().expect("a line").to_owned()
+    }
+
+    /// What a program plans, without what is bound to a program or a time.
+    fn plan(&self, program: Program, generation: &str) -> Json {
+        self.run(program, &["plan", "-out=plan.bin", generation]).succeeds();
+        let plan = self.run(program, &["show", "-json", "plan.bin"]).succeeds().json();
+        let mut changes: Vec<Json> = plan["resource_changes"].as_array().expect("a list").clone();
+        changes.retain(|it| it["mode"] == "managed");
+        serde_json::json!({ "resource_changes": changes, "output_changes": plan["output_changes"] })
+    }
+}
+
+#[test]
+fn both_plan_and_do_the_same() {
+    let (Some(ours), Some(theirs)) = (Both::new(), Both::new()) else { return };
+    assert_eq!(ours.plan(Mayfly, "-var=generation=1"), theirs.plan(Terraform, "-var=generation=1"));
+    let said =
+        [ours.apply(Mayfly, "-var=generation=1"), theirs.apply(Terraform, "-var=generation=1")];
+    assert_eq!(said[0], "complete! Resources: 6 added, 0 changed, 0 destroyed.");
+    assert_eq!(said[0], said[1]);
+    let said =
+        [ours.apply(Mayfly, "-var=generation=2"), theirs.apply(Terraform, "-var=generation=2")];
+    assert_eq!(said[0], said[1]);
+    for (both, program) in [(&ours, Mayfly), (&theirs, Terraform)] {
+        both.canaries.assert_not_written(&both.bench);
+        let destroyed = both.run(program, &["destroy", "-auto-approve"]).succeeds();
+        destroyed.shows(&["Destroy complete! Resources: 6 destroyed."]);
+    }
+    // Both asked the provider for the same.
+    let effects = |both: &Both| {
+        let ledger = both.bench.ledger(".");
+        let effects = ledger
+            .0
+            .into_iter()
+            .filter(|it| ["created", "updated", "deleted"].contains(&it.event.as_str()));
+        let mut effects: Vec<_> = effects
+            .map(|it| {
+                (it.event, it.type_name, it.name, it.received.into_keys().collect::<Vec<_>>())
+            })
+            .collect();
+        effects.sort();
+        effects
+    };
+    assert_eq!(effects(&ours), effects(&theirs));
+}
+
+#[test]
+fn each_goes_on_with_the_state_of_the_other() {
+    let Some(both) = Both::new() else { return };
+    both.apply(Mayfly, "-var=generation=1");
+    let ours = both.plan(Mayfly, "-var=generation=2");
+    assert_eq!(
+        ours,
+        both.plan(Terraform, "-var=generation=2"),
+        "the same plan from the state that mayfly wrote"
+    );
+    both.apply(Terraform, "-var=generation=2");
+    let ours = both.plan(Mayfly, "-var=generation=3");
+    assert_eq!(
+        ours,
+        both.plan(Terraform, "-var=generation=3"),
+        "the same plan from the state that terraform wrote"
+    );
+    both.apply(Mayfly, "-var=generation=3");
+    let lineage = both.bench.state(".")["lineage"].clone();
+    both.run(Terraform, &["destroy", "-auto-approve"]).succeeds().shows(&["6 destroyed"]);
+    assert_eq!(both.bench.state(".")["lineage"], lineage);
+    both.run(Mayfly, &["plan", "-destroy", "-detailed-exitcode"]).end().exits(0);
+}
