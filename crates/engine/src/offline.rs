@@ -142,7 +142,8 @@ impl<'a> ModuleScope<'a> {
                 .and_then(|values| values.get(name))
                 .map(|given| given.value.clone()),
         };
-        let is_given_here = self.caller.is_some() || self.is_root() && self.offline.values.is_some();
+        let is_given_here =
+            self.caller.is_some() || self.is_root() && self.offline.values.is_some();
         let value = match given {
             Some(given) => eval::apply_type(&variable.ty, given).ok(),
             None if is_given_here => default(entry, variable),

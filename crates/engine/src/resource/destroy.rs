@@ -87,9 +87,7 @@ impl Walk<'_> {
         applied: super::apply::Applied,
     ) -> Result<(), Failed> {
         match (applied.value, applied.failed) {
-            (None, false) => {
-                self.save(subject, None)
-            }
+            (None, false) => self.save(subject, None),
             (None, true) => Err(Failed),
             (Some(left), _) => {
                 // Something is left of it: the state must know what.
