@@ -202,7 +202,7 @@ fn push_attribute(
 }
 
 /// A value of a type.
-fn typed(change: &Change<'_>, ty: &Type) -> Node {
+pub(super) fn typed(change: &Change<'_>, ty: &Type) -> Node {
     if let Some(node) = secret(change) {
         return node;
     }

@@ -11,8 +11,8 @@ mod print;
 mod sequence;
 
 use provider::Block;
-use state::{Action, OutputChange, OutputValue, ResourceChange};
-use values::{MarkKind, Str, Value};
+use state::{Action, OutputValue, ResourceChange};
+use values::{MarkKind, Path, Step, Str, Value};
 
 use self::{
     change::Change,
@@ -138,8 +138,15 @@ pub(crate) fn symbol(action: Action, style: &Style) -> String {
     }
 }
 
-/// The body of a changed object, from its opening brace on.
-pub(crate) fn resource_body(view: &PlanView<'_>, change: &ResourceChange, style: &Style) -> String {
+/// The body of a changed object, from its opening brace on. `None` where nothing changes in it.
+///
+/// Of an object that was changed outside, only what `relevant` names is shown to have changed.
+pub(crate) fn resource_body(
+    view: &PlanView<'_>,
+    change: &ResourceChange,
+    relevant: Option<&[&Path]>,
+    style: &Style,
+) -> Option<String> {
     let resource = &change.addr.resource;
     let schemas = (view.schemas)(&change.provider.source);
     let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
@@ -151,17 +158,40 @@ pub(crate) fn resource_body(view: &PlanView<'_>, change: &ResourceChange, style:
         Action::Forget => before.clone(),
         _ => shown(&change.change.after, block, view.show_sensitive),
     };
+    let after = match relevant {
+        Some(paths) => only_relevant(&before, &after, paths),
+        None => after,
+    };
     let replace: Vec<_> = change.required_replace.iter().map(|it| it.steps()).collect();
     let node = match block {
         Some(block) => compute::block(&Change::of_block(&before, &after, replace), block),
         None => dynamic::as_block(&Change::of_block(&before, &after, replace)),
     };
+    if relevant.is_some() && node.act == Act::NoOp {
+        return None;
+    }
     let options = Options {
         unchanged: change.change.importing.is_some(),
         no_symbols: matches!(action, Action::Forget),
         ..Options::default()
     };
-    Printer { style, temporary: view.plan.temporary() }.node(&node, 0, options)
+    Some(Printer { style, temporary: view.plan.temporary() }.node(&node, 0, options))
+}
+
+/// The new value with the old attributes wherever a change of them does not matter.
+fn only_relevant(before: &Value, after: &Value, paths: &[&Path]) -> Value {
+    let matters =
+        |step: &Step| paths.iter().any(|it| it.steps().first().is_none_or(|first| first == step));
+    if after.is_null() {
+        return before.map_parts(|step, part| match matters(step) {
+            true => Value::null(part.ty()),
+            false => part.clone(),
+        });
+    }
+    after.map_parts(|step, part| match (matters(step), step.apply(before)) {
+        (false, Some(old)) => old,
+        _ => part.clone(),
+    })
 }
 
 /// The body of an object that does not change.
@@ -181,22 +211,27 @@ pub(crate) fn object_body(
     Printer { style, temporary: None }.node(&node, 0, options)
 }
 
-/// The line, or lines, of a changed output.
-pub(crate) fn output_line(
-    view: &PlanView<'_>,
-    name: &str,
-    width: usize,
-    change: &OutputChange,
-    style: &Style,
-) -> String {
-    let secret = |it: &Value| match change.sensitive && !view.show_sensitive {
-        true => it.with_mark(values::Mark::Sensitive),
-        false => shown(it, None, view.show_sensitive),
-    };
-    let (before, after) = (secret(&change.before), secret(&change.after));
-    let node = dynamic::value(&Change::of_output(&before, &after, change.action));
+/// The lines of all outputs that change. Empty where none does.
+pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
+    let outputs = &view.plan.output_changes;
+    let names: Vec<String> = outputs.keys().map(print::name_of).collect();
+    let width = print::widest(names.iter());
     let printer = Printer { style, temporary: view.plan.temporary() };
-    printer.line(name, width, &node, 0, Options::default())
+    let mut text = String::new();
+    for (name, change) in
+        names.iter().zip(outputs.values()).filter(|(_, it)| it.action != Action::NoOp)
+    {
+        let secret = |it: &Value| match change.sensitive && !view.show_sensitive {
+            true => it.with_mark(values::Mark::Sensitive),
+            false => shown(it, None, view.show_sensitive),
+        };
+        let (before, after) = (secret(&change.before), secret(&change.after));
+        let node = dynamic::value(&Change::of_output(&before, &after, change.action));
+        if node.act != Act::NoOp {
+            text.push_str(&printer.line(name, width, &node, 0, Options::default()));
+        }
+    }
+    text
 }
 
 /// An output of a state.
@@ -210,7 +245,7 @@ pub(crate) fn state_output_line(
         true => output.value.with_mark(values::Mark::Sensitive),
         false => shown(&output.value, None, show_sensitive),
     };
-    let node = dynamic::value(&Change::of_output(&value, &value, Action::NoOp));
+    let node = compute::typed(&Change::of_output(&value, &value, Action::NoOp), &value.ty());
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
     format!("{name} = {}\n", Printer { style, temporary: None }.node(&node, 0, options))
 }

@@ -129,9 +129,10 @@ fn deferred(reason: DeferReason) -> &'static str {
 }
 
 fn suffix(id: &Option<ObjectId>) -> String {
-    id.as_ref().map(|it| format!(" [{}]", shortened(it))).unwrap_or_default()
+    id.as_ref().map(|it| format!(" [{}={}]", it.key, visible_line(&it.value))).unwrap_or_default()
 }
 
+/// Lines that come again and again have a long identifier without its middle.
 fn shortened(id: &ObjectId) -> String {
     let text = visible_line(&id.value);
     let length = text.chars().count();

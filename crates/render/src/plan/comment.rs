@@ -115,6 +115,16 @@ fn reasons(change: &ResourceChange) -> Vec<String> {
 }
 
 fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
+    let word = reason.as_str().split('_').next();
+    let action = match change.change.action {
+        Action::Read => "read",
+        Action::Delete => "delete",
+        Action::Forget => "forgot",
+        _ => return None,
+    };
+    if word != Some(action) {
+        return None;
+    }
     let text = match reason {
         Reason::ReadBecauseConfigUnknown => "(config refers to values not yet known)".to_owned(),
         Reason::ReadBecauseDependencyPending => {

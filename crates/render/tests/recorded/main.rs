@@ -13,6 +13,7 @@ use addr::ProviderSource;
 use provider::ProviderSchemas;
 use render::{PlanView, Style};
 use serde_json::Value as Json;
+use state::{Plan, PlanMode};
 
 /// As the reference has it where it writes into a pipe.
 const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false };
@@ -58,11 +59,26 @@ fn assert_same(name: &str, got: &str, expected: &str) {
 }
 
 #[track_caller]
-fn check_plan(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
-    let plan = document::plan(&parse(json), schemas);
+fn check_mode(mode: PlanMode, name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    let plan = Plan { mode, ..document::plan(&parse(json), schemas) };
     let find = |source: &ProviderSource| schemas.get(source).cloned();
     let view = PlanView { plan: &plan, schemas: &find, show_sensitive: false };
     assert_same(name, &render::plan(&view, &PIPE), &ours(text));
+}
+
+#[track_caller]
+fn check_plan(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    check_mode(PlanMode::Normal, name, schemas, json, text);
+}
+
+#[track_caller]
+fn check_refresh_only(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    check_mode(PlanMode::RefreshOnly, name, schemas, json, text);
+}
+
+#[track_caller]
+fn check_destroy(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
+    check_mode(PlanMode::Destroy, name, schemas, json, text);
 }
 
 #[track_caller]
@@ -92,4 +108,16 @@ macro_rules! recorded {
 recorded! {
     every_shape_of_schema_and_change: check_plan("shapes", "shapes", "plan");
     every_shape_in_a_state: check_state("shapes", "shapes", "state");
+    every_action_and_its_reason: check_plan("shapes", "actions", "plan");
+    outputs_of_every_kind: check_plan("shapes", "outputs", "plan");
+    outputs_in_a_state: check_state("shapes", "outputs", "state");
+    outputs_alone: check_plan("shapes", "outputs_only", "plan");
+    an_object_of_which_all_is_hidden: check_plan("shapes", "nothing", "plan");
+    sensitive_parts: check_plan("shapes", "sensitive", "plan");
+    sensitive_parts_in_a_state: check_state("shapes", "sensitive", "state");
+    what_changed_outside: check_plan("shapes", "drift", "plan");
+    what_changed_outside_and_does_not_matter: check_plan("shapes", "drift_irrelevant", "plan");
+    refresh_only: check_refresh_only("shapes", "refresh_only", "plan");
+    refresh_only_after_sensitivity_changed: check_refresh_only("shapes", "refresh_only_nothing", "plan");
+    destroying_everything: check_destroy("shapes", "destroy", "plan");
 }

@@ -88,7 +88,7 @@ impl Printer<'_> {
                 label.as_ref().map(|it| format!(" {}", values::go_quoted(it))).unwrap_or_default();
             let body = self.node(block, depth, options);
             let symbol = self.symbol(block.act, options);
-            text.push_str(&self.warnings(block, depth, options));
+            text.push_str(&self.warnings(block, depth));
             let _ =
                 writeln!(text, "{}{symbol}{}{label} {body}", indent(depth), name_of(&group.name));
         }

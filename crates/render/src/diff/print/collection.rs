@@ -136,7 +136,7 @@ impl Printer<'_> {
 
     fn element(&self, element: &Node, depth: usize, options: Options) -> String {
         let body = self.node(element, depth, options);
-        let warnings = self.warnings(element, depth, options);
+        let warnings = self.warnings(element, depth);
         format!("{warnings}{}{}{body},\n", indent(depth), self.symbol(element.act, options))
     }
 

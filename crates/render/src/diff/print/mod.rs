@@ -85,11 +85,7 @@ impl Printer<'_> {
         let body = self.node(node, depth, options);
         let symbol = self.symbol(node.act, options);
         let pad = " ".repeat(width.saturating_sub(name.chars().count()));
-        format!(
-            "{}{}{symbol}{name}{pad} = {body}\n",
-            self.warnings(node, depth, options),
-            indent(depth)
-        )
+        format!("{}{}{symbol}{name}{pad} = {body}\n", self.warnings(node, depth), indent(depth))
     }
 
     fn plain(&self, node: &Node, before: &Scalar, after: &Scalar, options: Options) -> String {
@@ -134,12 +130,10 @@ impl Printer<'_> {
 
     /// A block that is secret as a whole.
     fn secret_block(&self, node: &Node, depth: usize, options: Options) -> String {
-        let pad = indent(depth + 1);
-        let none = self.symbol(Act::NoOp, options);
-        let closing = format!("{}{none}}}", indent(depth));
+        let pad = format!("{}{}", indent(depth), self.symbol(Act::NoOp, options));
+        let forces = self.forces(node.replace, options);
         format!(
-            "{{{}\n{pad}{none}# At least one attribute in this block is (or was) sensitive,\n{pad}{none}# so its contents will not be displayed.\n{closing}",
-            self.forces(node.replace, options)
+            "{{{forces}\n{pad}  # At least one attribute in this block is (or was) sensitive,\n{pad}  # so its contents will not be displayed.\n{pad}}}"
         )
     }
 
@@ -173,7 +167,7 @@ impl Printer<'_> {
     }
 
     /// Lines above a part whose secrecy changes.
-    fn warnings(&self, node: &Node, depth: usize, options: Options) -> String {
+    fn warnings(&self, node: &Node, depth: usize) -> String {
         let (secret, what) = match &node.shape {
             Shape::Secret(it) => (it, "attribute value"),
             Shape::SecretBlock(it) => (it, "block"),
@@ -182,17 +176,21 @@ impl Printer<'_> {
         if secret.before == secret.after || matches!(node.act, Act::Create | Act::Delete) {
             return String::new();
         }
-        let lines = warning(secret, what).into_iter();
-        lines
-            .map(|it| {
-                format!(
-                    "{}{}{}\n",
-                    indent(depth),
-                    self.symbol(Act::NoOp, options),
-                    self.style.paint(Paint::Yellow, &it)
-                )
-            })
-            .collect()
+        let pad = indent(depth);
+        let warning = self.style.paint(Paint::Yellow, "Warning");
+        let unchanged = if secret.is_same && what == "attribute value" {
+            " The value is unchanged."
+        } else {
+            ""
+        };
+        match secret.before {
+            true => format!(
+                "{pad}  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change.{unchanged}\n"
+            ),
+            false => format!(
+                "{pad}  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  # display in UI output after applying this change.{unchanged}\n"
+            ),
+        }
     }
 
     /// `# (2 unchanged attributes hidden)` on a line of its own.
@@ -207,27 +205,13 @@ impl Printer<'_> {
     }
 }
 
-fn warning(secret: &Secret, what: &str) -> [String; 2] {
-    let unchanged = if secret.is_same { " The value is unchanged." } else { "" };
-    match secret.before {
-        true => [
-            format!("# Warning: this {what} will no longer be marked as sensitive"),
-            format!("# after applying this change.{unchanged}"),
-        ],
-        false => [
-            format!("# Warning: this {what} will be marked as sensitive and will not"),
-            format!("# display in UI output after applying this change.{unchanged}"),
-        ],
-    }
-}
-
 /// Four columns for every level; the symbol has four more.
 fn indent(depth: usize) -> String {
     " ".repeat(depth * 4)
 }
 
 /// Names as a configuration would have them: quoted where they are no identifiers.
-fn name_of(key: &Str) -> String {
+pub(super) fn name_of(key: &Str) -> String {
     let is_start = |it: char| it.is_alphabetic() || it == '_';
     let mut characters = key.chars();
     let is_identifier = characters.next().is_some_and(is_start)
@@ -235,6 +219,6 @@ fn name_of(key: &Str) -> String {
     if is_identifier { key.to_string() } else { values::go_quoted(key) }
 }
 
-fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
+pub(super) fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
     names.map(|it| it.chars().count()).max().unwrap_or(0)
 }
