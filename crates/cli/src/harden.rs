@@ -24,3 +24,31 @@ pub(crate) fn harden() {
         );
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "secret-in-a-panic";
+    const CHILD: &str = "MAYFLY_TEST_PANICS";
+
+    #[test]
+    fn a_panic_tells_its_place_and_no_message() {
+        if std::env::var_os(CHILD).is_some() {
+            harden();
+            panic!("{SECRET}");
+        }
+        // Hooks are of the whole process, so another one panics: this test, in another role.
+        let test = "harden::tests::a_panic_tells_its_place_and_no_message";
+        let program = std::env::current_exe().expect("is known");
+        let ended = std::process::Command::new(program)
+            .args([test, "--exact", "--nocapture"])
+            .env(CHILD, "1")
+            .output()
+            .expect("starts");
+        let printed = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert!(!ended.status.success());
+        assert!(printed.contains("Mayfly crashed at crates/cli/src/harden.rs:"), "{printed}");
+        assert!(!printed.contains(SECRET), "{printed}");
+    }
+}

@@ -62,9 +62,9 @@ pub(crate) fn collect(
     }
     let Collect { values, diagnostics, .. } = collect;
     if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Diagnostics(diagnostics, file_sources(session, flags)));
+        return Err(Failure::Diagnostics(diagnostics, file_sources(session, module, flags)));
     }
-    session.ui.diagnostics(&diagnostics, &file_sources(session, flags));
+    session.ui.diagnostics(&diagnostics, &file_sources(session, module, flags));
     Ok(values)
 }
 
@@ -239,8 +239,12 @@ impl Collect<'_> {
                 BodyItem::Attribute(attr) => {
                     let (Some(name), Some(value)) = (attr.name(), attr.value()) else { continue };
                     let range = value.syntax().text_range();
-                    let (exprs, root, _) =
+                    let (exprs, root, problems) =
                         lower::lower_expression(&value.syntax().text().to_string());
+                    if !problems.is_empty() {
+                        self.not_constant(location(range));
+                        continue;
+                    }
                     let constant = eval::constant(&exprs, root);
                     match constant.diagnostics.into_iter().next() {
                         Some(problem) => self.diagnostics.push(
@@ -276,6 +280,13 @@ impl Collect<'_> {
                 }
             }
         }
+    }
+
+    /// A value that refers to something. What it refers to may be a secret whose quotes were forgotten.
+    fn not_constant(&mut self, location: Option<Location>) {
+        let detail = "Variables may not be used here: a variables file holds constant values only. Text is written in quotes.";
+        let problem = Diagnostic::error("invalid-variables-file", "Variables not allowed", detail);
+        self.diagnostics.push(problem.at(location));
     }
 
     fn set_from_file(&mut self, name: &str, value: Value, shown: &str, location: Option<Location>) {
@@ -322,9 +333,8 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
     Ok(constant.value)
 }
 
-/// The text of variables files, so that their problems can be shown in place. Only lines with problems are shown, and
-/// what is shown of them is the author's own file.
-fn file_sources(session: &Session, flags: &[VarFlag]) -> db::Sources {
+/// The text of variables files without the values, which may be secrets, so that problems can be shown in place.
+fn file_sources(session: &Session, module: &Module, flags: &[VarFlag]) -> db::Sources {
     let mut paths: Vec<PathBuf> = vec![PathBuf::from("terraform.tfvars")];
     paths.extend(flags.iter().filter_map(|flag| match flag {
         VarFlag::File(path) => Some(path.clone()),
@@ -343,15 +353,38 @@ fn file_sources(session: &Session, flags: &[VarFlag]) -> db::Sources {
         let text = String::from_utf8(bytes).ok()?;
         Some(db::SourceText {
             path: path.to_string_lossy().as_ref().into(),
-            blocks: [text.into()].into(),
+            blocks: [masked(&text, |name| module.variables.contains_key(name)).into()].into(),
         })
     });
     db::Sources { files: files.collect() }
 }
 
+/// `text` with a star for each byte that is neither blank nor the name of a variable with its equals sign.
+fn masked(text: &str, is_variable: impl Fn(&str) -> bool) -> String {
+    let mask = |text: &str| -> String {
+        let star = |c: char| {
+            if c.is_ascii_whitespace() { c.to_string() } else { "*".repeat(c.len_utf8()) }
+        };
+        text.chars().map(star).collect()
+    };
+    let line = |line: &str| match line.split_once('=') {
+        Some((name, value)) if is_variable(name.trim()) => format!("{name}={}", mask(value)),
+        _ => mask(line),
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_variables_file_only_names_are_shown() {
+        let text = "a = \"secr\u{e9}t\"\n\tb=<<EOT\nc2VjcmV0==\nEOT\n# secret\n";
+        let shown = masked(text, |name| ["a", "b"].contains(&name));
+        assert_eq!(shown, "a = *********\n\tb=*****\n**********\n***\n* ******\n");
+        assert_eq!(shown.len(), text.len());
+    }
 
     #[test]
     fn flags_keep_their_order() {

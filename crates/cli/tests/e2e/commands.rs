@@ -276,13 +276,33 @@ fn what_a_variable_does_not_accept_is_said_without_its_value() {
         ended.shows(&["Error: ", expected]);
         ended.lacks(&["kanarek"]);
     }
-    for (name, text) in [
-        ("bad.tfvars", "n = 1\nlong = \"kanarek\n"),
-        ("bad.json", "{\"n\": 1, \"long\": \"kanarek}"),
-    ] {
+}
+
+#[test]
+fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
+    let bench =
+        Bench::with_main("variable \"long\" {\n  type      = string\n  ephemeral = true\n}\n");
+    let cases = [
+        ("open.tfvars", "# kanarek\nlong = \"kanarek\n", "line 2:\n   2: long = ********"),
+        ("unquoted.tfvars", "long = kanarek\n", "Variables not allowed"),
+        ("call.tfvars", "long = file(\"kanarek\")\n", "Error: "),
+        ("sum.tfvars", "long = \"kanarek\" + 1\n", "Error: "),
+        ("heredoc.tfvars", "long = <<EOT\nkanarek\n", "Error: "),
+        ("list.tfvars", "long = [\n  \"kanarek\",\n  \"kanarek\n]\n", "Error: "),
+        (
+            "block.tfvars",
+            "variable \"kanarek\" {\n  default = \"kanarek\"\n}\n",
+            "Variable declaration in .tfvars file",
+        ),
+        ("bad.json", "{\"long\": \"kanarek}", "not valid JSON"),
+        ("list.json", "[\"kanarek\"]", "one JSON object"),
+    ];
+    for (name, text, expected) in cases {
         bench.write(name, text);
-        let ended = bench.mayfly(".", ["plan", &format!("-var-file={name}")]).fails();
-        ended.shows(&["Error: ", name]);
+        let ended =
+            bench.mayfly(".", ["plan", "-input=false", &format!("-var-file={name}")]).fails();
+        ended.shows(&[name]);
+        ended.shows(&[expected]);
         ended.lacks(&["kanarek"]);
     }
 }

@@ -119,8 +119,18 @@ fn check(case: &Case) -> Ended {
     ended
 }
 
+/// Runs cases at once: they wait more than they work.
+fn check_all(cases: &[Case]) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| check(case));
+        }
+    });
+}
+
 #[test]
 fn a_call_that_fails_is_followed_by_the_close() {
+    let mut cases = Vec::new();
     for (on, kind) in [
         ("plan", "fail"),
         ("create", "fail"),
@@ -128,105 +138,94 @@ fn a_call_that_fails_is_followed_by_the_close() {
         ("create", "inconsistent"),
         ("plan", "write_only"),
     ] {
-        check(&Case {
-            other: fault(on, kind),
-            ..Case::new("another process fails", &[CLOSING], Close::Done)
-        });
-        check(&Case {
-            own: fault(on, kind),
-            ..Case::new("the same process fails", &[CLOSING], Close::Done)
-        });
+        let case = |what| Case::new(what, &[CLOSING], Close::Done);
+        cases.push(Case { other: fault(on, kind), ..case("another process fails") });
+        cases.push(Case { own: fault(on, kind), ..case("the same process fails") });
     }
-    check(&Case {
-        lease: fault("open", "fail"),
-        ..Case::new("open fails", &["Provoked fault"], Close::Impossible)
-    });
-    check(&Case {
-        lease: fault("open", "null"),
-        ..Case::new("open gives nothing", &["Provider produced null object"], Close::Done)
-    });
-    check(&Case {
-        lease: fault("open", "unknown"),
-        ..Case::new("open gives unknowns", &["not wholly known"], Close::Done)
-    });
-    check(&Case {
-        lease: fault("open", "inconsistent"),
-        ..Case::new("open gives something else", &["invalid ephemeral"], Close::Done)
-    });
-    check(&Case {
-        lease: fault("close", "fail"),
-        ..Case::new("close fails", &["Provoked fault"], Close::Called)
-    });
+    check_all(&cases);
+}
+
+#[test]
+fn an_open_or_close_that_fails_is_an_error() {
+    let case = |on: &str, kind: &str, what, shows, close| Case {
+        lease: fault(on, kind),
+        ..Case::new(what, shows, close)
+    };
+    check_all(&[
+        case("open", "fail", "open fails", &["Provoked fault"], Close::Impossible),
+        case("open", "null", "open gives nothing", &["produced null object"], Close::Done),
+        case("open", "unknown", "open gives unknowns", &["not wholly known"], Close::Done),
+        case("open", "inconsistent", "open differs", &["invalid ephemeral"], Close::Done),
+        case("close", "fail", "close fails", &["Provoked fault"], Close::Called),
+    ]);
 }
 
 #[test]
 fn a_process_that_dies_is_followed_by_the_close_of_what_others_hold() {
+    const GONE: &[&str] = &["Plugin did not respond"];
+    let mut cases = Vec::new();
     for on in ["plan", "create"] {
-        check(&Case {
-            other: fault(on, "die"),
-            ..Case::new("another process dies", &[CLOSING, "Plugin did not respond"], Close::Done)
-        });
-        check(&Case {
-            own: fault(on, "die"),
-            ..Case::new(
-                "the process that opened dies",
-                &["Plugin did not respond"],
-                Close::Impossible,
-            )
-        });
+        let other =
+            Case::new("another process dies", &[CLOSING, "Plugin did not respond"], Close::Done);
+        cases.push(Case { other: fault(on, "die"), ..other });
+        let own = Case::new("the process that opened dies", GONE, Close::Impossible);
+        cases.push(Case { own: fault(on, "die"), ..own });
     }
     for on in ["open", "close"] {
-        check(&Case {
-            lease: fault(on, "die"),
-            ..Case::new(
-                "it dies on a call about the lease",
-                &["Plugin did not respond"],
-                Close::Impossible,
-            )
-        });
+        let lease = Case::new("it dies on a call about the lease", GONE, Close::Impossible);
+        cases.push(Case { lease: fault(on, "die"), ..lease });
+    }
+    check_all(&cases);
+}
+
+/// While this object is created, a renewal is due.
+const SLOW: &str = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
+
+/// A renewal that is due at once, and goes wrong.
+fn renewal(kind: &str, shows: &'static [&'static str], close: Close) -> Case {
+    Case {
+        lease: format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", kind)),
+        other: SLOW.into(),
+        ..Case::new("a renewal goes wrong", shows, close)
     }
 }
 
 #[test]
 fn a_renewal_that_fails_or_dies_fails_its_users_and_closes() {
-    let slow =
-        |kind: &str| format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", kind));
-    // While this one is created, the renewal is due.
-    let latency = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
-    check(&Case {
-        lease: slow("fail"),
-        other: latency.into(),
-        ..Case::new("renewal fails", &["Renewing...", "Provoked fault"], Close::Done)
-    });
-    check(&Case {
-        lease: slow("die"),
-        other: latency.into(),
-        ..Case::new("renewal kills", &["Renewing...", "Plugin did not respond"], Close::Impossible)
-    });
+    check_all(&[
+        renewal("fail", &["Renewing...", "Provoked fault"], Close::Done),
+        renewal("die", &["Renewing...", "Plugin did not respond"], Close::Impossible),
+    ]);
 }
 
 #[test]
 fn a_renewal_that_hangs_does_not_keep_the_command() {
-    let lease = format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", "hang"));
-    let latency = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
-    check(&Case {
-        lease,
-        other: latency.into(),
-        ..Case::new("renewal hangs", &["Renewing...", "Closing..."], Close::Called)
-    });
+    check(&renewal("hang", &["Renewing...", "Closing..."], Close::Called));
 }
 
 #[test]
 fn a_close_that_hangs_is_given_up() {
-    let ended = check(&Case {
-        lease: "fault = { on = \"close\", kind = \"hang\", after = 1 }".into(),
-        ..Case::new(
-            "close hangs",
-            &["Closing ephemeral resource timed out", "timed out on closing after 10s"],
-            Close::Called,
-        )
-    });
-    ended.shows(&["Creation complete"]);
+    let shows = &["Creation complete", "Closing ephemeral resource timed out", "after 10s"];
+    let lease = "fault = { on = \"close\", kind = \"hang\", after = 1 }".into();
+    check(&Case { lease, ..Case::new("close hangs", shows, Close::Called) });
+}
+
+#[test]
+fn a_destroy_that_fails_closes_too() {
+    for kind in ["fail", "die"] {
+        let bench = Bench::with_main(&main_with("", &fault("delete", kind), ""));
+        bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+        let ended = bench.mayfly(".", ["destroy", "-auto-approve"]).fails();
+        ended.shows(&[OPENING, "playground_parameter.other: Destroying...", CLOSING, "Error: "]);
+        let ledger = bench.ledger(".");
+        let (opened, closed) = (
+            ledger.count("opened", "playground_lease"),
+            ledger.count("closed", "playground_lease"),
+        );
+        assert_eq!(opened, closed, "{kind}");
+        assert!(bench.state(".").to_string().contains("\"other\""), "what is not gone is kept");
+        bench.assert_no_orphans(".");
+    }
 }
 
 #[test]
