@@ -30,10 +30,12 @@ stored_arn() { "$mayfly" -chdir=store output -raw secret_manager_arn; }
 case ${1:-apply} in
 apply)
     run -chdir=store apply -auto-approve "${keys[@]}"
-    run -chdir=read apply -auto-approve -var secret_manager_arn="$(stored_arn)"
+    arn=$(stored_arn)
+    run -chdir=read apply -auto-approve -var secret_manager_arn="$arn"
     ;;
 destroy)
-    run -chdir=read destroy -auto-approve -var secret_manager_arn="$(stored_arn)"
+    arn=$(stored_arn)
+    run -chdir=read destroy -auto-approve -var secret_manager_arn="$arn"
     run -chdir=store destroy -auto-approve "${keys[@]}"
     ;;
 *)
