@@ -49,7 +49,8 @@ const TABLE: &[Row] = &[
     // `addr`: the bundled providers are listed by source address.
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: a plan is printed along the configuration's and the schema's order and flags.
-    row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &[]),
+    // Its tests show the configuration of a plan, which they have as text.
+    row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &["project"]),
     row("cli", &["addr", "backend", "db", "engine", "hir", "packages", "plugin", "project", "provider", "providers",
                  "render", "state", "syntax", "values"], &[]),
     row("xtask", &[], &[]),

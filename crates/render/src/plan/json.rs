@@ -6,13 +6,11 @@ use serde_json::{Map, Value as Json, json};
 use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
 use values::{Path, Step, Value};
 
-use super::PlanView;
+use super::{PlanView, configuration};
 use crate::{
     json,
     state::{StateJson, checks, document, instance_fields, tree},
 };
-
-mod configuration;
 
 /// The version of the document.
 const FORMAT_VERSION: &str = "1.2";
@@ -92,7 +90,7 @@ fn planned_values(inputs: &PlanJson<'_>) -> Json {
     let outputs: Map<String, Json> = plan
         .output_changes
         .iter()
-        .filter(|(_, it)| it.action != Action::Delete && !it.after.is_null())
+        .filter(|(_, it)| it.action != Action::Delete)
         .map(|(name, it)| (name.to_string(), planned_output(it)))
         .collect();
     let mut resources: Vec<(ModuleInstance, Json)> = Vec::new();
@@ -123,7 +121,10 @@ fn planned_resource(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
     let mut fields = instance_fields(&change.addr, &change.provider.source);
     let schema = schema(inputs, change);
     fields.insert("schema_version".into(), schema.map_or(0, |it| it.version()).into());
-    fields.insert("values".into(), json::known(&after).unwrap_or_default());
+    let values = json::known(&after).unwrap_or_default();
+    if values.as_object().is_none_or(|it| !it.is_empty()) {
+        fields.insert("values".into(), values);
+    }
     fields.insert("sensitive_values".into(), json::sensitive_flags(&after));
     Json::Object(fields)
 }
@@ -178,7 +179,7 @@ fn resource_change(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
 fn change_fields(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
     let (before, after) = marked(inputs, change);
     let details = &change.change;
-    let unknown = if after.is_null() { json!({}) } else { json::unknown_flags(&after) };
+    let unknown = if after.is_wholly_known() { json!({}) } else { json::unknown_flags(&after) };
     let replace: Vec<Json> = change.required_replace.iter().map(path).collect();
     json::object([
         ("actions", Some(json!(details.action.json_words()))),
@@ -225,11 +226,15 @@ fn output_change(change: &OutputChange) -> Json {
         Action::Create => Json::Null,
         _ => json::known(&change.before).unwrap_or_default(),
     };
+    let unknown = match change.after.is_wholly_known() {
+        true => Json::Bool(false),
+        false => json::unknown_flags(&change.after),
+    };
     json::object([
         ("actions", Some(json!(change.action.json_words()))),
         ("before", Some(before)),
         ("after", json::known(&change.after)),
-        ("after_unknown", Some(json::unknown_flags(&change.after))),
+        ("after_unknown", Some(unknown)),
         ("before_sensitive", Some(change.sensitive.into())),
         ("after_sensitive", Some(change.sensitive.into())),
     ])

@@ -1,6 +1,7 @@
 //! A plan: what changed outside, what will be done to each object and why, and what becomes of the outputs.
 
 mod comment;
+mod configuration;
 mod human;
 mod json;
 mod stream;

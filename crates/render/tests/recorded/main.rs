@@ -4,6 +4,7 @@
 //! `terraform show -no-color` said of the same; `NAME.state.*` likewise of the state. The providers' schemas are in
 //! `*.schemas.json`. The product's name is replaced before comparing.
 
+mod configuration;
 mod document;
 mod schema;
 
@@ -11,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
 use provider::ProviderSchemas;
-use render::{PlanView, Style};
+use render::{PlanJson, PlanView, StateJson, Style};
 use serde_json::Value as Json;
 use state::{Plan, PlanMode};
 
@@ -88,6 +89,34 @@ fn check_state(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
     assert_same(name, &render::state(&state, &find, false, &PIPE), &ours(text));
 }
 
+/// The parts of the document that have no history of their own, as the reference has them, order included.
+#[track_caller]
+fn check_plan_json(name: &str, schemas: &AllSchemas, json: &str, _: &str) {
+    let recorded = parse(json);
+    let plan = document::plan(&recorded, schemas);
+    let find = |source: &ProviderSource| schemas.get(source).cloned();
+    let view = PlanView { plan: &plan, schemas: &find, show_sensitive: false };
+    let document = render::plan_json(&PlanJson { view, prior_state: None, program: None });
+    let got = parse(&document);
+    for part in ["resource_changes", "resource_drift", "output_changes", "timestamp", "errored"] {
+        assert_same(name, &pretty(&got[part]), &pretty(&recorded[part]));
+    }
+}
+
+#[track_caller]
+fn check_state_json(name: &str, schemas: &AllSchemas, json: &str, _: &str) {
+    let recorded = parse(json);
+    let state = document::state(&recorded, schemas);
+    let find = |source: &ProviderSource| schemas.get(source).cloned();
+    let written_by = recorded["terraform_version"].as_str().expect("a version");
+    let got = render::state_json(&StateJson { state: Some(&state), written_by, schemas: &find });
+    assert_same(name, &pretty(&parse(&got)), &pretty(&recorded));
+}
+
+fn pretty(json: &Json) -> String {
+    serde_json::to_string_pretty(json).expect("JSON")
+}
+
 macro_rules! recorded {
     ($($test:ident: $check:ident($schemas:literal, $name:literal, $kind:literal);)*) => {
         $(
@@ -120,4 +149,11 @@ recorded! {
     refresh_only: check_refresh_only("shapes", "refresh_only", "plan");
     refresh_only_after_sensitivity_changed: check_refresh_only("shapes", "refresh_only_nothing", "plan");
     destroying_everything: check_destroy("shapes", "destroy", "plan");
+    shapes_as_json: check_plan_json("shapes", "shapes", "plan");
+    actions_as_json: check_plan_json("shapes", "actions", "plan");
+    sensitive_parts_as_json: check_plan_json("shapes", "sensitive", "plan");
+    drift_as_json: check_plan_json("shapes", "drift", "plan");
+    a_state_as_json: check_state_json("shapes", "shapes", "state");
+    sensitive_parts_of_a_state_as_json: check_state_json("shapes", "sensitive", "state");
+    outputs_of_a_state_as_json: check_state_json("shapes", "outputs", "state");
 }

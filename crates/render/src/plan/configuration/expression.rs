@@ -1,0 +1,202 @@
+//! Expressions as constants or as the references in them.
+
+use hir::{
+    Entry, Expr, ExprId, Exprs, Ref,
+    expr::{Literal, TemplatePart},
+    item::{Block, Body},
+};
+use provider::Nesting;
+use serde_json::{Map, Value as Json, json};
+
+use crate::json;
+
+/// The expressions of one item.
+pub(super) struct Expressions<'a> {
+    exprs: &'a Exprs,
+}
+
+impl<'a> Expressions<'a> {
+    pub(super) fn of(entry: &'a Entry) -> Expressions<'a> {
+        Expressions { exprs: &entry.item.exprs }
+    }
+
+    /// `{"references": […]}`, `{"constant_value": …}`, or nothing inside where it is neither.
+    pub(super) fn json(&self, expr: ExprId) -> Json {
+        let mut found = Vec::new();
+        self.collect(expr, &mut found);
+        if !found.is_empty() {
+            return json!({"references": found});
+        }
+        let constant = hir::eval::constant(self.exprs, expr);
+        match json::known(&constant.value).filter(|_| !constant.has_errors()) {
+            Some(value) => json!({"constant_value": value}),
+            None => json!({}),
+        }
+    }
+
+    /// The attributes and blocks of a body. Without schema, every block type is a list.
+    pub(super) fn body(&self, body: &Body, schema: Option<&provider::Block>) -> Map<String, Json> {
+        let mut fields: Map<String, Json> =
+            body.attrs.iter().map(|it| (it.name.to_string(), self.json(it.value))).collect();
+        for block in &body.blocks {
+            let nested = schema.and_then(|it| it.blocks().get(&block.kind));
+            let inside = Json::Object(self.block(block, nested.map(|it| &it.block)));
+            let nesting = nested.map_or(Nesting::List, |it| it.nesting);
+            match (nesting, block.labels.first()) {
+                (Nesting::Single | Nesting::Group, _) => {
+                    fields.insert(block.kind.to_string(), inside);
+                }
+                (Nesting::Map, Some(label)) => {
+                    let group = fields.entry(&*block.kind).or_insert_with(|| json!({}));
+                    group.as_object_mut().map(|it| it.insert(label.to_string(), inside));
+                }
+                _ => {
+                    let group = fields.entry(&*block.kind).or_insert_with(|| json!([]));
+                    group.as_array_mut().into_iter().for_each(|it| it.push(inside.clone()));
+                }
+            }
+        }
+        fields.sort_keys();
+        fields
+    }
+
+    fn block(&self, block: &Block, schema: Option<&provider::Block>) -> Map<String, Json> {
+        self.body(&block.body, schema)
+    }
+
+    /// References in source order, each followed by the shorter ones that it contains.
+    fn collect(&self, expr: ExprId, found: &mut Vec<String>) {
+        if let Some(traversal) = self.traversal(expr) {
+            return push_prefixes(&traversal, found);
+        }
+        let mut each = |expr: ExprId| self.collect(expr, found);
+        match &self.exprs[expr] {
+            Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
+            Expr::Template(parts) => parts.iter().for_each(|it| {
+                if let TemplatePart::Expr(expr) = it {
+                    each(*expr);
+                }
+            }),
+            Expr::TemplateJoin(inner) | Expr::GetAttr { base: inner, .. } => each(*inner),
+            Expr::Unary { operand, .. } => each(*operand),
+            Expr::Index { base, key } => [base, key].into_iter().for_each(|it| each(*it)),
+            Expr::Splat { base, each: part, .. } => {
+                [base, part].into_iter().for_each(|it| each(*it))
+            }
+            Expr::Tuple(items) => items.iter().for_each(|it| each(*it)),
+            Expr::Object(items) => items.iter().flat_map(|it| [it.key, it.value]).for_each(each),
+            Expr::ForTuple(it) => {
+                [Some(it.collection), Some(it.body), it.condition]
+                    .into_iter()
+                    .flatten()
+                    .for_each(each);
+            }
+            Expr::ForObject(it) => {
+                let parts =
+                    [Some(it.collection), Some(it.item_key), Some(it.item_value), it.condition];
+                parts.into_iter().flatten().for_each(each);
+            }
+            Expr::Binary { left, right, .. } => [left, right].into_iter().for_each(|it| each(*it)),
+            Expr::Conditional { condition, then, otherwise } => {
+                [condition, then, otherwise].into_iter().for_each(|it| each(*it));
+            }
+            Expr::Call(call) => call.args.iter().for_each(|it| each(*it)),
+        }
+    }
+
+    /// A reference and the constant steps after it, where the expression is nothing else.
+    fn traversal(&self, expr: ExprId) -> Option<Traversal<'a>> {
+        let exprs: &'a Exprs = self.exprs;
+        let mut steps = Vec::new();
+        let mut expr = expr;
+        loop {
+            match &exprs[expr] {
+                Expr::Ref(reference) => {
+                    steps.reverse();
+                    return Some(Traversal { reference, steps });
+                }
+                Expr::GetAttr { base, name } => {
+                    steps.push(Step::Attr(name));
+                    expr = *base;
+                }
+                Expr::Index { base, key } => {
+                    let Expr::Literal(key) = &exprs[*key] else { return None };
+                    steps.push(Step::Index(key_text(key)?));
+                    expr = *base;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+struct Traversal<'a> {
+    reference: &'a Ref,
+    steps: Vec<Step<'a>>,
+}
+
+enum Step<'a> {
+    Attr(&'a str),
+    Index(String),
+}
+
+fn key_text(key: &Literal) -> Option<String> {
+    match key {
+        Literal::Number(number) => Some(format!("[{number}]")),
+        Literal::String(text) => Some(format!("[{}]", addr::quote(text))),
+        Literal::Null | Literal::Bool(_) => None,
+    }
+}
+
+fn push_prefixes(traversal: &Traversal<'_>, found: &mut Vec<String>) {
+    let subject = subject_length(traversal);
+    let text = |length: usize| {
+        let mut text = reference(traversal.reference);
+        for step in &traversal.steps[..length] {
+            match step {
+                Step::Attr(name) => text.push_str(&format!(".{name}")),
+                Step::Index(key) => text.push_str(key),
+            }
+        }
+        text
+    };
+    found.extend((subject..=traversal.steps.len()).rev().map(text));
+    // What the subject is an instance or an output of.
+    match traversal.reference {
+        Ref::Resource(_) | Ref::Module(_) if subject > 0 => found.push(text(subject - 1)),
+        _ => {}
+    }
+}
+
+/// How many steps belong to the thing that is referred to: a resource's or module's key, and a module's output.
+fn subject_length(traversal: &Traversal<'_>) -> usize {
+    let is_index = |at: usize| matches!(traversal.steps.get(at), Some(Step::Index(_)));
+    let key = usize::from(is_index(0));
+    match traversal.reference {
+        Ref::Resource(_) => key,
+        Ref::Module(_) => {
+            key + usize::from(matches!(traversal.steps.get(key), Some(Step::Attr(_))))
+        }
+        _ => 0,
+    }
+}
+
+/// A reference as it is written.
+pub(super) fn reference(reference: &Ref) -> String {
+    match reference {
+        Ref::Variable(name) => format!("var.{name}"),
+        Ref::Local(name) => format!("local.{name}"),
+        Ref::Resource(resource) => resource.to_string(),
+        Ref::Module(name) => format!("module.{name}"),
+        Ref::EachKey => "each.key".to_owned(),
+        Ref::EachValue => "each.value".to_owned(),
+        Ref::CountIndex => "count.index".to_owned(),
+        Ref::SelfObject => "self".to_owned(),
+        Ref::PathModule => "path.module".to_owned(),
+        Ref::PathRoot => "path.root".to_owned(),
+        Ref::PathCwd => "path.cwd".to_owned(),
+        Ref::PathTemp => "path.temp".to_owned(),
+        Ref::Workspace => "terraform.workspace".to_owned(),
+        Ref::Applying => "terraform.applying".to_owned(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The configuration behind a plan: what each block says, as constants or as the references in it.
+//!
+//! A literal is as it was written, in a write-only attribute too: it is in the source. Defaults of ephemeral variables
+//! are left out.
+
+mod expression;
+mod providers;
+
+use hir::{
+    Entry, ModuleId, Program,
+    item::{DependsOn, ModuleCall, Output, Provisioner, RefTarget, Repetition, Resource},
+};
+use serde_json::{Map, Value as Json};
+use values::{Str, Value};
+
+use self::{expression::Expressions, providers::Place};
+use crate::json;
+
+/// Defaults of the root module's variables, without those of ephemeral ones.
+pub(super) fn defaults(program: &Program) -> Vec<(Str, Value)> {
+    let variables = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
+    variables.filter_map(|(name, entry)| Some((name.clone(), default(entry)?))).collect()
+}
+
+fn default(entry: &Entry) -> Option<Value> {
+    let variable = entry.variable();
+    let value = hir::eval::constant(&entry.item.exprs, variable.default?);
+    if value.has_errors() {
+        return None;
+    }
+    hir::eval::apply_type(&variable.ty, value.value).ok()
+}
+
+/// The document.
+pub(super) fn configuration(program: &Program) -> Json {
+    let root = Place::root(program);
+    json::object([
+        ("provider_config", some(providers::configurations(&root))),
+        ("root_module", Some(module(&root))),
+    ])
+}
+
+fn some(fields: Map<String, Json>) -> Option<Json> {
+    (!fields.is_empty()).then_some(Json::Object(fields))
+}
+
+fn module(place: &Place<'_>) -> Json {
+    let module = place.module();
+    let outputs = module.outputs.iter().map(|(name, it)| (name.to_string(), output(it)));
+    let mut resources: Vec<_> =
+        module.resources.iter().map(|(address, it)| (address, resource(place, it))).collect();
+    // Managed ones first, as the reference has them.
+    resources.sort_by(|(a, _), (b, _)| (b.mode, a.to_string()).cmp(&(a.mode, b.to_string())));
+    let resources: Vec<Json> = resources.into_iter().map(|(_, it)| it).collect();
+    let calls =
+        module.calls.iter().map(|(name, (entry, id))| (name.to_string(), call(place, entry, *id)));
+    let variables = module.variables.iter().map(|(name, it)| (name.to_string(), variable(it)));
+    json::object([
+        ("outputs", some(outputs.collect())),
+        ("resources", (!resources.is_empty()).then_some(Json::Array(resources))),
+        ("module_calls", some(calls.collect())),
+        ("variables", some(variables.collect())),
+    ])
+}
+
+fn variable(entry: &Entry) -> Json {
+    let variable = entry.variable();
+    let default = if variable.ephemeral { None } else { default(entry) };
+    json::object([
+        ("default", default.as_ref().and_then(json::known)),
+        ("description", variable.description.as_deref().map(Json::from)),
+        ("sensitive", flag(variable.sensitive)),
+        ("ephemeral", flag(variable.ephemeral)),
+        ("deprecated", variable.deprecated.as_deref().map(Json::from)),
+    ])
+}
+
+fn output(entry: &Entry) -> Json {
+    let output: &Output = entry.output();
+    let expressions = Expressions::of(entry);
+    json::object([
+        ("sensitive", flag(output.sensitive)),
+        ("ephemeral", flag(output.ephemeral)),
+        ("deprecated", output.deprecated.as_deref().map(Json::from)),
+        (
+            "expression",
+            Some(output.value.map_or_else(|| Json::Object(Map::new()), |it| expressions.json(it))),
+        ),
+        ("depends_on", depends_on(&output.depends_on)),
+        ("description", output.description.as_deref().map(Json::from)),
+    ])
+}
+
+fn resource(place: &Place<'_>, entry: &Entry) -> Json {
+    let resource: &Resource = entry.resource();
+    let address = &resource.resource;
+    let expressions = Expressions::of(entry);
+    let provisioners: Vec<Json> =
+        resource.provisioners.iter().map(|it| provisioner(&expressions, it)).collect();
+    let schema = place.schema(resource);
+    let body = expressions.body(&resource.body, schema.as_ref().map(|it| it.block()));
+    let (count, for_each) = repetition(&expressions, resource.repetition);
+    json::object([
+        ("address", Some(address.to_string().into())),
+        ("mode", Some(mode(address.mode).into())),
+        ("type", Some(address.type_name.as_str().into())),
+        ("name", Some(address.name.as_str().into())),
+        ("provider_config_key", Some(place.provider_key(resource).into())),
+        ("provisioners", (!provisioners.is_empty()).then_some(Json::Array(provisioners))),
+        ("expressions", some(body)),
+        ("schema_version", Some(schema.map_or(0, |it| it.version()).into())),
+        ("count_expression", count),
+        ("for_each_expression", for_each),
+        ("depends_on", depends_on(&resource.depends_on)),
+    ])
+}
+
+fn mode(mode: addr::ResourceMode) -> &'static str {
+    match mode {
+        addr::ResourceMode::Managed => "managed",
+        addr::ResourceMode::Data => "data",
+        addr::ResourceMode::Ephemeral => "ephemeral",
+    }
+}
+
+fn provisioner(expressions: &Expressions<'_>, provisioner: &Provisioner) -> Json {
+    json::object([
+        ("type", Some((&*provisioner.kind).into())),
+        ("expressions", some(expressions.body(&provisioner.body, None))),
+    ])
+}
+
+fn call(place: &Place<'_>, entry: &Entry, id: ModuleId) -> Json {
+    let call: &ModuleCall = entry.module_call();
+    let expressions = Expressions::of(entry);
+    let inputs = call.inputs.iter().map(|it| (it.name.to_string(), expressions.json(it.value)));
+    let (count, for_each) = repetition(&expressions, call.repetition);
+    let version = call.version.map(|it| hir::eval::constant(&entry.item.exprs, it).value);
+    json::object([
+        ("source", call.source.as_deref().map(Json::from)),
+        ("expressions", some(inputs.collect())),
+        ("count_expression", count),
+        ("for_each_expression", for_each),
+        ("module", Some(module(&place.inside(entry, id)))),
+        ("version_constraint", version.and_then(|it| Some(it.as_str()?.into()))),
+        ("depends_on", depends_on(&call.depends_on)),
+    ])
+}
+
+fn repetition(
+    expressions: &Expressions<'_>,
+    repetition: Repetition,
+) -> (Option<Json>, Option<Json>) {
+    let known = |expr| {
+        Some(expressions.json(expr)).filter(|it| it.as_object().is_some_and(|it| !it.is_empty()))
+    };
+    match repetition {
+        Repetition::Count(expr) => (known(expr), None),
+        Repetition::ForEach(expr) => (None, known(expr)),
+        Repetition::Single | Repetition::Enabled(_) => (None, None),
+    }
+}
+
+fn depends_on(entries: &[DependsOn]) -> Option<Json> {
+    let entries: Vec<Json> = entries.iter().map(|it| target(&it.target).into()).collect();
+    (!entries.is_empty()).then_some(Json::Array(entries))
+}
+
+fn target(target: &RefTarget) -> String {
+    match target {
+        RefTarget::Variable(name) => format!("var.{name}"),
+        RefTarget::Local(name) => format!("local.{name}"),
+        RefTarget::Resource(resource) => resource.to_string(),
+        RefTarget::ModuleOutput(call, output) => format!("module.{call}.{output}"),
+        RefTarget::Module(call) => format!("module.{call}"),
+        RefTarget::Ambient(reference) => expression::reference(reference),
+    }
+}
+
+fn flag(flag: bool) -> Option<Json> {
+    flag.then_some(Json::Bool(true))
+}

@@ -1,0 +1,138 @@
+//! Which provider configuration a resource uses, and what those configurations say.
+
+use std::sync::Arc;
+
+use hir::{
+    Entry, Module, ModuleId, Program,
+    item::{ModuleCall, Resource},
+};
+use provider::Schema;
+use serde_json::{Map, Value as Json};
+use values::Str;
+
+use super::expression::Expressions;
+use crate::json;
+
+/// A module where it is called: the way there decides where its providers come from.
+pub(super) struct Place<'a> {
+    program: &'a Program,
+    id: ModuleId,
+    caller: Option<(&'a Place<'a>, &'a ModuleCall)>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn root(program: &'a Program) -> Place<'a> {
+        Place { program, id: program.root().id, caller: None }
+    }
+
+    /// The module that a call leads to.
+    pub(super) fn inside(&'a self, call: &'a Entry, id: ModuleId) -> Place<'a> {
+        Place { program: self.program, id, caller: Some((self, call.module_call())) }
+    }
+
+    pub(super) fn module(&self) -> &'a Module {
+        self.program.module(self.id)
+    }
+
+    /// The schema of a resource.
+    pub(super) fn schema(&self, resource: &Resource) -> Option<Arc<Schema>> {
+        let source = self.module().provider_sources.get(&local_name(resource))?;
+        self.program
+            .schemas
+            .get(source)?
+            .of_mode(resource.resource.mode, &resource.resource.type_name)
+    }
+
+    /// The key of a resource's provider configuration among all of the document.
+    pub(super) fn provider_key(&self, resource: &Resource) -> String {
+        let alias = resource.provider.as_ref().and_then(|it| it.alias.clone());
+        self.key(&local_name(resource), alias.as_ref())
+    }
+
+    fn key(&self, name: &Str, alias: Option<&Str>) -> String {
+        let module = self.module();
+        let Some((place, call)) = self.caller else { return self.own_key(name, alias) };
+        if module.providers.contains_key(&(name.clone(), alias.cloned())) {
+            return self.own_key(name, alias);
+        }
+        let mut passed = call.providers.iter().flatten().rev();
+        if let Some(it) =
+            passed.find(|it| it.child_name == *name && it.child_alias.as_ref() == alias)
+        {
+            return place.key(&it.parent.local_name, it.parent.alias.as_ref());
+        }
+        // The caller may know the same provider under another name.
+        let source = module.provider_sources.get(name);
+        let known = place.module().provider_sources.iter().find(|(_, it)| Some(*it) == source);
+        place.key(known.map_or(name, |(name, _)| name), alias)
+    }
+
+    fn own_key(&self, name: &str, alias: Option<&Str>) -> String {
+        let alias = alias.map(|it| format!(".{it}")).unwrap_or_default();
+        match self.address() {
+            Some(address) => format!("{address}:{name}{alias}"),
+            None => format!("{name}{alias}"),
+        }
+    }
+
+    /// The static address; none for the root module.
+    fn address(&self) -> Option<String> {
+        let (place, call) = self.caller?;
+        let outer = place.address().map(|it| it + ".").unwrap_or_default();
+        Some(format!("{outer}module.{}", call.name))
+    }
+}
+
+/// The name under which a resource's module knows its provider.
+fn local_name(resource: &Resource) -> Str {
+    match &resource.provider {
+        Some(provider) => provider.local_name.clone(),
+        None => resource.resource.implied_provider().into(),
+    }
+}
+
+/// Every provider configuration of the module and of those inside it, by key.
+pub(super) fn configurations(place: &Place<'_>) -> Map<String, Json> {
+    let mut found = Vec::new();
+    collect(place, &mut found);
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.into_iter().collect()
+}
+
+fn collect(place: &Place<'_>, found: &mut Vec<(String, Json)>) {
+    let module = place.module();
+    for ((name, alias), entry) in &module.providers {
+        found.push((
+            place.own_key(name, alias.as_ref()),
+            declared(place, name, alias.as_ref(), entry),
+        ));
+    }
+    if place.caller.is_none() {
+        for (name, source) in &module.provider_sources {
+            if !module.providers.contains_key(&(name.clone(), None)) {
+                let implied = json::object([
+                    ("name", Some((&**name).into())),
+                    ("full_name", Some(source.to_string().into())),
+                ]);
+                found.push((name.to_string(), implied));
+            }
+        }
+    }
+    for (entry, id) in module.calls.values() {
+        collect(&place.inside(entry, *id), found);
+    }
+}
+
+fn declared(place: &Place<'_>, name: &Str, alias: Option<&Str>, entry: &Entry) -> Json {
+    let source = place.module().provider_sources.get(name);
+    let schemas = source.and_then(|it| place.program.schemas.get(it));
+    let block = schemas.map(|it| it.provider.block());
+    let expressions = Expressions::of(entry).body(&entry.provider_config().body, block);
+    json::object([
+        ("name", Some((&**name).into())),
+        ("full_name", source.map(|it| it.to_string().into())),
+        ("alias", alias.map(|it| (&**it).into())),
+        ("module_address", place.address().map(Json::from)),
+        ("expressions", (!expressions.is_empty()).then_some(Json::Object(expressions))),
+    ])
+}

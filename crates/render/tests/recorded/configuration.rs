@@ -1,0 +1,112 @@
+//! The `configuration` part of a plan's JSON, compared with what Terraform says of the same text.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use db::{MemorySystem, System, fixture::split_fixture};
+use engine::builtin;
+use hir::Program;
+use project::Project;
+use render::{PlanJson, PlanView};
+use serde_json::Value as Json;
+
+use crate::{document, parse, pretty};
+
+fn program(fixture: &str) -> Program {
+    let system = Arc::new(MemorySystem::new());
+    for (path, text) in split_fixture(fixture) {
+        system.write(path, text);
+    }
+    let mut project = Project::load(system as Arc<dyn System>, PathBuf::from("."), BTreeMap::new())
+        .expect("readable");
+    project.set_schemas(builtin::source(), builtin::schemas());
+    project.program()
+}
+
+fn plan_json(fixture: &str) -> Json {
+    let program = program(fixture);
+    let plan = document::plan(&parse("{}"), &BTreeMap::new());
+    let view = PlanView { plan: &plan, schemas: &|_| None, show_sensitive: false };
+    parse(&render::plan_json(&PlanJson { view, prior_state: None, program: Some(&program) }))
+}
+
+#[test]
+fn a_configuration_is_described_as_the_reference_does() {
+    let got = &plan_json(include_str!("../data/configuration.tf.txt"))["configuration"];
+    let expected = parse(include_str!("../data/configuration.json"));
+    crate::assert_same("configuration", &pretty(got), &pretty(&expected));
+}
+
+#[test]
+fn defaults_of_ephemeral_variables_are_left_out() {
+    let json = plan_json(
+        "variable \"a\" {\n default = \"plain\"\n}\nvariable \"b\" {\n default = \"hunter2\"\n ephemeral = true\n}\n",
+    );
+    assert_eq!(json["variables"], parse(r#"{"a": {"value": "plain"}}"#));
+    assert_eq!(
+        json["configuration"]["root_module"]["variables"],
+        parse(r#"{"a": {"default": "plain"}, "b": {"ephemeral": true}}"#)
+    );
+}
+
+#[test]
+fn references_are_listed_from_the_longest_to_what_they_belong_to() {
+    let json = plan_json(
+        r#"
+        variable "v" { default = {} }
+        resource "terraform_data" "a" { count = 1 }
+        locals { k = "x" }
+        output "o" {
+          value = {
+            deep    = terraform_data.a[0].output.x
+            splat   = terraform_data.a[*].id
+            indexed = var.v[local.k].y
+            for     = [for it in var.v.list : it.name if it.ok]
+            text    = "${terraform.workspace}-${path.module}"
+            call    = upper("constant")
+          }
+        }
+        output "constant" { value = [1, "a", { b = null }] }
+        output "neither" { value = upper("a") }
+        "#,
+    );
+    let outputs = &json["configuration"]["root_module"]["outputs"];
+    let expected = [
+        "terraform_data.a[0].output.x",
+        "terraform_data.a[0].output",
+        "terraform_data.a[0]",
+        "terraform_data.a",
+        "terraform_data.a",
+        "var.v",
+        "local.k",
+        "var.v.list",
+        "var.v",
+        "terraform.workspace",
+        "path.module",
+    ];
+    assert_eq!(outputs["o"]["expression"]["references"], serde_json::json!(expected));
+    assert_eq!(
+        outputs["constant"]["expression"],
+        parse(r#"{"constant_value": [1, "a", {"b": null}]}"#)
+    );
+    assert_eq!(outputs["neither"]["expression"], parse("{}"));
+}
+
+#[test]
+fn a_resource_is_led_to_its_provider_through_module_calls() {
+    let json = plan_json(
+        r#"
+//- /main.tf
+provider "terraform" { alias = "west" }
+module "m" {
+  source    = "./m"
+  providers = { terraform = terraform.west }
+}
+module "n" { source = "./m" }
+//- /m/main.tf
+resource "terraform_data" "a" {}
+        "#,
+    );
+    let calls = &json["configuration"]["root_module"]["module_calls"];
+    let key = |call: &str| calls[call]["module"]["resources"][0]["provider_config_key"].clone();
+    assert_eq!((key("m"), key("n")), ("terraform.west".into(), "terraform".into()));
+}
