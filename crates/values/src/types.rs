@@ -179,6 +179,17 @@ impl Type {
         self.element().is_some()
     }
 
+    /// Whether the type holds names of attributes or a number of elements, at any depth: what a value wrote into it.
+    pub fn is_shaped_by_values(&self) -> bool {
+        match self {
+            Type::Dynamic | Type::Bool | Type::Number | Type::String => false,
+            Type::List(element) | Type::Set(element) | Type::Map(element) => {
+                element.is_shaped_by_values()
+            }
+            Type::Tuple(_) | Type::Object(_) => true,
+        }
+    }
+
     /// Whether [`Type::Dynamic`] occurs anywhere inside.
     #[must_use]
     pub fn has_dynamic(&self) -> bool {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{ConvertError, check, convert_at, unify};
-use crate::{Kind, Number, ObjectType, Path, Refinements, Step, Str, Type, Value};
+use crate::{
+    Kind, Mark, MarkKind, Marks, Number, ObjectType, Path, Refinements, Step, Str, Type, Value,
+};
 
 pub(super) fn apply(
     value: &Value,
@@ -96,10 +98,12 @@ fn sequence(
         path.pop();
     }
     let element = common_type(&mut converted, &wanted, path)?;
-    Ok(match to {
+    let shape = shape_marks(from, to, &converted);
+    let collection = match to {
         Type::Set(_) => Value::set(element, converted),
         _ => Value::list(element, converted),
-    })
+    };
+    Ok(collection.with_marks(&shape))
 }
 
 fn map(
@@ -116,7 +120,29 @@ fn map(
         path.pop();
     }
     let element = common_type(&mut converted, &wanted, path)?;
-    Ok(Value::map(element, entries.keys().cloned().zip(converted).collect()))
+    let shape = shape_marks(from, to, &converted);
+    let entries = entries.keys().cloned().zip(converted).collect();
+    Ok(Value::map(element, entries).with_marks(&shape))
+}
+
+/// The marks of a new collection whose element type was read from ephemeral elements. That type holds the names of
+/// their attributes, and stays where the elements go: in an empty slice, in a null beside them.
+fn shape_marks(from: &Type, to: &Type, elements: &[Value]) -> Marks {
+    let is_read_from_elements =
+        matches!(from, Type::Tuple(_) | Type::Object(_)) && to.has_dynamic();
+    if is_read_from_elements && elements.iter().any(has_ephemeral_shape) {
+        return Marks::from(Mark::Ephemeral);
+    }
+    Marks::NONE
+}
+
+fn has_ephemeral_shape(value: &Value) -> bool {
+    let mut found = false;
+    value.walk(&mut |_, part| {
+        found |= part.marks().has(MarkKind::Ephemeral) && part.ty().is_shaped_by_values();
+        !found
+    });
+    found
 }
 
 /// The element type to convert to: where the wanted one is open, what the source's element types have in common.

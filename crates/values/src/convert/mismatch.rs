@@ -3,23 +3,43 @@
 use super::check::{can_convert, is_safe};
 use crate::{ObjectType, Type};
 
-/// Why `got` does not convert to `want`, such as `attribute "a" is required`. Meaningful only if it does not.
+/// Why `got` does not convert to `want`, such as `attribute "a" is required`. Meaningful only if it does not. The names
+/// of `got`'s own attributes come from values and may be quoted: of a secret value, ask [`mismatch_of_secret`].
 #[must_use]
 pub fn mismatch(got: &Type, want: &Type) -> String {
+    reason(got, want, true)
+}
+
+/// As [`mismatch`], without the keys of elements, which may be the secret.
+#[must_use]
+pub(crate) fn mismatch_of_secret(got: &Type, want: &Type) -> String {
+    reason(got, want, false)
+}
+
+/// `names_keys`: whether the names of elements may be quoted. The wanted attributes' names always may.
+fn reason(got: &Type, want: &Type, names_keys: bool) -> String {
     match (got, want) {
-        (Type::Object(got), Type::Object(want)) => objects(got, want),
+        (Type::Object(got), Type::Object(want)) => objects(got, want, names_keys),
         (Type::Tuple(_), Type::List(element)) if **element == Type::Dynamic => same_type("list"),
         (Type::Tuple(_), Type::Set(element)) if **element == Type::Dynamic => same_type("set"),
         (Type::Object(_), Type::Map(element)) if **element == Type::Dynamic => same_type("map"),
         (Type::Tuple(got), Type::List(want) | Type::Set(want)) => {
-            structural(got.iter().enumerate().map(|(i, ty)| (i.to_string(), ty)), want)
+            let elements = got.iter().enumerate().map(|(i, ty)| (format!("element {i}"), ty));
+            structural(elements, want, names_keys)
         }
         (Type::Object(got), Type::Map(want)) => {
-            structural(got.iter().map(|(name, ty)| (format!("{name:?}"), ty)), want)
+            let quoted = |name| {
+                if names_keys { format!("element {name:?}") } else { "an element".to_owned() }
+            };
+            structural(got.iter().map(|(name, ty)| (quoted(name), ty)), want, names_keys)
         }
-        (Type::List(got) | Type::Set(got), Type::List(want)) => collection("list", got, want),
-        (Type::List(got) | Type::Set(got), Type::Set(want)) => collection("set", got, want),
-        (Type::Map(got), Type::Map(want)) => collection("map", got, want),
+        (Type::List(got) | Type::Set(got), Type::List(want)) => {
+            collection("list", got, want, names_keys)
+        }
+        (Type::List(got) | Type::Set(got), Type::Set(want)) => {
+            collection("set", got, want, names_keys)
+        }
+        (Type::Map(got), Type::Map(want)) => collection("map", got, want, names_keys),
         _ => required(want),
     }
 }
@@ -32,21 +52,25 @@ fn same_type(noun: &str) -> String {
     format!("all {noun} elements must have the same type")
 }
 
-fn collection(noun: &str, got: &Type, want: &Type) -> String {
-    format!("incorrect {noun} element type: {}", mismatch(got, want))
+fn collection(noun: &str, got: &Type, want: &Type, names_keys: bool) -> String {
+    format!("incorrect {noun} element type: {}", reason(got, want, names_keys))
 }
 
-fn structural<'a>(got: impl Iterator<Item = (String, &'a Type)>, want: &Type) -> String {
+fn structural<'a>(
+    got: impl Iterator<Item = (String, &'a Type)>,
+    want: &Type,
+    names_keys: bool,
+) -> String {
     for (key, got) in got {
         if !can_convert(got, want) {
-            return format!("element {key}: {}", mismatch(got, want));
+            return format!("{key}: {}", reason(got, want, names_keys));
         }
     }
     format!("all elements must be {}", want.friendly_constraint())
 }
 
 /// Missing attributes come first, then an attribute that never converts, then one that may not.
-fn objects(got: &ObjectType, want: &ObjectType) -> String {
+fn objects(got: &ObjectType, want: &ObjectType, names_keys: bool) -> String {
     let missing = want
         .iter()
         .map(|(name, _)| name)
@@ -65,7 +89,7 @@ fn objects(got: &ObjectType, want: &ObjectType) -> String {
             if let Some(got) = got.get(name)
                 && !converts(got, want)
             {
-                return format!("attribute {name:?}: {}", mismatch(got, want));
+                return format!("attribute {name:?}: {}", reason(got, want, names_keys));
             }
         }
     }

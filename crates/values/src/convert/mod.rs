@@ -10,6 +10,7 @@ mod unify;
 
 pub use check::{can_convert, is_safe, result_type};
 pub use mismatch::mismatch;
+use mismatch::mismatch_of_secret;
 pub use unify::{unify, unify_safe};
 
 use crate::{Path, Type, Value};
@@ -52,7 +53,12 @@ pub(crate) fn convert_at(
         return Ok(value.clone());
     }
     if !can_convert(&ty, want) {
-        return Err(ConvertError::new(path, mismatch(&ty, want)));
+        let reason = if value.has_deep_secret() {
+            mismatch_of_secret(&ty, want)
+        } else {
+            mismatch(&ty, want)
+        };
+        return Err(ConvertError::new(path, reason));
     }
     apply::apply(value, &ty, want, path)
 }

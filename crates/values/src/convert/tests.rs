@@ -121,6 +121,29 @@ fn marks_and_unknowns_pass_through() {
 }
 
 #[test]
+fn a_collection_whose_type_tells_the_names_of_an_ephemeral_object_is_ephemeral() {
+    let secret = Value::object_from([("secret", Value::int(1))]).with_mark(Mark::Ephemeral);
+    let part = Value::object_from([("a", Value::int(1).with_mark(Mark::Ephemeral))]);
+    let check = |value: Value, to: &str, expected: bool| {
+        let converted = convert(&value, &ty(to)).expect("a collection");
+        assert_eq!(converted.marks().has(MarkKind::Ephemeral), expected, "{to}");
+    };
+    check(Value::tuple(vec![secret.clone()]), r#"["list","dynamic"]"#, true);
+    check(Value::object_from([("k", secret.clone())]), r#"["map","dynamic"]"#, true);
+    check(Value::tuple(vec![Value::tuple(vec![secret.clone()])]), r#"["list","dynamic"]"#, true);
+    check(Value::tuple(vec![secret]), r#"["list",["object",{"secret":"number"}]]"#, false);
+    check(Value::tuple(vec![part]), r#"["list","dynamic"]"#, false);
+}
+
+#[test]
+fn a_message_about_a_secret_names_none_of_its_keys() {
+    let value = Value::object_from([("secret", Value::empty_tuple())]);
+    let to = ty(r#"["map","string"]"#);
+    let error = convert(&value.with_mark(Mark::Ephemeral), &to).expect_err("no map");
+    assert_eq!(error.message, "an element: string required");
+}
+
+#[test]
 fn an_unknown_in_a_set_leaves_the_list_of_it_unknown() {
     let set = Value::set(Type::String, vec!["b".into(), Value::unknown(Type::String)]);
     let list = convert(&set, &Type::list(Type::String)).expect("a list");

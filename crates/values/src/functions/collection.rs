@@ -253,7 +253,8 @@ fn sum(call: &Call<'_>) -> Result<Value, FunctionError> {
 fn transposed_type(args: &[Value]) -> Result<Type, FunctionError> {
     let wanted = Type::map(Type::list(Type::String));
     if !convert::can_convert(&args[0].ty(), &wanted) {
-        return Err(FunctionError::at(0, convert::mismatch(&args[0].ty(), &wanted)));
+        // The keys of the argument may be secret, so the reason does not say which element it is.
+        return Err(FunctionError::at(0, format!("{} required", wanted.friendly_constraint())));
     }
     Ok(wanted)
 }

@@ -63,7 +63,7 @@ fn is_sensitive(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(Value::bool(true));
     }
     // What is not known yet may come with a mark.
-    if value.is_known() { Ok(Value::bool(false)) } else { Ok(call.unknown()) }
+    if value.is_known() { Ok(Value::bool(false)) } else { Ok(Value::unknown(Type::Bool)) }
 }
 
 fn ephemeral_as_null(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -73,19 +73,30 @@ fn ephemeral_as_null(call: &Call<'_>) -> Result<Value, FunctionError> {
     }
 }
 
-/// Types stay as they are, so that a configuration means the same in every phase.
+/// Types stay as they are, so that a configuration means the same in every phase. Only the type of an ephemeral object
+/// or tuple is left open: the names in it may be the secret, as in `{ (var.secret) = 1 }`, and types are stored.
 fn nulled(value: &Value, kind: MarkKind) -> Value {
+    nulled_in(value, kind, true)
+}
+
+/// `may_open`: whether the type may change, as it may not where the value is an element of a collection.
+fn nulled_in(value: &Value, kind: MarkKind, may_open: bool) -> Value {
     if !value.has_deep(kind) {
         return value.clone();
     }
     if !value.marks().has(kind) {
-        return value.map_parts(|_, part| nulled(part, kind));
+        let may_open = may_open && !value.ty().is_collection();
+        return value.map_parts(|_, part| nulled_in(part, kind, may_open));
     }
     let marks = value.marks().clone().without(kind);
+    let ty = match value.ty() {
+        ty if may_open && ty.is_shaped_by_values() => Type::Dynamic,
+        ty => ty,
+    };
     let bare = match value.kind() {
         // It will be null, so nothing that was known of it holds.
-        Kind::Unknown(_) => Value::unknown_with(value.ty(), Refinements::NONE),
-        _ => Value::null(value.ty()),
+        Kind::Unknown(_) => Value::unknown_with(ty, Refinements::NONE),
+        _ => Value::null(ty),
     };
     bare.with_marks(&marks)
 }
