@@ -35,7 +35,7 @@ use values::{
 use super::{
     origin::Origin,
     problem::ItemProblem,
-    value::{Abstract, TriMarks},
+    value::{Abstract, Failing, TriMarks},
 };
 use crate::{
     eval,
@@ -139,7 +139,8 @@ impl<'a> Infer<'a> {
         let before = self.problems.len();
         let value = self.env.reference(reference, at, &mut self.problems);
         self.drop_repeated(before);
-        value
+        // What an item is made of fails there.
+        Abstract { failing: Failing::NEVER, ..value }
     }
 
     /// Binds a name while something inside of it is inferred.
@@ -156,11 +157,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Does something of which it is not certain that it is evaluated.
-    fn with_certainty<T>(
-        &mut self,
-        certainty: Certainty,
-        work: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    fn with_certainty<T>(&mut self, certainty: Certainty, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.certainty;
         self.certainty = outer.max(certainty);
         let result = work(self);
@@ -217,7 +214,9 @@ impl<'a> Infer<'a> {
                 let has_failed = evaluated.has_errors();
                 self.adopt(evaluated.diagnostics);
                 let value = Abstract::constant(evaluated.value);
-                Abstract { is_firm: !has_failed, ..value }
+                let failing =
+                    if has_failed { Failing::NEVER.of_any_type() } else { Failing::NEVER };
+                Abstract { failing, ..value }
             }
             Err(_) => Abstract::any(),
         }

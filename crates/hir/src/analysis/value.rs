@@ -7,6 +7,7 @@
 //! **Invariant:** what is *yes* here and evaluated is marked at run, at the same path or above.
 //! **Invariant:** where a value, or a part of it, may be ephemeral, there is an [`Origin`].
 
+mod failing;
 mod inside;
 mod join;
 mod marks;
@@ -14,6 +15,7 @@ mod runtime;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+pub use failing::Failing;
 pub use inside::{Inside, Parts, Presence};
 pub(super) use join::join_types;
 pub use marks::{Tri, TriMarks};
@@ -36,9 +38,8 @@ pub struct Abstract {
     pub inside: Inside,
     /// Whether it can be null or unknown.
     pub presence: Presence,
-    /// Whether the type is the same even where the evaluation fails: a failing call gives a value of any type, which
-    /// matters where the type of one expression depends on another, as in a conditional.
-    pub is_firm: bool,
+    /// What holds where the evaluation fails.
+    pub failing: Failing,
     /// Why it, or a part of it, is or may be ephemeral.
     pub origin: Option<Arc<Origin>>,
 }
@@ -57,7 +58,7 @@ impl Abstract {
             marks: TriMarks::NONE,
             inside: Inside::PLAIN,
             presence: Presence::Open,
-            is_firm: true,
+            failing: Failing::NEVER,
             origin: None,
         }
     }
@@ -69,8 +70,8 @@ impl Abstract {
             attrs.iter().map(|(name, attr)| Some((name.clone(), attr.plain_constant()?.clone())));
         let constant = constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object);
         let origin = first_origin(attrs.values());
-        let is_firm = attrs.values().all(|attr| attr.is_firm);
-        let container = Abstract { is_firm, origin, ..Abstract::of_type(ty) };
+        let failing = all_failing(attrs.values());
+        let container = Abstract { failing, origin, ..Abstract::of_type(ty) };
         container.known(constant, Inside::attrs(attrs))
     }
 
@@ -80,8 +81,8 @@ impl Abstract {
         let constants = items.iter().map(|item| item.plain_constant().cloned());
         let constant = constants.collect::<Option<Vec<_>>>().map(Value::tuple);
         let origin = first_origin(items.iter());
-        let is_firm = items.iter().all(|item| item.is_firm);
-        let container = Abstract { is_firm, origin, ..Abstract::of_type(ty) };
+        let failing = all_failing(items.iter());
+        let container = Abstract { failing, origin, ..Abstract::of_type(ty) };
         container.known(constant, Inside::items(items))
     }
 
@@ -92,7 +93,9 @@ impl Abstract {
     /// A collection of an unknown number of alike elements; `ty` is its type where that is known.
     pub fn each(ty: Type, element: Abstract) -> Abstract {
         let origin = element.origin.clone();
-        Abstract { inside: Inside::Each(Arc::new(element)), origin, ..Abstract::of_type(ty) }
+        let failing = element.failing.clone();
+        let inside = Inside::Each(Arc::new(element));
+        Abstract { inside, failing, origin, ..Abstract::of_type(ty) }
     }
 
     /// The constant of a value without any marks; only such a constant may be a part of another.
@@ -106,9 +109,9 @@ impl Abstract {
         self.constant.as_ref().is_some_and(|it| it.0.is_null())
     }
 
-    /// Whether something of its type is not known: of a constant, everything is.
+    /// Whether something of its type is decided by its value only: of a constant, nothing is.
     pub fn has_open_type(&self) -> bool {
-        self.constant.is_none() && self.ty.has_dynamic()
+        self.constant.is_none() && (self.ty.has_dynamic() || !self.failing.is_typed_early)
     }
 
     /// The same value with further marks on it.
@@ -151,6 +154,15 @@ impl Abstract {
         }
     }
 
+    /// The marks that are sure, on it or inside.
+    pub(in crate::analysis) fn sure_marks(&self) -> TriMarks {
+        let deep = self.deep_marks();
+        MarkKind::ALL.into_iter().fold(TriMarks::NONE, |marks, kind| match deep.get(kind) {
+            Tri::Yes => marks.with(kind, Tri::Yes),
+            _ => marks,
+        })
+    }
+
     /// The same value without a mark, on it and inside.
     pub fn without_deep(&self, kind: MarkKind) -> Abstract {
         self.with_every_mark(&mut |marks| marks.with(kind, Tri::No))
@@ -159,6 +171,17 @@ impl Abstract {
     /// The same value with no marks at all.
     pub fn unmarked(&self) -> Abstract {
         self.with_every_mark(&mut |_| TriMarks::NONE)
+    }
+
+    /// The same value with every mark only perhaps there.
+    pub fn weakened(&self) -> Abstract {
+        self.with_every_mark(&mut |marks| marks.weakened())
+    }
+
+    /// The same value, not determined by the source, nor its parts.
+    pub fn without_constants(&self) -> Abstract {
+        let inside = self.inside.map(&mut Abstract::without_constants);
+        Abstract { constant: None, inside, ..self.clone() }
     }
 
     fn with_every_mark(&self, change: &mut impl FnMut(TriMarks) -> TriMarks) -> Abstract {
@@ -208,7 +231,9 @@ impl Abstract {
             part.constant = None;
             part.presence = part.presence.min(Presence::NotNull);
         }
-        part.is_firm &= is_sure && self.presence >= Presence::NotNull;
+        let is_there = is_sure && self.presence >= Presence::NotNull;
+        part.failing.keeps_type &= is_there;
+        part.failing.keeps_marks &= is_there;
         part
     }
 
@@ -268,6 +293,11 @@ impl Abstract {
 /// Whether the elements of a type are found by name. What is not known may be found so.
 fn is_keyed(ty: &Type) -> bool {
     matches!(ty, Type::Map(_) | Type::Object(_) | Type::Dynamic)
+}
+
+/// What holds where one of several parts fails.
+fn all_failing<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Failing {
+    parts.fold(Failing::NEVER, |failing, part| failing.with(&part.failing))
 }
 
 /// The first reason among parts.

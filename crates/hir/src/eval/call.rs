@@ -3,7 +3,7 @@
 use values::{
     Marks, Str, Type, Value,
     functions::{self, Function, FunctionError},
-    rules::{self, Domain, MarkRule, RuleId},
+    rules::{self, RuleId},
 };
 
 use super::evaluation::{Evaluation, Fault, Outcome};
@@ -158,7 +158,7 @@ impl Evaluation<'_> {
             Err(failed) => return Ok(failed),
         };
         match function.call(&values, scope.functions()) {
-            Ok(result) => Ok(with_marks_inside(result, function.rule, &values)),
+            Ok(result) => Ok(result),
             Err(error) => Ok(self.call_failed(id, function, args, &values, error)),
         }
     }
@@ -273,14 +273,6 @@ pub fn function_problem(
 fn culprit(function: &Function, error: &FunctionError) -> Option<(usize, &'static str)> {
     let position = error.argument?;
     Some((position, function.parameter(position)?.name))
-}
-
-/// A result that is not known has no parts yet that could keep the marks of what is carried over.
-fn with_marks_inside(result: Value, rule: RuleId, args: &[Value]) -> Value {
-    if result.is_known() || rules::rule(rule, Domain::Concrete) != MarkRule::UnionTop {
-        return result;
-    }
-    result.with_marks(&deep_marks(args))
 }
 
 fn deep_marks(values: &[Value]) -> Marks {

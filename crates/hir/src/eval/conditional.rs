@@ -26,7 +26,9 @@ impl Evaluation<'_> {
         let then = self.captured(then)?;
         let otherwise = self.captured(otherwise)?;
         let Some(ty) = common_type(&then.value, &otherwise.value) else {
-            return Ok(self.inconsistent(id, &then.value, &otherwise.value));
+            let condition = self.unseen(|this| this.value(condition))?;
+            let failed = self.inconsistent(id, &then.value, &otherwise.value);
+            return Ok(failed.with_marks(condition.marks()));
         };
         let arms = Arms { ty, then, otherwise };
         let before = self.failures();
@@ -99,13 +101,16 @@ impl Evaluation<'_> {
     }
 
     fn inconsistent(&mut self, id: ExprId, then: &Value, otherwise: &Value) -> Value {
+        let (a, b) = (then.ty(), otherwise.ty());
+        // The names of the attributes of an ephemeral object may be the secret themselves.
+        let is_secret = then.has_deep_secret() || otherwise.has_deep_secret();
+        let why = if is_secret { named_mismatch(&a, &b) } else { mismatch(&a, &b) };
         let fault = Fault {
             at: id,
             id: "inconsistent-conditional-result-types",
             summary: "Inconsistent conditional result types",
             detail: format!(
-                "The true and false result expressions must have consistent types. {}.",
-                mismatch(&then.ty(), &otherwise.ty())
+                "The true and false result expressions must have consistent types. {why}."
             ),
         };
         self.fail(fault, &then.deep_marks().union(&otherwise.deep_marks()))

@@ -63,10 +63,23 @@ impl Evaluation<'_> {
             Source::Known(collection) => collection,
             Source::Unknown(marks) => return self.unknown_loop(round, &[parts.body], marks),
         };
-        let mut progress = Progress::over(&collection);
+        // The elements do not carry the collection's marks, and the result as a whole does.
+        self.without_quoting(collection.marks(), |this, secret| {
+            this.tuple_over(parts, round, &collection, secret)
+        })
+    }
+
+    fn tuple_over(
+        &mut self,
+        parts: &ForTuple,
+        round: Loop,
+        collection: &Value,
+        secret: &Marks,
+    ) -> Outcome {
+        let mut progress = Progress::over(collection);
         let mut results = Vec::with_capacity(collection.stored_length().unwrap_or(0));
         for (key, element) in collection.elements() {
-            self.enter(round, key, element.clone());
+            self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
             match self.inclusion(round, &mut progress)? {
                 Inclusion::No => {}
                 Inclusion::Yes => results.push(self.value(parts.body)?),
@@ -93,14 +106,28 @@ impl Evaluation<'_> {
                 return self.unknown_loop(round, &[parts.item_key, parts.item_value], marks);
             }
         };
-        let mut progress = Progress::over(&collection);
+        self.without_quoting(collection.marks(), |this, secret| {
+            this.object_over(parts, round, &collection, secret)
+        })
+    }
+
+    fn object_over(
+        &mut self,
+        parts: &ForObject,
+        round: Loop,
+        collection: &Value,
+        secret: &Marks,
+    ) -> Outcome {
+        let mut progress = Progress::over(collection);
         let mut results: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
         for (key, element) in collection.elements() {
-            self.enter(round, key, element.clone());
+            self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
             match self.inclusion(round, &mut progress)? {
                 Inclusion::No => {}
                 Inclusion::Yes => self.for_object_item(parts, &mut progress, &mut results)?,
                 Inclusion::Unknown => {
+                    let key = self.unseen(|this| this.value(parts.item_key))?;
+                    progress.shape.add(&rules::result_marks(RuleId::ForKey, [&key]));
                     let value = self.unseen(|this| this.value(parts.item_value))?;
                     progress.shape.add(&value.deep_marks());
                 }

@@ -4,7 +4,7 @@ use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
 use super::{Flow, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Inside},
+    analysis::value::{Abstract, Failing, Inside},
     expr::{Expr, ExprId, Ref},
     suggest,
 };
@@ -24,14 +24,11 @@ impl Infer<'_> {
         let value = self.expr(base);
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Attribute, &value), &value);
-        match value.attr(name) {
-            Some(attr) => flow.onto(attr),
-            None => {
-                self.missing_attribute(id, &value, name);
-                flow.perhaps(&value);
-                flow.onto(nothing())
-            }
+        let part = value.attr(name);
+        if part.is_none() {
+            self.missing_attribute(id, &value, name);
         }
+        taken(flow, part, &[&value])
     }
 
     /// The call's name, where an expression is a module call whose outputs come next: `module.x`, `module.x[k]`.
@@ -94,25 +91,16 @@ impl Infer<'_> {
         let key = self.expr(key);
         let mut flow = Flow::default();
         self.index_marks(&mut flow, &base, &key);
-        // What cannot be a key is read as a whole all the same.
-        flow.add(key.inner_marks().weakened(), &key);
         let found = match &key.constant {
             Some(constant) => self.constant_index(id, &base, &constant.0),
             None => self.unknown_index(id, &base, &key.ty),
         };
-        match found {
-            Some(part) => {
-                if key.constant.is_none() {
-                    // While the key is unknown, nobody knows which element it is.
-                    flow.perhaps(&base);
-                }
-                flow.onto(part)
-            }
-            None => {
-                flow.perhaps(&base);
-                flow.onto(nothing())
-            }
+        if key.constant.is_some() {
+            return taken(flow, found, &[&base, &key]);
         }
+        // While the key is unknown, nobody knows which element it is.
+        flow.perhaps(&base);
+        taken(flow, found.map(Abstract::undecided), &[&base, &key])
     }
 
     /// The marks of the container and of the key. What the key of an object tells depends on what the container is.
@@ -154,7 +142,8 @@ impl Infer<'_> {
         match &base.ty {
             Type::List(_) | Type::Tuple(_) => self.position(id, base, key),
             Type::Map(_) | Type::Object(_) => {
-                let found = key_text(&Abstract::constant(key.clone())).and_then(|name| base.attr(&name));
+                let found =
+                    key_text(&Abstract::constant(key.clone())).and_then(|name| base.attr(&name));
                 if found.is_none() {
                     self.invalid_index(id, format!("{NO_ELEMENT}."));
                 }
@@ -224,9 +213,22 @@ impl Infer<'_> {
     }
 }
 
-/// What a failed access gives.
-fn nothing() -> Abstract {
-    Abstract { is_firm: false, ..Abstract::any() }
+/// A part that was found, or what a failed access gives, with what flows on it. An access that fails leaves the marks
+/// of what it read, without those of the part.
+fn taken(mut flow: Flow, part: Option<Abstract>, read: &[&Abstract]) -> Abstract {
+    let Some(part) = part else {
+        read.iter().for_each(|value| flow.perhaps(value));
+        let failing = read.iter().fold(Failing::NEVER, |failing, it| failing.reading(it));
+        let failing = failing.of_any_type();
+        return flow.onto(Abstract { failing, ..Abstract::any() });
+    };
+    let is_there = part.failing.keeps_marks;
+    let keeps_type = part.failing.keeps_type && read.iter().all(|it| it.failing.keeps_type);
+    let loses = !is_there && flow.marks().union(&part.sure_marks()) != flow.marks();
+    let failing = read.iter().fold(Failing::NEVER, |failing, it| failing.reading(it));
+    let mut failing = failing.losing_marks(loses);
+    failing.keeps_type = keeps_type;
+    flow.onto(Abstract { failing, ..part })
 }
 
 fn whole(number: &Number) -> Result<usize, &'static str> {

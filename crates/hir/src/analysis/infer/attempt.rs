@@ -4,7 +4,7 @@ use values::{Type, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Presence},
+    analysis::value::{Abstract, Failing, Presence},
     expr::{Call, ExprId},
 };
 
@@ -22,18 +22,24 @@ impl Infer<'_> {
         let mut tried = Flow::default();
         // While something that is read is unknown, the whole has the marks of all arguments.
         let mut undecided = Flow::default();
+        let mut failing = Failing::NEVER;
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
             let Tried { value, left_behind } = self.tried(RuleId::Try, arg);
             undecided.perhaps(&value);
+            undecided.hidden(&value.failing);
+            failing = failing.reading(&value);
             undecided.join(&left_behind.weakened());
             let value = if is_expanded { spread(&value) } else { value };
+            // While something is unknown, a failure does not show.
+            let value = if value.failing.keeps_marks { value } else { value.weakened() };
             let here = tried.clone().onto(value);
             tried.join(&left_behind);
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
         }
         let result = result.unwrap_or_else(Abstract::any).undecided();
-        undecided.onto(Abstract { constant: None, is_firm: false, ..result })
+        let failing = failing.typed_late();
+        undecided.onto(Abstract { constant: None, failing, ..result })
     }
 
     pub(super) fn can(&mut self, call: &Call) -> Abstract {
@@ -59,7 +65,7 @@ impl Infer<'_> {
         for read in self.reads(id) {
             let marks = self.rule_marks(rule, &read);
             // A traversal that fails stops before it has read everything.
-            left_behind.add(if read.is_firm { marks } else { marks.weakened() }, &read);
+            left_behind.add(if read.failing.keeps_marks { marks } else { marks.weakened() }, &read);
         }
         Tried { value, left_behind }
     }

@@ -4,7 +4,7 @@
 //! how the result is marked is the rule's to say.
 
 use values::{
-    MarkKind, Type, Value, convert,
+    MarkKind, Type, Value,
     functions::{self, Function},
     rules::{self, Domain, MarkRule, RuleId},
 };
@@ -13,9 +13,9 @@ use super::{Flow, Infer, NoSurroundings, closed::is_impure};
 use crate::{
     analysis::{
         problem::ItemProblem,
-        value::{Abstract, Inside, Presence, Tri, TriMarks},
+        value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
-    expr::{Call, ExprId},
+    expr::{Call, Expr, ExprId},
     suggest,
 };
 
@@ -74,14 +74,14 @@ impl Infer<'_> {
         for arg in args {
             flow.add(self.rule_marks(RuleId::Function, arg), arg);
         }
-        flow.onto(Abstract { is_firm: false, ..Abstract::of_type(ty) })
+        flow.onto(Abstract { failing: failing_call(args), ..Abstract::of_type(ty) })
     }
 
     /// What a call gives that fails: everything that it read.
     pub(super) fn failed_call(&self, args: &[Abstract]) -> Abstract {
         let mut flow = Flow::default();
         args.iter().for_each(|arg| flow.perhaps(arg));
-        flow.onto(Abstract { is_firm: false, ..Abstract::any() })
+        flow.onto(Abstract { failing: failing_call(args), ..Abstract::any() })
     }
 
     /// Spreads the last argument of `f(a, b...)`; gives the arguments back where its length is not known.
@@ -132,28 +132,20 @@ impl Infer<'_> {
         args: &[Abstract],
     ) -> Abstract {
         let mut flow = Flow::default();
-        let mut inner = Flow::default();
-        let written = args.len().saturating_sub(1);
-        let counted = match rules::rule(rule, Domain::Abstract) {
-            MarkRule::FirstTop => 1,
-            _ => written,
-        };
-        for arg in &args[..written.min(counted)] {
-            flow.add(self.rule_marks(rule, arg), arg);
-        }
         for arg in args {
             flow.perhaps(arg);
-            inner.perhaps(arg);
+            flow.hidden(&arg.failing);
         }
+        let written = args.len().saturating_sub(1);
         let any = vec![Value::dynamic(); function.map_or(0, |it| it.params.len()).max(written)];
         let ty = function.and_then(|function| function.return_type(&any).ok());
         let inside = match rule {
-            RuleId::CarryingFunction => Inside::Opaque(inner.marks()),
+            RuleId::CarryingFunction => Inside::Opaque(flow.marks()),
             _ => Inside::PLAIN,
         };
         let ty = ty.unwrap_or(Type::Dynamic);
-        let value = Abstract { inside, is_firm: false, ..Abstract::of_type(ty) };
-        flow.onto(value.with_origin(inner.origin()))
+        let failing = failing_call(args).typed_late();
+        flow.onto(Abstract { inside, failing, ..Abstract::of_type(ty) })
     }
 
     /// The number of arguments is wrong whether or not the call is evaluated.
@@ -205,6 +197,7 @@ impl Infer<'_> {
                 Value::unknown(function.return_type(&plain).unwrap_or(Type::Dynamic))
             }
             Ok(result) => result,
+            Err(_) if takes_null(function, args, &plain) => return self.failed_call(args),
             Err(error) => {
                 let at = error.argument.and_then(|index| call.args.get(index));
                 let (name, summary, detail) = crate::eval::function_problem(function, &error);
@@ -213,9 +206,18 @@ impl Infer<'_> {
             }
         };
         let ty = result_type(function, args, &result);
-        let is_firm = args.iter().all(|arg| arg.constant.is_some());
+        let mut failing = failing_call(args);
+        failing.is_typed_early |= !args.iter().any(Abstract::has_open_type) || !ty.has_dynamic();
+        // What the function loses, or an element that is not there, marks nothing if the call fails.
+        let loses = function.rule == RuleId::Sensitive && !self.cannot_fail(call.args[0], &args[0])
+            || matches!(function.name, "element" | "lookup") && !has_known_parts(&args[0]);
         let value = match function.rule {
-            RuleId::CarryingFunction => self.carry(function, args, &ty, &result),
+            RuleId::CarryingFunction => {
+                let value = self.carry(function, args, &ty, &result);
+                let takes_one_type = matches!(ty, Type::List(_) | Type::Map(_));
+                let is_open = takes_one_type && args.iter().any(Abstract::has_open_type);
+                if is_open { value.without_constants() } else { value }
+            }
             RuleId::Conversion => self.conversion(function, &args[0], &ty),
             RuleId::Sensitive | RuleId::Nonsensitive | RuleId::EphemeralAsNull => {
                 self.marking(function.rule, &args[0])
@@ -223,7 +225,16 @@ impl Infer<'_> {
             RuleId::IsSensitive => self.is_sensitive(&args[0], &result),
             rule => self.blend(rule, args, &ty, &result),
         };
-        Abstract { is_firm, ..value }
+        Abstract { failing: failing.losing_marks(loses), ..value }
+    }
+
+    /// Whether an expression just reads something that is there.
+    fn cannot_fail(&self, id: ExprId, value: &Abstract) -> bool {
+        let is_read = match &self.exprs[id] {
+            Expr::Ref(_) | Expr::Symbol(_) | Expr::GetAttr { .. } | Expr::Index { .. } => true,
+            _ => value.constant.is_some(),
+        };
+        is_read && value.failing.keeps_type
     }
 
     /// A result without parts of the arguments.
@@ -232,10 +243,6 @@ impl Infer<'_> {
         match rule {
             RuleId::Length | RuleId::Keys => {
                 flow.add(self.rule_marks(rule, &args[0]), &args[0]);
-                if args[0].presence == Presence::Open || args[0].ty == Type::Dynamic {
-                    // It may fail, and then has read everything.
-                    flow.perhaps(&args[0]);
-                }
             }
             rule => args.iter().for_each(|arg| flow.add(self.rule_marks(rule, arg), arg)),
         }
@@ -261,10 +268,14 @@ impl Infer<'_> {
         match rules::rule(rule, Domain::Abstract) {
             MarkRule::Adds(kind) => arg.clone().with_mark(kind, Tri::Yes),
             MarkRule::Removes(kind) => {
-                let marks = arg.marks.with(kind, Tri::No);
-                Abstract { marks, ..arg.clone() }
+                // While the value is unknown, marks of its parts are on the whole, and go with that.
+                let inside = match arg.presence {
+                    Presence::Known => arg.clone(),
+                    _ => arg.weakened(),
+                };
+                Abstract { marks: arg.marks.with(kind, Tri::No), ..inside }
             }
-            MarkRule::NullsOut(kind) => nulled(arg, kind),
+            MarkRule::NullsOut(kind) => nulled(arg, kind, true),
             _ => arg.unmarked(),
         }
     }
@@ -280,21 +291,40 @@ impl Infer<'_> {
         };
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Conversion, arg), arg);
-        if arg.presence < Presence::Known || arg.has_open_type() {
-            // It may fail or be unknown, and then has the marks of everything inside.
-            flow.add(arg.inner_marks().weakened(), arg);
-        }
         let bare = Abstract { marks: TriMarks::NONE, ..arg.clone() };
         let converted = self.converted(&bare, &to);
         flow.onto(Abstract { ty: ty.clone(), ..converted })
     }
 }
 
+fn has_known_parts(value: &Abstract) -> bool {
+    let are_known = matches!(value.inside, Inside::Attrs(_) | Inside::Items(_));
+    value.presence == Presence::Known && are_known
+}
+
+/// Whether the call may succeed where an argument turns out to be a null without a type.
+fn takes_null(function: &Function, args: &[Abstract], plain: &[Value]) -> bool {
+    let loose = args.iter().zip(plain).map(|(arg, plain)| {
+        let may_be_any = arg.presence == Presence::Open && !arg.failing.keeps_type;
+        if may_be_any { Value::dynamic() } else { plain.clone() }
+    });
+    let loose: Vec<Value> = loose.collect();
+    loose != plain && function.call(&loose, &NoSurroundings).is_ok()
+}
+
+/// A call that fails has read all of its arguments, and gives a value of any type.
+pub(super) fn failing_call(args: &[Abstract]) -> Failing {
+    let failing = args.iter().fold(Failing::NEVER, |failing, arg| failing.reading(arg));
+    let is_constant = args.iter().all(|arg| arg.constant.is_some());
+    if is_constant { failing } else { failing.of_any_type() }
+}
+
 /// What is known of a result that holds no marks.
 pub(super) fn of_result(args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
     let value = Abstract::constant(result.without_all_marks());
     // What has a type only as long as it does not fail may be a wholly unknown argument.
-    let is_settled = args.iter().all(|arg| arg.is_firm || arg.presence == Presence::Known);
+    let is_settled =
+        args.iter().all(|arg| arg.failing.keeps_type || arg.presence == Presence::Known);
     let value = if is_settled { value } else { value.undecided() };
     Abstract { ty: ty.clone(), ..value }
 }
@@ -315,26 +345,47 @@ fn result_type(function: &Function, args: &[Abstract], result: &Value) -> Type {
     if is_structural && matches!(ty, Type::Tuple(_) | Type::Object(_)) {
         return ty;
     }
-    if convert::is_safe(&ty, &Type::String) && function.rule != RuleId::Function {
-        return ty;
-    }
     function.return_type(&vec![Value::dynamic(); args.len()]).unwrap_or(Type::Dynamic)
 }
 
-/// Every part that has a mark becomes null; if it is unknown, an unknown value without the mark.
-fn nulled(value: &Abstract, kind: MarkKind) -> Abstract {
+/// Every part that has a mark becomes null; if it is unknown, an unknown value without the mark. The type of a marked
+/// object or tuple is left open, for its names may be the secret, but not that of an element of a collection.
+fn nulled(value: &Abstract, kind: MarkKind, may_open: bool) -> Abstract {
     let whole = value.marks.get(kind);
     if value.deep_marks().get(kind) == Tri::No {
         return value.clone();
     }
     let marks = value.marks.with(kind, Tri::No);
+    let parts_may_open = may_open && !value.ty.is_collection();
     let inside = match &value.inside {
         _ if whole == Tri::Yes => Inside::PLAIN,
         Inside::Opaque(marks) => Inside::Opaque(marks.with(kind, Tri::No)),
-        inside => inside.map(&mut |part| nulled(part, kind)),
+        inside => inside.map(&mut |part| nulled(part, kind, parts_may_open)),
     };
     let presence = if whole == Tri::No { value.presence } else { Presence::Open };
-    let nulled = Abstract { marks, inside, presence, constant: None, ..value.clone() };
+    let is_shaped = value.ty.is_shaped_by_values();
+    let ty = match &value.ty {
+        _ if whole > Tri::No && may_open && is_shaped => Type::Dynamic,
+        ty if parts_may_open => opened(ty, &inside),
+        ty => ty.clone(),
+    };
+    let nulled = Abstract { ty, marks, inside, presence, constant: None, ..value.clone() };
     let is_explained = nulled.deep_marks().ephemeral > Tri::No;
     Abstract { origin: nulled.origin.filter(|_| is_explained), ..nulled }
+}
+
+/// The type of an object or tuple after the types of parts were left open.
+fn opened(ty: &Type, inside: &Inside) -> Type {
+    let open = |ty: &Type| if ty.is_shaped_by_values() { Type::Dynamic } else { ty.clone() };
+    match (ty, inside) {
+        (Type::Object(_), Inside::Attrs(attrs)) => {
+            Type::object(attrs.iter().map(|(name, attr)| (name.clone(), attr.ty.clone())))
+        }
+        (Type::Tuple(_), Inside::Items(items)) => Type::tuple(items.iter().map(|it| it.ty.clone())),
+        (Type::Object(object), _) => {
+            Type::object(object.iter().map(|(name, ty)| (name.clone(), open(ty))))
+        }
+        (Type::Tuple(types), _) => Type::tuple(types.iter().map(open)),
+        (ty, _) => ty.clone(),
+    }
 }

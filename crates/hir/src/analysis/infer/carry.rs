@@ -27,6 +27,15 @@ impl Infer<'_> {
         if !is_in_force || args.iter().all(|arg| arg.deep_marks() == TriMarks::NONE) {
             return plain;
         }
+        let args: Vec<Abstract> = args
+            .iter()
+            .enumerate()
+            .map(|(position, arg)| {
+                let shape = function.parameter(position).map_or(Type::Dynamic, |it| it.shape.ty());
+                self.converted(arg, &shape)
+            })
+            .collect();
+        let args = args.as_slice();
         let mut flow = self.merged(function, args);
         if let Some(chosen) = self.chosen_part(function, args, &mut flow) {
             return flow.onto(Abstract { ty: ty.clone(), ..self.converted(&chosen, ty) });
@@ -65,7 +74,12 @@ impl Infer<'_> {
     }
 
     /// `element` and `lookup` give one part as it is.
-    fn chosen_part(&self, function: &Function, args: &[Abstract], flow: &mut Flow) -> Option<Abstract> {
+    fn chosen_part(
+        &self,
+        function: &Function,
+        args: &[Abstract],
+        flow: &mut Flow,
+    ) -> Option<Abstract> {
         let container = &args[0];
         let is_known = container.presence == Presence::Known;
         let found = match function.name {
@@ -74,7 +88,9 @@ impl Infer<'_> {
                 match (&container.inside, index) {
                     (Inside::Items(items), Some(index)) if is_known && !items.is_empty() => {
                         let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                        usize::try_from(index.rem_euclid(length)).ok().and_then(|at| container.item(at))
+                        usize::try_from(index.rem_euclid(length))
+                            .ok()
+                            .and_then(|at| container.item(at))
                     }
                     _ => None,
                 }
@@ -87,8 +103,9 @@ impl Infer<'_> {
             },
             _ => return None,
         };
-        if found.is_some() {
-            return found;
+        if let Some(found) = found {
+            let origin = args.iter().find_map(|arg| arg.origin.clone());
+            return Some(found.with_origin(origin));
         }
         // While it is not known which part that is, the result has the marks of all.
         args.iter().for_each(|arg| flow.perhaps(arg));
@@ -125,9 +142,9 @@ fn found(value: &Value, tags: &Tags) -> Abstract {
     }
     let parts: Vec<&Abstract> = tags.of(value).collect();
     let whole = match (value.kind(), parts.as_slice()) {
-        (Kind::Object(attrs) | Kind::Map(attrs), _) => {
-            Abstract::object(attrs.iter().map(|(name, it)| (name.clone(), found(it, tags))).collect())
-        }
+        (Kind::Object(attrs) | Kind::Map(attrs), _) => Abstract::object(
+            attrs.iter().map(|(name, it)| (name.clone(), found(it, tags))).collect(),
+        ),
         (Kind::Tuple(items) | Kind::List(items), _) => {
             Abstract::tuple(items.iter().map(|item| found(item, tags)).collect())
         }

@@ -7,8 +7,23 @@ pub(super) struct Closed(Vec<bool>);
 
 /// Functions whose result the source does not determine.
 const IMPURE: &[&str] = &[
-    "timestamp", "plantimestamp", "uuid", "bcrypt", "file", "fileexists", "filebase64", "fileset", "templatefile", "abspath",
-    "pathexpand", "filemd5", "filesha1", "filesha256", "filesha512", "filebase64sha256", "filebase64sha512",
+    "timestamp",
+    "plantimestamp",
+    "uuid",
+    "bcrypt",
+    "file",
+    "fileexists",
+    "filebase64",
+    "fileset",
+    "templatefile",
+    "abspath",
+    "pathexpand",
+    "filemd5",
+    "filesha1",
+    "filesha256",
+    "filesha512",
+    "filebase64sha256",
+    "filebase64sha512",
 ];
 
 /// Whether a function's result depends on more than its arguments.
@@ -33,8 +48,12 @@ impl Closed {
             match expr {
                 Expr::Symbol(symbol) => names.push(*symbol),
                 Expr::Splat { item, .. } => names.retain(|name| name != item),
-                Expr::ForTuple(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
-                Expr::ForObject(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
+                Expr::ForTuple(it) => {
+                    names.retain(|name| *name != it.value && Some(*name) != it.key)
+                }
+                Expr::ForObject(it) => {
+                    names.retain(|name| *name != it.value && Some(*name) != it.key)
+                }
                 Expr::Call(call) => pure &= !is_impure(&call.name) && !call.name.contains("::"),
                 _ => {}
             }
@@ -65,7 +84,9 @@ pub(crate) fn for_each_child(expr: &Expr, visit: &mut impl FnMut(ExprId)) {
                 visit(*expr);
             }
         }),
-        Expr::TemplateJoin(inner) | Expr::GetAttr { base: inner, .. } | Expr::Unary { operand: inner, .. } => visit(*inner),
+        Expr::TemplateJoin(inner)
+        | Expr::GetAttr { base: inner, .. }
+        | Expr::Unary { operand: inner, .. } => visit(*inner),
         Expr::Index { base, key } => [*base, *key].into_iter().for_each(visit),
         Expr::Splat { base, each, .. } => [*base, *each].into_iter().for_each(visit),
         Expr::Tuple(elements) => elements.iter().copied().for_each(visit),
@@ -73,12 +94,19 @@ pub(crate) fn for_each_child(expr: &Expr, visit: &mut impl FnMut(ExprId)) {
             visit(item.key);
             visit(item.value);
         }),
-        Expr::ForTuple(it) => [it.collection, it.body].into_iter().chain(it.condition).for_each(visit),
+        Expr::ForTuple(it) => {
+            [it.collection, it.body].into_iter().chain(it.condition).for_each(visit)
+        }
         Expr::ForObject(it) => {
-            [it.collection, it.item_key, it.item_value].into_iter().chain(it.condition).for_each(visit);
+            [it.collection, it.item_key, it.item_value]
+                .into_iter()
+                .chain(it.condition)
+                .for_each(visit);
         }
         Expr::Binary { left, right, .. } => [*left, *right].into_iter().for_each(visit),
-        Expr::Conditional { condition, then, otherwise } => [*condition, *then, *otherwise].into_iter().for_each(visit),
+        Expr::Conditional { condition, then, otherwise } => {
+            [*condition, *then, *otherwise].into_iter().for_each(visit)
+        }
         Expr::Call(call) => call.args.iter().copied().for_each(visit),
     }
 }

@@ -1,11 +1,12 @@
 //! `condition ? a : b`.
 
-use values::{Type, convert, rules::RuleId};
+use values::{Type, Value, convert, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, join_types},
+    analysis::value::{Abstract, Failing, join_types},
     expr::ExprId,
+    item::ConstValue,
 };
 
 impl Infer<'_> {
@@ -27,10 +28,15 @@ impl Infer<'_> {
         let b = arm(self, otherwise, false);
         self.check_arms(id, &a, &b);
         let mut flow = Flow::default();
-        for value in [&condition_value, &a, &b] {
-            flow.add(self.rule_marks(RuleId::Conditional, value), value);
+        flow.add(self.rule_marks(RuleId::Conditional, &condition_value), &condition_value);
+        let mut failing = Failing::NEVER.reading(&condition_value);
+        for value in [&a, &b] {
+            let marks = self.rule_marks(RuleId::Conditional, value);
+            // The arm that is not chosen may fail.
+            flow.add(if value.failing.keeps_marks { marks } else { marks.weakened() }, value);
+            flow.hidden(&value.failing);
+            failing = failing.reading(value);
         }
-        flow.add(condition_value.inner_marks().weakened(), &condition_value);
         let ty = common_type(&a, &b);
         let value = match decided {
             Some(true) => self.chosen(&a, &b, &ty, &mut flow),
@@ -43,11 +49,23 @@ impl Infer<'_> {
                 joined.undecided()
             }
         };
-        let is_firm = ty.is_sure && a.is_firm && b.is_firm;
-        flow.onto(Abstract { ty: ty.result, is_firm, ..value })
+        failing.keeps_type &= ty.is_sure;
+        flow.onto(Abstract { ty: ty.result, failing, ..value })
     }
 
-    fn chosen(&self, chosen: &Abstract, other: &Abstract, ty: &CommonType, flow: &mut Flow) -> Abstract {
+    fn chosen(
+        &self,
+        chosen: &Abstract,
+        other: &Abstract,
+        ty: &CommonType,
+        flow: &mut Flow,
+    ) -> Abstract {
+        if is_open_null(chosen) {
+            // It takes the other arm's type, if that is known.
+            let is_settled = other.failing.keeps_type && !other.has_open_type();
+            let null = is_settled.then(|| Value::null(other.ty.clone()));
+            return Abstract { constant: null.map(ConstValue), ..chosen.clone() };
+        }
         if chosen.ty == other.ty && ty.is_sure {
             return chosen.clone();
         }
@@ -57,8 +75,7 @@ impl Infer<'_> {
         }
         // Whether it is converted, and to what, depends on the other arm's type. In a set, marks are on the whole.
         flow.perhaps(chosen);
-        let constant = converted.constant.clone().filter(|it| it.0.ty() == chosen.ty);
-        Abstract { constant, ..converted.either(chosen) }
+        converted.either(chosen).without_constants()
     }
 
     fn check_condition(&mut self, at: ExprId, condition: &Abstract) {
@@ -89,7 +106,8 @@ impl Infer<'_> {
             ),
         };
         // The arm that is not chosen may fail, and then has any type.
-        let certainty = if a.is_firm && b.is_firm { Certainty::Sure } else { Certainty::Hidden };
+        let keeps_types = a.failing.keeps_type && b.failing.keeps_type;
+        let certainty = if keeps_types { Certainty::Sure } else { Certainty::Hidden };
         let (name, summary) =
             ("inconsistent-conditional-result-types", "Inconsistent conditional result types");
         self.with_certainty(certainty, |it| it.fails(id, name, summary, detail));
@@ -129,7 +147,7 @@ fn common_type(a: &Abstract, b: &Abstract) -> CommonType {
         return CommonType { result, wanted: Type::Dynamic, is_sure: false };
     }
     let unified = convert::unify(&[a.ty.clone(), b.ty.clone()]).unwrap_or(Type::Dynamic);
-    if a.is_firm && b.is_firm {
+    if a.failing.keeps_type && b.failing.keeps_type {
         return sure(&unified);
     }
     // An arm that fails has no type, and the other then stays as it is.

@@ -9,7 +9,7 @@ use values::{
 
 use super::{Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Inside, Presence, TriMarks},
+    analysis::value::{Abstract, Failing, Inside, Presence, TriMarks},
     expr::{ExprId, ObjectItem},
 };
 
@@ -21,24 +21,28 @@ impl Infer<'_> {
 
     pub(super) fn object(&mut self, items: &[ObjectItem]) -> Abstract {
         let mut flow = Flow::default();
+        let mut keys = Failing::NEVER;
         let mut entries: Vec<(Option<Str>, Abstract)> = Vec::with_capacity(items.len());
         for item in items {
             let key = self.expr(item.key);
             self.check_key(item.key, &key);
             let value = carried(RuleId::ObjectValue, self.expr(item.value));
             flow.add(self.rule_marks(RuleId::ObjectKey, &key), &key);
-            flow.add(key.inner_marks().weakened(), &key);
+            keys = keys.reading(&key);
             entries.push((key_text(&key), value));
         }
         if entries.iter().all(|(name, _)| name.is_some()) {
             let attrs = entries.into_iter().filter_map(|(name, value)| Some((name?, value)));
-            return flow.onto(Abstract::object(attrs.collect::<BTreeMap<_, _>>()));
+            let object = Abstract::object(attrs.collect::<BTreeMap<_, _>>());
+            let failing = object.failing.clone().with(&keys);
+            return flow.onto(Abstract { failing, ..object });
         }
         // While a key is unknown, the concrete domain says of the whole what is said of any value.
         for (_, value) in &entries {
             flow.perhaps(value);
         }
-        flow.onto(of_unknown_names(&entries))
+        let failing = entries.iter().fold(keys, |failing, (_, value)| failing.reading(value));
+        flow.onto(Abstract { failing, ..of_unknown_names(&entries) })
     }
 
     fn check_key(&mut self, at: ExprId, key: &Abstract) {
@@ -72,8 +76,7 @@ fn of_unknown_names(entries: &[(Option<Str>, Abstract)]) -> Abstract {
         origin = origin.or_else(|| value.origin.clone());
     }
     let inside = Inside::Opaque(marks);
-    Abstract { inside, presence: Presence::NotNull, is_firm: false, ..Abstract::any() }
-        .with_origin(origin)
+    Abstract { inside, presence: Presence::NotNull, ..Abstract::any() }.with_origin(origin)
 }
 
 /// The name that a key comes to, if the source determines it.

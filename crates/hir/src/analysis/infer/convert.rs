@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use values::{Type, convert, rules::RuleId};
+use values::{MarkKind, Type, convert, rules::RuleId};
 
 use super::{Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Inside},
+    analysis::value::{Abstract, Inside, Presence, Tri, TriMarks},
     item::ConstValue,
 };
 
@@ -22,17 +22,24 @@ impl Infer<'_> {
             Some(constant) => constant.0.ty(),
             None => result_type(&value.ty, to),
         };
-        let mut hoisted = Flow::default();
-        let inside = match (to, &value.inside) {
-            (Type::Set(_), _) => {
+        let mut flow = Flow::default();
+        let inside = match to {
+            Type::Set(_) => {
                 // A set cannot hold marked elements.
-                let elements = Abstract { marks: Default::default(), ..value.clone() };
-                hoisted.add(self.rule_marks(RuleId::SetConstruction, &elements), value);
+                let elements = Abstract { marks: TriMarks::NONE, ..value.clone() };
+                flow.add(self.rule_marks(RuleId::SetConstruction, &elements), value);
                 Inside::PLAIN
             }
-            (_, inside) => self.converted_inside(inside, &ty),
+            _ => self.converted_inside(&value.inside, &ty),
         };
-        hoisted.onto(Abstract { ty, constant, inside, ..value.clone() })
+        if is_read_from_elements(&value.ty, to) && may_shape(value) {
+            // The new element type holds names out of ephemeral elements.
+            flow.add(value.inner_marks().only(MarkKind::Ephemeral).weakened(), value);
+        }
+        // While elements of a set are unknown, so is a list of them.
+        let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
+        let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
+        flow.onto(Abstract { ty, constant, inside, presence, ..value.clone() })
     }
 
     fn converted_inside(&self, inside: &Inside, to: &Type) -> Inside {
@@ -71,13 +78,33 @@ impl Infer<'_> {
         if !to.has_dynamic() {
             return self.converted(element, to);
         }
-        let constant = element.constant.clone().filter(|it| it.0.is_null());
         let inside = match &element.inside {
             inside if inside.marks() == Default::default() => Inside::PLAIN,
             inside => inside.clone(),
         };
-        Abstract { ty: Type::Dynamic, constant, inside, ..element.clone() }
+        Abstract { ty: Type::Dynamic, constant: None, inside, ..element.clone() }
     }
+}
+
+/// Whether a conversion looks for the element type among the elements.
+fn is_read_from_elements(from: &Type, to: &Type) -> bool {
+    matches!(from, Type::Tuple(_) | Type::Object(_) | Type::Dynamic) && to.has_dynamic()
+}
+
+/// Whether something inside may be ephemeral and have names in its type.
+fn may_shape(value: &Abstract) -> bool {
+    match &value.inside {
+        inside if inside.marks().ephemeral == Tri::No => false,
+        Inside::Opaque(_) => true,
+        Inside::Attrs(attrs) => attrs.values().any(is_or_may_shape),
+        Inside::Items(items) => items.iter().any(is_or_may_shape),
+        Inside::Each(element) => is_or_may_shape(element),
+    }
+}
+
+fn is_or_may_shape(part: &Abstract) -> bool {
+    let is_shaped = part.ty.is_shaped_by_values() || part.ty.has_dynamic();
+    (part.marks.ephemeral > Tri::No && is_shaped) || may_shape(part)
 }
 
 /// The type after a conversion. What is open on both sides is decided by values.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::{
     origin::Origin,
-    value::{Abstract, Tri, TriMarks},
+    value::{Abstract, Failing, TriMarks},
 };
 
 /// What flows into one value.
@@ -28,6 +28,12 @@ impl Flow {
     /// what the concrete domain says of a whole that is unknown, and of what could not be evaluated.
     pub(super) fn perhaps(&mut self, from: &Abstract) {
         self.add(from.deep_marks().weakened(), from);
+    }
+
+    /// Adds what a value leaves behind that failed, where the failure is hidden.
+    pub(super) fn hidden(&mut self, failing: &Failing) {
+        let (marks, origin) = failing.leaves();
+        self.join(&Flow { marks, origin: origin.clone() });
     }
 
     /// Adds all that flows elsewhere.
@@ -56,11 +62,6 @@ impl Flow {
         if self.marks.ephemeral > value.marks.ephemeral && self.origin.is_some() {
             value.origin = self.origin.clone();
         }
-        let value = value.with_marks(&self.marks);
-        debug_assert!(
-            self.marks.ephemeral == Tri::No || self.origin.is_some() || value.origin.is_some(),
-            "an ephemeral value has an origin"
-        );
-        value
+        value.with_marks(&self.marks)
     }
 }

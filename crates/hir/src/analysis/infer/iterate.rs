@@ -4,12 +4,9 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use values::{Str, Type, convert, rules::RuleId};
 
-use super::{
-    Certainty, Flow, Infer,
-    constructor::key_text,
-};
+use super::{Certainty, Flow, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Presence},
+    analysis::value::{Abstract, Failing, Presence},
     expr::{ExprId, ForObject, ForTuple, SymbolId},
 };
 
@@ -42,6 +39,7 @@ struct Progress {
     shape: Flow,
     /// Whatever the result may hold: while something is unknown, the whole has its marks.
     content: Flow,
+    failing: Failing,
     /// Whether the source determines which elements there are.
     is_decided: bool,
 }
@@ -54,14 +52,13 @@ impl Infer<'_> {
         let mut items = Vec::with_capacity(rounds.elements.len());
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
             let item = it.expr(body);
-            progress.content.perhaps(&item);
+            progress.holds(&item);
             if is_kept != Some(false) {
                 items.push(item);
             }
         });
         if progress.is_decided {
-            let is_firm = items.iter().all(|item| item.is_firm);
-            return progress.finish(Abstract { is_firm, ..Abstract::tuple(items) });
+            return progress.finish(Abstract::tuple(items));
         }
         progress.finish(any_of(items))
     }
@@ -75,7 +72,7 @@ impl Infer<'_> {
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
             let name = it.for_key(item_key, progress, is_kept == Some(true));
             let value = it.expr(item_value);
-            progress.content.perhaps(&value);
+            progress.holds(&value);
             match (is_kept, name) {
                 (Some(false), _) => {}
                 (Some(true), Some(name)) => it.enter(item_key, &mut entries, name, value, group),
@@ -125,7 +122,7 @@ impl Infer<'_> {
         let key = self.expr(id);
         let marks = self.rule_marks(RuleId::ForKey, &key);
         progress.shape.add(if is_sure { marks } else { marks.weakened() }, &key);
-        progress.content.perhaps(&key);
+        progress.holds(&key);
         let summary = "Invalid object key";
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
@@ -144,10 +141,11 @@ impl Infer<'_> {
         let mut progress = Progress {
             shape: Flow::default(),
             content: Flow::default(),
+            failing: Failing::NEVER,
             is_decided: collection.presence == Presence::Known,
         };
         progress.shape.add(self.rule_marks(RuleId::ForCollection, &collection), &collection);
-        progress.content.perhaps(&collection);
+        progress.holds(&collection);
         (self.rounds(&collection), progress)
     }
 
@@ -223,7 +221,7 @@ impl Infer<'_> {
         let value = self.expr(id);
         let marks = self.rule_marks(RuleId::ForCondition, &value);
         progress.shape.add(if is_sure { marks } else { marks.weakened() }, &value);
-        progress.content.perhaps(&value);
+        progress.holds(&value);
         if value.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
             self.fails(id, "invalid-for-condition", "Condition is null", detail);
@@ -242,14 +240,23 @@ impl Infer<'_> {
 }
 
 impl Progress {
+    /// Notes something that was read.
+    fn holds(&mut self, value: &Abstract) {
+        self.content.perhaps(value);
+        self.failing = std::mem::replace(&mut self.failing, Failing::NEVER).reading(value);
+    }
+
     fn finish(self, result: Abstract) -> Abstract {
+        let failing = self.failing.with(&result.failing);
         if self.is_decided {
-            return self.shape.onto(result);
+            return self.shape.onto(Abstract { failing, ..result });
         }
         // While something is unknown, so is the result.
         let mut flow = self.shape;
         flow.join(&self.content);
-        flow.onto(Abstract { is_firm: false, ..result.undecided() })
+        flow.hidden(&failing);
+        let failing = failing.of_any_type();
+        flow.onto(Abstract { failing, ..result.undecided() })
     }
 }
 

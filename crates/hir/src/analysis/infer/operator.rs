@@ -4,7 +4,7 @@ use values::{Type, convert, ops, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Presence},
+    analysis::value::{Abstract, Failing, Presence},
     expr::{BinaryOp, ExprId, UnaryOp},
 };
 
@@ -17,30 +17,35 @@ impl Infer<'_> {
         };
         self.check_operand(operand, &value, &op.ty(), "operand");
         let mut flow = Flow::default();
-        self.operand(&mut flow, &value);
+        flow.add(self.rule_marks(RuleId::Operator, &value), &value);
         let constant = value.plain_constant().and_then(|value| ops::unary(op, value).ok());
-        flow.onto(result(op.ty(), constant))
+        flow.onto(result(op.ty(), constant, Failing::NEVER.reading(&value)))
     }
 
     pub(super) fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Abstract {
         let op = concrete(op);
-        let (a, b) = match op {
-            ops::BinaryOp::And | ops::BinaryOp::Or => self.logic_operands(op, left, right),
-            _ => (self.expr(left), self.expr(right)),
+        let (a, b) = match is_logic(op) {
+            true => self.logic_operands(op, left, right),
+            false => (self.expr(left), self.expr(right)),
         };
         let mut flow = Flow::default();
-        match op {
-            ops::BinaryOp::Equal | ops::BinaryOp::NotEqual => self.equality(&mut flow, &a, &b),
-            _ => {
-                self.check_operand(left, &a, &op.operand_type(), "left operand");
-                self.check_operand(right, &b, &op.operand_type(), "right operand");
-                self.operand(&mut flow, &a);
-                self.operand(&mut flow, &b);
+        if is_equality(op) {
+            self.equality(&mut flow, &a, &b);
+        } else {
+            for (at, value, which) in [(left, &a, "left operand"), (right, &b, "right operand")] {
+                self.check_operand(at, value, &op.operand_type(), which);
+                let marks = self.rule_marks(RuleId::Operator, value);
+                // One operand of these that decides alone hides that the other fails.
+                let is_hidden = is_logic(op) && !value.failing.keeps_marks;
+                flow.add(if is_hidden { marks.weakened() } else { marks }, value);
+                if is_logic(op) {
+                    flow.hidden(&value.failing);
+                }
             }
         }
         let constants = a.plain_constant().zip(b.plain_constant());
         let constant = constants.and_then(|(a, b)| ops::binary(op, a, b).ok());
-        flow.onto(result(op.result_type(), constant))
+        flow.onto(result(op.result_type(), constant, Failing::NEVER.reading(&a).reading(&b)))
     }
 
     /// The operands of `&&` and `||`. One that decides alone hides what is wrong with the evaluation of the other.
@@ -63,12 +68,6 @@ impl Infer<'_> {
 
     fn quietly(&mut self, id: ExprId) -> Abstract {
         self.with_certainty(Certainty::Hidden, |it| it.expr(id))
-    }
-
-    fn operand(&self, flow: &mut Flow, value: &Abstract) {
-        flow.add(self.rule_marks(RuleId::Operator, value), value);
-        // Where the operand has no such type, the failed operation carries what it read.
-        flow.add(value.inner_marks().weakened(), value);
     }
 
     /// Everything inside of both sides is compared, so its marks count; a comparison with null looks at the values only.
@@ -95,7 +94,8 @@ impl Infer<'_> {
         let required = if *want == Type::Bool { "a bool" } else { "a number" };
         let detail = format!("Unsuitable value for {which}: {required} is required.");
         // A value that fails is of any type, and the other operand may decide alone.
-        let certainty = if value.is_firm { Certainty::Sure } else { Certainty::Doubtful };
+        let certainty =
+            if value.failing.keeps_type { Certainty::Sure } else { Certainty::Doubtful };
         self.with_certainty(certainty, |it| {
             it.fails(at, "invalid-operand", "Invalid operand", detail);
         });
@@ -103,11 +103,20 @@ impl Infer<'_> {
 }
 
 /// The result has its type even where the operation fails, and is never null.
-fn result(ty: Type, constant: Option<values::Value>) -> Abstract {
-    match constant {
+fn result(ty: Type, constant: Option<values::Value>, failing: Failing) -> Abstract {
+    let value = match constant {
         Some(constant) => Abstract::constant(constant),
         None => Abstract { presence: Presence::NotNull, ..Abstract::of_type(ty) },
-    }
+    };
+    Abstract { failing: failing.of_same_type(), ..value }
+}
+
+fn is_equality(op: ops::BinaryOp) -> bool {
+    matches!(op, ops::BinaryOp::Equal | ops::BinaryOp::NotEqual)
+}
+
+fn is_logic(op: ops::BinaryOp) -> bool {
+    matches!(op, ops::BinaryOp::And | ops::BinaryOp::Or)
 }
 
 fn concrete(op: BinaryOp) -> ops::BinaryOp {

@@ -2,9 +2,9 @@
 
 use values::{Type, rules::RuleId};
 
-use super::{Flow, Infer, iterate::UNROLL};
+use super::{Certainty, Flow, Infer, iterate::UNROLL};
 use crate::{
-    analysis::value::{Abstract, Presence},
+    analysis::value::{Abstract, Failing, Presence},
     expr::{ExprId, SymbolId},
 };
 
@@ -18,18 +18,16 @@ impl Infer<'_> {
             // What it will be is not known: one element, or several.
             Type::Dynamic => {
                 let element = base.any_element().either(&base).undecided();
-                let element = self.with_symbol(item, element, |it| it.expr(each));
+                let element = self.perhaps_each(item, element, each);
                 flow.perhaps(&base);
                 Abstract::each(Type::Dynamic, element)
             }
             // What is no sequence counts as one element, and a null as none.
-            _ => {
-                let element = self.with_symbol(item, base.clone(), |it| it.expr(each));
-                match base.presence {
-                    Presence::Open => Abstract::each(Type::Dynamic, element),
-                    _ => Abstract::tuple(vec![element]),
-                }
+            _ if base.presence == Presence::Open => {
+                let element = self.perhaps_each(item, base.clone(), each);
+                Abstract::each(Type::Dynamic, element)
             }
+            _ => Abstract::tuple(vec![self.with_symbol(item, base.clone(), |it| it.expr(each))]),
         };
         let is_known = base.presence == Presence::Known && matches!(base.ty, Type::Tuple(_));
         if !is_known {
@@ -37,7 +35,15 @@ impl Infer<'_> {
             flow.perhaps(&result);
         }
         let result = if is_known { result } else { result.undecided() };
-        flow.onto(Abstract { is_firm: false, ..result })
+        let failing = Failing::NEVER.reading(&base).reading(&result).of_any_type();
+        flow.onto(Abstract { failing, ..result })
+    }
+
+    /// The steps applied to what may not be there.
+    fn perhaps_each(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
+        self.with_certainty(Certainty::Doubtful, |it| {
+            it.with_symbol(item, element, |it| it.expr(each))
+        })
     }
 
     fn splat_of_many(&mut self, base: &Abstract, item: SymbolId, each: ExprId) -> Abstract {

@@ -4,13 +4,14 @@ use values::{Kind, Type, Value, convert, rules::RuleId};
 
 use super::{Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Inside, Presence},
+    analysis::value::{Abstract, Failing, Inside, Presence},
     expr::{ExprId, TemplatePart},
 };
 
 impl Infer<'_> {
     pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Abstract {
         let mut flow = Flow::default();
+        let mut failing = Failing::NEVER;
         let mut text = Some(String::new());
         for part in parts {
             match part {
@@ -19,15 +20,18 @@ impl Infer<'_> {
                     let value = self.expr(*expr);
                     self.check_template_part(*expr, &value);
                     flow.add(self.rule_marks(RuleId::Template, &value), &value);
-                    flow.add(value.inner_marks().weakened(), &value);
+                    failing = failing.reading(&value);
                     push(&mut text, constant_text(&value).as_deref());
                 }
             }
         }
-        flow.onto(match text {
+        // A template is a string even where it fails.
+        let failing = failing.of_same_type();
+        let value = match text {
             Some(text) => Abstract::constant(Value::string(text)),
             None => some_text(),
-        })
+        };
+        flow.onto(Abstract { failing, ..value })
     }
 
     /// `%{ for }`: the elements of the tuple one after the other.
@@ -37,11 +41,12 @@ impl Infer<'_> {
         flow.add(self.rule_marks(RuleId::Template, &tuple), &tuple);
         if let Inside::Items(items) = &tuple.inside {
             for item in items.iter() {
-                flow.add(self.rule_marks(RuleId::Template, item), item);
+                flow.add(self.rule_marks(RuleId::Template, item), &tuple);
             }
         }
         flow.perhaps(&tuple);
-        flow.onto(some_text())
+        let failing = Failing::NEVER.reading(&tuple).of_same_type();
+        flow.onto(Abstract { failing, ..some_text() })
     }
 
     fn check_template_part(&mut self, expr: ExprId, value: &Abstract) {
@@ -58,7 +63,7 @@ impl Infer<'_> {
     }
 }
 
-/// A template is never null, and a string even where it fails.
+/// A template is never null.
 fn some_text() -> Abstract {
     Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::String) }
 }

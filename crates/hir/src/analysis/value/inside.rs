@@ -73,7 +73,10 @@ impl Inside {
     }
 
     /// The same parts, each changed.
-    pub(in crate::analysis) fn map(&self, change: &mut impl FnMut(&Abstract) -> Abstract) -> Inside {
+    pub(in crate::analysis) fn map(
+        &self,
+        change: &mut impl FnMut(&Abstract) -> Abstract,
+    ) -> Inside {
         match self {
             Inside::Opaque(marks) => Inside::Opaque(*marks),
             Inside::Attrs(attrs) => Inside::attrs(

@@ -26,7 +26,7 @@ impl Abstract {
             marks,
             inside,
             presence: self.presence.min(other.presence),
-            is_firm: self.is_firm && other.is_firm,
+            failing: self.failing.clone().with(&other.failing),
             origin: None,
         };
         joined.with_origin(self.origin.clone().or_else(|| other.origin.clone()))

@@ -47,7 +47,9 @@ impl Abstract {
 
     /// The value with a tag on it and on every part that is marked.
     pub(in crate::analysis) fn tagged(&self, tags: &mut Tags) -> Value {
-        self.value_with(&mut |part, value| tags.put(part, value))
+        self.value_with(&mut |part, value| {
+            tags.put(part.clone().with_origin(self.origin.clone()), value)
+        })
     }
 
     fn value_with(&self, finish: &mut impl FnMut(&Abstract, Value) -> Value) -> Value {
@@ -115,12 +117,12 @@ pub(in crate::analysis) struct Tags {
 }
 
 impl Tags {
-    fn put(&mut self, part: &Abstract, value: Value) -> Value {
+    fn put(&mut self, part: Abstract, value: Value) -> Value {
         if part.deep_marks() == TriMarks::NONE {
             return value;
         }
         let number = self.parts.len();
-        self.parts.push(part.clone());
+        self.parts.push(part);
         let tag = Deprecation { what: number.to_string().into(), message: "".into() };
         value.with_mark(Mark::Deprecated(tag))
     }

@@ -1,0 +1,12 @@
+//! The two evaluation domains agree: what the concrete evaluator marks at run, the abstract one said before, and what
+//! the abstract one is sure of, the concrete one does.
+//!
+//! Start at [`table`]: one readable row for each rule. [`random`] throws generated expressions at both domains;
+//! [`relation`] says what agreement is, [`names`] what the expressions can refer to, [`generate`] how they are made.
+
+mod generate;
+mod names;
+mod random;
+mod relation;
+mod rng;
+mod table;

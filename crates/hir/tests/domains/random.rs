@@ -1,0 +1,180 @@
+//! Random expressions, evaluated among random values in several phases and inferred once.
+
+use hir::{
+    analysis::{Abstract, ItemProblem, infer::Infer},
+    eval::{Evaluated, evaluate},
+    lower::lower_expression,
+};
+
+use crate::{
+    generate::{Generator, Tree},
+    names::{self, Declared, Name, Phase, Values},
+    relation::{disagreement, show, show_known, unexplained, unforeseen},
+    rng::Rng,
+};
+
+/// How many expressions a run looks at, unless the environment says so.
+const CASES: u64 = 4000;
+
+/// The two sides.
+struct Sides {
+    names: Vec<Name>,
+    declared: Declared,
+}
+
+/// What is wrong with an expression.
+struct Wrong {
+    /// The property, so that shrinking keeps to it.
+    property: String,
+    detail: String,
+}
+
+impl Sides {
+    fn new() -> Sides {
+        let names = names::all();
+        let declared = Declared::new(&names);
+        Sides { names, declared }
+    }
+
+    /// Whether the domains disagree on an expression for some of its values.
+    fn check(&self, text: &str, seed: u64) -> Option<Wrong> {
+        let (exprs, root, problems) = lower_expression(text);
+        if !problems.is_empty() {
+            return None;
+        }
+        let mut infer = Infer::new(&exprs, &self.declared);
+        let known = infer.expr(root);
+        let error = infer.problems.into_iter().find(|it| it.severity == db::Severity::Error);
+        if let Some(problem) = unexplained(&known) {
+            return Some(wrong(problem, format!("known {}", show_known(&known))));
+        }
+        let mut rng = Rng::new(seed);
+        for phase in Phase::ALL {
+            let (at_apply, at_plan) = Values::random(&self.names, text, &mut rng, *phase);
+            let applied = evaluate(&exprs, root, &at_apply).expect("nothing interrupts");
+            let planned = evaluate(&exprs, root, &at_plan).expect("nothing interrupts");
+            if let Some(problem) = judge(text, &known, error.as_ref(), &applied, &planned) {
+                let detail = format!(
+                    "{}{}  known {} : {}\n  applied {} : {}\n  planned {} : {}\n",
+                    at_apply.shown(),
+                    at_plan.shown(),
+                    show_known(&known),
+                    known.ty,
+                    show(&applied.value),
+                    applied.value.ty(),
+                    show(&planned.value),
+                    planned.value.ty(),
+                );
+                return Some(wrong(problem, detail));
+            }
+        }
+        None
+    }
+
+    /// A smaller expression with the same kind of problem.
+    fn shrunk(&self, tree: Tree, wrong: Wrong, seed: u64) -> (Tree, Wrong) {
+        let (mut tree, mut wrong) = (tree, wrong);
+        'smaller: loop {
+            for simpler in tree.simpler() {
+                if simpler.text().len() >= tree.text().len() {
+                    continue;
+                }
+                if let Some(found) = self.check(&simpler.text(), seed)
+                    && found.property == wrong.property
+                {
+                    (tree, wrong) = (simpler, found);
+                    continue 'smaller;
+                }
+            }
+            return (tree, wrong);
+        }
+    }
+}
+
+fn wrong(problem: String, detail: String) -> Wrong {
+    let property = problem.split(':').next().unwrap_or_default().to_owned();
+    Wrong { property, detail: format!("{problem}\n{detail}") }
+}
+
+fn judge(
+    text: &str,
+    known: &Abstract,
+    error: Option<&ItemProblem>,
+    applied: &Evaluated,
+    planned: &Evaluated,
+) -> Option<String> {
+    // What fails in the end was never evaluated, whatever the plan said.
+    if applied.has_errors() {
+        return None;
+    }
+    if let Some(error) = error {
+        return Some(format!("error: evaluates, although: {}: {}", error.summary, error.detail));
+    }
+    if let Some(problem) = disagreement(known, &applied.value) {
+        return Some(problem);
+    }
+    if planned.has_errors() {
+        return None;
+    }
+    if let Some(problem) = disagreement(known, &planned.value) {
+        return Some(format!("{problem} (planned)"));
+    }
+    if hides_marks(text) {
+        return None;
+    }
+    unforeseen(&planned.value, &applied.value)
+}
+
+/// Whether something in the expression can fail and be hidden: what was read until then differs between the phases. And
+/// `nonsensitive` takes from an unknown value what is inside of the known one.
+fn hides_marks(text: &str) -> bool {
+    let forms = ["?", "&&", "||", "try(", "can(", "%{ if", "nonsensitive("];
+    forms.iter().any(|form| text.contains(form))
+}
+
+fn environment(name: &str, otherwise: u64) -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
+    let given = std::env::var(name);
+    given.ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// `DOMAINS_SEED` and `DOMAINS_CASES` look at others, or at more.
+#[test]
+fn the_domains_agree_on_random_expressions() {
+    let sides = Sides::new();
+    let (seed, cases) = (environment("DOMAINS_SEED", 1), environment("DOMAINS_CASES", CASES));
+    let mut report = String::new();
+    let mut count = 0;
+    for seed in seed..seed + cases {
+        let tree = Generator::new(&mut Rng::new(seed)).expression();
+        let Some(wrong) = sides.check(&tree.text(), seed) else { continue };
+        let (tree, wrong) = sides.shrunk(tree, wrong, seed);
+        count += 1;
+        report.push_str(&format!("seed {seed}: {}\n  {}\n", tree.text(), wrong.detail));
+        if count == 12 {
+            break;
+        }
+    }
+    assert!(report.is_empty(), "{count} disagreements\n{report}");
+}
+
+/// A run over nothing but failing expressions would show nothing.
+#[test]
+fn most_random_expressions_can_be_evaluated() {
+    let sides = Sides::new();
+    let (mut evaluated, mut accepted) = (0, 0);
+    for seed in 0..500 {
+        let text = Generator::new(&mut Rng::new(seed)).expression().text();
+        let (exprs, root, problems) = lower_expression(&text);
+        assert!(problems.is_empty(), "{text}: {problems:?}");
+        let phase = Phase { nulls: 0, unknowns: 0 };
+        let (values, _) = Values::random(&sides.names, &text, &mut Rng::new(seed), phase);
+        let result = evaluate(&exprs, root, &values).expect("nothing interrupts");
+        evaluated += u32::from(!result.has_errors());
+        let mut infer = Infer::new(&exprs, &sides.declared);
+        infer.expr(root);
+        accepted += u32::from(infer.problems.is_empty());
+    }
+    assert!(evaluated >= 150, "only {evaluated} of 500 can be evaluated");
+    assert!(accepted >= 200, "only {accepted} of 500 are accepted");
+}
