@@ -17,6 +17,7 @@ mod exit;
 mod harden;
 mod local_exec;
 mod located;
+mod log;
 mod operation;
 mod schema_cache;
 mod session;
