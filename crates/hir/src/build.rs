@@ -10,7 +10,7 @@ use values::Str;
 
 use crate::{
     item::ItemKind,
-    names::{ItemKey, ItemName, called_directory, item, module_scope, provider_local_name, required_providers},
+    names::{ItemKey, ItemName, block_items, called_directory, item, module_scope, provider_local_name, required_providers},
     program::{Entry, Module, ModuleId, Origin, Program},
     workspace::Workspace,
 };
@@ -82,6 +82,7 @@ impl Build<'_> {
             calls: BTreeMap::new(),
             providers: BTreeMap::new(),
             checks: BTreeMap::new(),
+            others: self.others(directory),
             provider_sources: BTreeMap::new(),
             configuration_aliases: BTreeMap::new(),
         };
@@ -93,6 +94,16 @@ impl Build<'_> {
             self.file(&mut module, directory, name, self.entry(key));
         }
         module
+    }
+
+    fn others(&self, directory: Directory) -> Vec<Entry> {
+        let blocks = directory.files(self.db).iter().flat_map(|file| file.blocks(self.db).iter().copied());
+        let keys = blocks.flat_map(|block| {
+            let items = block_items(self.db, block).iter().enumerate();
+            let others = items.filter(|(_, item)| matches!(item.kind, ItemKind::Other(_)));
+            others.map(move |(index, _)| ItemKey { block, index: index as u32 })
+        });
+        keys.map(|key| self.entry(key)).collect()
     }
 
     fn file(&self, module: &mut Module, directory: Directory, name: &ItemName, entry: Entry) {

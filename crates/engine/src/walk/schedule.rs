@@ -124,7 +124,12 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     walk.close_everything().await;
     walk.end_providers().await;
     if was_stopped {
-        let detail = "The operation was interrupted. What had begun was finished; nothing else was done.";
+        let detail = match walk.environment.cancel.level() {
+            CancelLevel::Aborting => {
+                "The operation was given up. What ran at that moment may have happened or not: make a new plan to see."
+            }
+            _ => "The operation was interrupted. What had begun was finished; nothing else was done.",
+        };
         walk.report(Diagnostic::error("interrupted", "execution halted", detail));
     }
     let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
@@ -153,8 +158,11 @@ async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -
             }
             continue;
         }
-        let next_level =
-            if told == CancelLevel::Running { CancelLevel::Stopping } else { CancelLevel::Aborting };
+        let next_level = if told == CancelLevel::Running {
+            CancelLevel::Stopping
+        } else {
+            CancelLevel::Aborting
+        };
         tokio::select! {
             biased;
             Some(ended) = running.next() => end(walk, &mut running, ended),
@@ -168,7 +176,11 @@ async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -
 }
 
 /// Gives every ready node its turn, and begins the end of what is released.
-fn turns<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, make: &impl Fn(Task) -> F) {
+fn turns<F: Future<Output = Ended>>(
+    walk: &Walk<'_>,
+    running: &mut Running<F>,
+    make: &impl Fn(Task) -> F,
+) {
     loop {
         let next = walk.graph.borrow_mut().next_ready();
         if let Some(node) = next {
@@ -216,7 +228,11 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
 }
 
 /// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
-fn begin<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, make: &impl Fn(Task) -> F) {
+fn begin<F: Future<Output = Ended>>(
+    walk: &Walk<'_>,
+    running: &mut Running<F>,
+    make: &impl Fn(Task) -> F,
+) {
     for task in walk.store.take_spawned() {
         running.keepers += 1;
         running.push(make(task));

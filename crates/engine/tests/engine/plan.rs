@@ -26,3 +26,14 @@ output "o" { value = test_thing.b.name }
         "#]],
     );
 }
+
+#[test]
+fn what_is_not_run_is_said() {
+    let config = |block: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{block}\n");
+    let moved = "moved {\n  from = test_thing.b\n  to   = test_thing.a\n}";
+    let mut world = world(&config(moved));
+    assert_eq!(summaries(&world.apply()), "", "there is nothing to move");
+    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
+    world.edit("main.tf", &config("import {\n  to = test_thing.a\n  id = \"x\"\n}"));
+    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
+}
