@@ -152,8 +152,25 @@ pub fn module_scope(db: &dyn Db, directory: Directory) -> ModuleScope {
 }
 
 /// The item behind a key.
+///
+/// **Stability:** an edit of one item of a block with several leaves the others the same objects.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
-    &block_items(db, key.block)[key.index as usize]
+    match block_names(db, key.block).len() {
+        1 => &block_items(db, key.block)[key.index as usize],
+        _ => one_of_many(db, key.block, key.index),
+    }
+}
+
+/// The object that stays: this runs again only if the item is not equal to the one before.
+#[salsa::tracked(returns(ref))]
+fn one_of_many(db: &dyn Db, block: Block, index: u32) -> Arc<Item> {
+    Arc::clone(latest_of_many(db, block, index))
+}
+
+/// An object made anew whenever anything in its block changes; what comes out equal stops the change here.
+#[salsa::tracked(returns(ref))]
+fn latest_of_many(db: &dyn Db, block: Block, index: u32) -> Arc<Item> {
+    Arc::clone(&block_items(db, block)[index as usize])
 }
 
 /// Where the providers of a module come from.

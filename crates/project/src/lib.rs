@@ -90,10 +90,16 @@ impl Project {
             let mut directories = self.workspace.directories(&self.db).clone();
             let known = directories.len();
             let called = load::called(&self.db, self.workspace);
-            for path in called.into_iter().filter(|path| !missing.contains(path)).collect::<Vec<_>>() {
+            for path in
+                called.into_iter().filter(|path| !missing.contains(path)).collect::<Vec<_>>()
+            {
                 match load::directory(&self.db, &*self.system, &self.root, &path, &mut self.files) {
-                    Ok(directory) if !directory.files(&self.db).is_empty() => drop(directories.insert(path, directory)),
-                    _ => drop(missing.insert(path)),
+                    Ok(directory) if !directory.files(&self.db).is_empty() => {
+                        directories.insert(path, directory);
+                    }
+                    _ => {
+                        missing.insert(path);
+                    }
                 }
             }
             if directories.len() == known {

@@ -41,9 +41,14 @@ pub(crate) fn directory(
 
 /// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf` (`reference`: surface 2.1).
 fn configuration_files(entries: &[DirectoryEntry]) -> Vec<String> {
-    let candidates: Vec<&str> =
-        entries.iter().filter(|entry| !entry.is_directory).map(|entry| entry.name.as_str()).filter(|name| !is_ignored(name)).collect();
-    let tofu: BTreeSet<&str> = candidates.iter().filter_map(|name| name.strip_suffix(".tofu")).collect();
+    let candidates: Vec<&str> = entries
+        .iter()
+        .filter(|entry| !entry.is_directory)
+        .map(|entry| entry.name.as_str())
+        .filter(|name| !is_ignored(name))
+        .collect();
+    let tofu: BTreeSet<&str> =
+        candidates.iter().filter_map(|name| name.strip_suffix(".tofu")).collect();
     let kept = candidates.iter().filter(|name| match name.strip_suffix(".tf") {
         Some(stem) => !tofu.contains(stem),
         None => name.ends_with(".tofu"),
@@ -65,7 +70,9 @@ pub(crate) fn called(db: &dyn Db, workspace: Workspace) -> BTreeSet<Arc<str>> {
             let ItemName::Module(call_name) = name else { continue };
             let Some(call) = item(db, key).kind.as_module_call() else { continue };
             let path = match call.source.as_deref() {
-                Some(source) if is_local_source(source) => Some(local_module_directory(caller, source)),
+                Some(source) if is_local_source(source) => {
+                    Some(local_module_directory(caller, source))
+                }
                 _ => workspace.manifest(db).get(&(caller.clone(), call_name.clone())).cloned(),
             };
             called.extend(path);

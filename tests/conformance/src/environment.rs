@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, MemorySystem, System};
 use engine::{
-    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, ProviderFactory, Question, Redactor, StateSink,
-    Verdicts,
+    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, ProviderFactory,
+    Question, Redactor, StateSink, Verdicts,
 };
 use provider::{BoxFuture, Provider, ProviderSchemas};
 use providers::playground;
@@ -19,13 +19,17 @@ use crate::playground_sources;
 /// # Panics
 /// If no runtime can be made.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
     runtime.block_on(future)
 }
 
 /// The schemas of everything that fixtures may use.
 pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
-    let schemas = block_on(async { playground::provider().schemas().await }).expect("the playground has schemas");
+    let schemas = block_on(async { playground::provider().schemas().await })
+        .expect("the playground has schemas");
     let playground = playground_sources().into_iter().map(|source| (source, Arc::clone(&schemas)));
     playground.chain([(engine::builtin::source(), engine::builtin::schemas())]).collect()
 }
@@ -49,7 +53,10 @@ pub(crate) fn environment(
 struct Playground;
 
 impl ProviderFactory for Playground {
-    fn start(&self, source: &ProviderSource) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
+    fn start(
+        &self,
+        source: &ProviderSource,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
         let builtin = engine::builtin_provider(source);
         Box::pin(async move { Ok(builtin.unwrap_or_else(|| Arc::new(playground::provider()))) })
     }

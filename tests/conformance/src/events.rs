@@ -16,18 +16,37 @@ pub fn log_of(events: &[Event]) -> String {
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::ApplyStart { address, action, .. } => format!("{address}: {}...", doing(*action)),
-        Event::ApplyComplete { address, action, .. } => format!("{address}: {} complete", done(*action)),
-        Event::ApplyErrored { address, action, .. } => format!("{address}: {} failed", done(*action)),
-        Event::ProvisionStart { address, provisioner } => format!("{address}: Provisioning with '{provisioner}'..."),
-        Event::ProvisionOutput { address, provisioner, line } => format!("{address} ({provisioner}): {line}"),
-        Event::ProvisionErrored { address, provisioner } => format!("{address}: '{provisioner}' failed"),
+        Event::ApplyComplete { address, action, .. } => {
+            format!("{address}: {} complete", done(*action))
+        }
+        Event::ApplyErrored { address, action, .. } => {
+            format!("{address}: {} failed", done(*action))
+        }
+        Event::ProvisionStart { address, provisioner } => {
+            format!("{address}: Provisioning with '{provisioner}'...")
+        }
+        Event::ProvisionOutput { address, provisioner, line } => {
+            format!("{address} ({provisioner}): {line}")
+        }
+        Event::ProvisionErrored { address, provisioner } => {
+            format!("{address}: '{provisioner}' failed")
+        }
         Event::EphemeralStart { address, action } => format!("{address}: {}...", handling(*action)),
-        Event::EphemeralComplete { address, action, .. } => format!("{address}: {} complete", handling(*action)),
-        Event::EphemeralErrored { address, action, .. } => format!("{address}: {} failed", handling(*action)),
-        Event::Deferred { address, reason: DeferReason::ConfigUnknown } => format!("{address}: Configuration unknown, deferring..."),
+        Event::EphemeralComplete { address, action, .. } => {
+            format!("{address}: {} complete", handling(*action))
+        }
+        Event::EphemeralErrored { address, action, .. } => {
+            format!("{address}: {} failed", handling(*action))
+        }
+        Event::Deferred { address, reason: DeferReason::ConfigUnknown } => {
+            format!("{address}: Configuration unknown, deferring...")
+        }
         Event::Deferred { address, .. } => format!("{address}: deferring..."),
         Event::Summary { operation, counts } => {
-            format!("{operation:?}: {} to add, {} to change, {} to destroy", counts.add, counts.change, counts.destroy)
+            format!(
+                "{operation:?}: {} to add, {} to change, {} to destroy",
+                counts.add, counts.change, counts.destroy
+            )
         }
         _ => return None,
     })

@@ -6,7 +6,10 @@
 //! **Invariant:** nothing here decides what is right; expectations stand in `tests/`.
 //! **Absent on purpose:** processes, terminals, the command line.
 
-#![expect(clippy::disallowed_methods, reason = "tests make directories for the playground's store and read specifications")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make directories for the playground's store and read specifications"
+)]
 
 mod environment;
 mod events;
@@ -20,7 +23,10 @@ use std::{
 
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
-use engine::{ApplyOptions, Console, Event, Memo, PlanOptions, PlanOutcome, ValueSource, VariableValues, apply, plan};
+use engine::{
+    ApplyOptions, Console, Event, Memo, PlanOptions, PlanOutcome, ValueSource, VariableValues,
+    apply, plan,
+};
 use hir::{Program, Ref};
 use project::Project;
 use providers::playground::{
@@ -58,7 +64,9 @@ pub struct World {
 impl World {
     /// A fixture of several files, with a provider block that keeps the playground's store in a directory of its own.
     pub fn new(fixture: &str) -> World {
-        World::bare(&format!("{fixture}\n//- /playground.tf\nprovider \"playground\" {{\n  store = \"{STORE}\"\n}}\n"))
+        World::bare(&format!(
+            "{fixture}\n//- /playground.tf\nprovider \"playground\" {{\n  store = \"{STORE}\"\n}}\n"
+        ))
     }
 
     /// A fixture of several files; its provider blocks say `store = "$STORE"`.
@@ -83,7 +91,11 @@ impl World {
         for (path, text) in split_fixture(fixture) {
             system.write(path, text.replace(STORE, &store.path().display().to_string()));
         }
-        let loaded = Project::load(Arc::clone(&system) as Arc<dyn System>, PathBuf::from(root), BTreeMap::new());
+        let loaded = Project::load(
+            Arc::clone(&system) as Arc<dyn System>,
+            PathBuf::from(root),
+            BTreeMap::new(),
+        );
         let mut project = loaded.expect("a fixture has a root module");
         for (source, schemas) in environment::schemas() {
             project.set_schemas(source, schemas);
@@ -132,7 +144,13 @@ impl World {
     /// If there is no such local, or a provider's function would have to be called.
     pub fn local(&self, name: &str) -> Value {
         let system = Arc::clone(&self.system) as Arc<dyn System>;
-        let console = Console::new(&self.program(), &self.state, self.variables.clone(), system, "default".into());
+        let console = Console::new(
+            &self.program(),
+            &self.state,
+            self.variables.clone(),
+            system,
+            "default".into(),
+        );
         let value = console.with_scope(|scope| scope.reference(&Ref::Local(name.into())));
         value.unwrap_or_else(|_| panic!("local.{name} can be evaluated"))
     }
@@ -143,7 +161,12 @@ impl World {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let surroundings = self.environment();
             let workspace = "default".into();
-            diagnostics.extend(block_on(engine::validate(&self.program(), &surroundings, &workspace, &environment::NothingKept)));
+            diagnostics.extend(block_on(engine::validate(
+                &self.program(),
+                &surroundings,
+                &workspace,
+                &environment::NothingKept,
+            )));
         }
         diagnostics
     }
@@ -169,7 +192,15 @@ impl World {
         let (program, surroundings) = (self.program(), self.environment());
         let options = ApplyOptions { parallelism: 10, workspace: "default".into() };
         let variables = self.variables.clone();
-        let outcome = block_on(apply(&program, plan, refreshed, variables, &environment::Kept, &surroundings, options));
+        let outcome = block_on(apply(
+            &program,
+            plan,
+            refreshed,
+            variables,
+            &environment::Kept,
+            &surroundings,
+            options,
+        ));
         self.state = outcome.state;
         outcome.diagnostics
     }
@@ -218,7 +249,9 @@ impl World {
     /// Whether the provider received `secret` in an operation that left this event in the ledger.
     pub fn received(&self, event: &str, secret: &str) -> bool {
         let fingerprint = self.open_store().fingerprint(&Secret::new(secret));
-        self.ledger().iter().any(|it| it.event == event && it.received.values().any(|it| *it == fingerprint))
+        self.ledger()
+            .iter()
+            .any(|it| it.event == event && it.received.values().any(|it| *it == fingerprint))
     }
 
     fn open_store(&self) -> Store {
@@ -244,7 +277,8 @@ pub(crate) fn playground_sources() -> [ProviderSource; 2] {
 /// If something cannot be read.
 pub fn markdown_files(directory: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory}: {error}")) {
+    for entry in std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory}: {error}"))
+    {
         let path = entry.expect("an entry can be read").path().display().to_string();
         if std::path::Path::new(&path).is_dir() {
             found.extend(markdown_files(&path));

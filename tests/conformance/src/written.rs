@@ -23,7 +23,10 @@ pub fn state_file(state: &State) -> Vec<u8> {
 pub fn plan_file(outcome: &PlanOutcome) -> Result<Vec<u8>, state::EncodeError> {
     let file = PlanFile {
         plan: Plan { made_by: "conformance".to_owned(), ..outcome.plan.clone() },
-        prior_state: StateFile { state: outcome.refreshed.clone(), ..StateFile::new(LINEAGE.to_owned()) },
+        prior_state: StateFile {
+            state: outcome.refreshed.clone(),
+            ..StateFile::new(LINEAGE.to_owned())
+        },
         previous_state: StateFile::new(LINEAGE.to_owned()),
         locks: Vec::new(),
         config: ConfigSnapshot::default(),
@@ -44,7 +47,10 @@ pub fn finds(bytes: &[u8], secret: &str) -> bool {
     let Ok(mut zip) = zip::ZipArchive::new(Cursor::new(bytes)) else { return false };
     (0..zip.len()).any(|index| {
         let mut content = Vec::new();
-        zip.by_index(index).expect("an entry").read_to_end(&mut content).expect("an entry can be read");
+        zip.by_index(index)
+            .expect("an entry")
+            .read_to_end(&mut content)
+            .expect("an entry can be read");
         is_in(&content)
     })
 }

@@ -15,7 +15,11 @@ pub(super) fn locate(body: &Body, exprs: &Exprs, path: &[Step]) -> Option<At> {
     }
     let blocks: Vec<&Block> = body.blocks.iter().filter(|block| block.kind == *name).collect();
     let (block, rest) = choose(&blocks, rest)?;
-    Some(locate(&block.body, exprs, rest).unwrap_or(At::Node(block.node)))
+    match &block.dynamic {
+        // A whole block that `dynamic` made is as its `for_each` has it.
+        Some(dynamic) if rest.is_empty() => Some(At::Expr(dynamic.for_each)),
+        _ => Some(locate(&block.body, exprs, rest).unwrap_or(At::Node(block.node))),
+    }
 }
 
 /// The block that an index leads to. Where `dynamic` blocks stand among them, the place of one element cannot be

@@ -6,7 +6,10 @@ use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, Severity};
 use expect_test::Expect;
 use project::Project;
-use provider::{Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema, SchemaTypes};
+use provider::{
+    Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting,
+    ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
+};
 use values::{Str, Type};
 
 /// Loads a fixture with the schemas of the test provider.
@@ -15,7 +18,8 @@ pub(crate) fn load(fixture: &str) -> Project {
     for (path, text) in db::fixture::split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new()).expect("a fixture has a root module");
+    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+        .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
     project
 }
@@ -34,7 +38,11 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
         let text = sources.text(&location.path).unwrap_or_default();
         let before = &text[..location.range.start as usize];
         let line = before.matches('\n').count() + 1;
-        let excerpt = text[location.range.start as usize..location.range.end as usize].lines().next().unwrap_or_default().to_owned();
+        let excerpt = text[location.range.start as usize..location.range.end as usize]
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         format!("{}:{line} `{excerpt}`", location.path)
     };
     let mut text = String::new();
@@ -45,7 +53,11 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
             Severity::Hint => "hint",
         };
         let at = diagnostic.location.as_ref().map(place).unwrap_or_else(|| "-".to_owned());
-        text.push_str(&format!("{at} {severity}: {}\n    {}\n", diagnostic.summary, diagnostic.detail.replace('\n', "\n    ")));
+        text.push_str(&format!(
+            "{at} {severity}: {}\n    {}\n",
+            diagnostic.summary,
+            indented(&diagnostic.detail)
+        ));
         for related in &diagnostic.related {
             text.push_str(&format!("    {} <- {}\n", related.message, place(&related.location)));
         }
@@ -54,7 +66,12 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
     text.replace("\n    \n", "\n\n")
 }
 
-fn schemas() -> ProviderSchemas {
+/// Further lines of a text as indented as the first one; empty ones stay empty.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n    ").replace("\n    \n", "\n\n")
+}
+
+pub(crate) fn schemas() -> ProviderSchemas {
     let provider = Schema::new(0, block([("token", Attribute::optional(Type::String))]));
     let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
     let thing = Block::new(
@@ -73,7 +90,10 @@ fn schemas() -> ProviderSchemas {
                     optional: true,
                     ..Attribute::new(AttributeType::Nested(NestedObject::new(
                         ObjectNesting::Single,
-                        attrs([("plain", Attribute::optional(Type::String)), ("hidden_wo", write_only(Type::String))]),
+                        attrs([
+                            ("plain", Attribute::optional(Type::String)),
+                            ("hidden_wo", write_only(Type::String)),
+                        ]),
                     )))
                 },
             ),
@@ -82,14 +102,23 @@ fn schemas() -> ProviderSchemas {
             Str::from("blk"),
             NestedBlock::new(
                 Nesting::List,
-                block([("attr", Attribute::optional(Type::String)), ("attr_wo", write_only(Type::String))]),
+                block([
+                    ("attr", Attribute::optional(Type::String)),
+                    ("attr_wo", write_only(Type::String)),
+                ]),
             ),
         )]),
     );
     let managed = BTreeMap::from([(Str::from("test_thing"), Arc::new(Schema::new(0, thing)))]);
-    let data = block([("name", Attribute::optional(Type::String)), ("result", Attribute::computed(Type::String))]);
+    let data = block([
+        ("name", Attribute::optional(Type::String)),
+        ("result", Attribute::computed(Type::String)),
+    ]);
     let data = BTreeMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
-    let secret = block([("name", Attribute::optional(Type::String)), ("value", Attribute::computed(Type::String))]);
+    let secret = block([
+        ("name", Attribute::optional(Type::String)),
+        ("value", Attribute::computed(Type::String)),
+    ]);
     let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
     let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
     ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default())

@@ -1,1 +1,238 @@
-//! Incremental.
+//! What is computed again after an edit, told by the events of the database.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use addr::ProviderSource;
+use db::MemorySystem;
+use expect_test::{Expect, expect};
+use project::{Database, Project};
+
+use crate::fixture::schemas;
+
+/// An editor's session: a configuration that was analysed once.
+struct Session {
+    project: Project,
+    executed: Arc<Mutex<Vec<String>>>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Session {
+    fn new(fixture: &str) -> Session {
+        let executed: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = Arc::clone(&executed);
+        let db = Database::with_events(move |event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind {
+                log.lock().expect("not poisoned").push(format!("{database_key:?}"));
+            }
+        });
+        let system = MemorySystem::new();
+        let texts: BTreeMap<String, String> =
+            db::fixture::split_fixture(fixture).into_iter().collect();
+        for (path, text) in &texts {
+            system.write(path, text.as_str());
+        }
+        let mut project =
+            Project::load_into(db, Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+                .expect("has a root module");
+        project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
+        let session = Session { project, executed, texts };
+        session.analyse();
+        session.executed.lock().expect("not poisoned").clear();
+        session
+    }
+
+    fn analyse(&self) -> Vec<db::Diagnostic> {
+        let diagnostics = self.project.diagnostics();
+        drop(self.project.program());
+        diagnostics
+    }
+
+    /// Replaces a text in a file, analyses everything again, and tells how often which query ran.
+    #[track_caller]
+    fn edit(&mut self, path: &str, from: &str, to: &str) -> String {
+        let text = self.texts.get_mut(path).expect("is a file");
+        assert_eq!(text.matches(from).count(), 1, "{from:?} is there once");
+        *text = text.replace(from, to);
+        assert!(self.project.set_text(path, text), "{path} is part of the configuration");
+        self.analyse();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for key in std::mem::take(&mut *self.executed.lock().expect("not poisoned")) {
+            let name = key.split('(').next().unwrap_or_default().to_owned();
+            *counts.entry(name).or_default() += 1;
+        }
+        counts.iter().map(|(name, count)| format!("{name} {count}\n")).collect()
+    }
+
+    /// The same, compared.
+    #[track_caller]
+    fn check(&mut self, path: &str, from: &str, to: &str, expected: Expect) {
+        expected.assert_eq(&self.edit(path, from, to));
+    }
+}
+
+const MODULE: &str = r#"
+//- /main.tf
+variable "e" {
+  ephemeral = true
+}
+
+locals {
+  # The first.
+  a = "a"
+  b = "${local.a}-b"
+  c = "c"
+}
+
+locals {
+  d = local.b
+}
+
+resource "test_thing" "r" {
+  value = local.d # with a comment
+}
+
+resource "test_thing" "other" {
+  value = local.c
+}
+
+module "m" {
+  source = "./m"
+  in     = local.c
+}
+
+output "o" {
+  value = module.m.out
+}
+//- /m/main.tf
+variable "in" {
+  type = string
+}
+
+locals {
+  inner = "x-${var.in}"
+}
+
+output "out" {
+  value = local.inner
+}
+"#;
+
+/// Only the lowering of the block that holds it.
+#[test]
+fn a_comment_re_runs_no_inference() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "main.tf",
+        "# with a comment",
+        "# with another, longer comment",
+        expect![[r#"
+        block_content 1
+    "#]],
+    );
+    session.check(
+        "main.tf",
+        "  # The first.\n",
+        "\n\n",
+        expect![[r#"
+        block_content 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_local_re_runs_itself_and_whoever_reads_its_value() {
+    let mut session = Session::new(MODULE);
+    // a, b, d and r; neither c, which stands in the same block, nor who reads it.
+    session.check(
+        "main.tf",
+        "a = \"a\"",
+        "a = \"aa\"",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        item_inference 4
+        item_value 3
+        latest_of_many 3
+        one_of_many 1
+    "#]],
+    );
+    // b alone: it has the same value as before.
+    session.check(
+        "main.tf",
+        "\"${local.a}-b\"",
+        "join(\"\", [local.a, \"-b\"])",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        item_inference 1
+        latest_of_many 3
+        one_of_many 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "m/main.tf",
+        "x-${var.in}",
+        "y-${var.in}",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        item_inference 1
+        output_inputs 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "m/main.tf",
+        "value = local.inner",
+        "value = local.inner\n  ephemeral = true",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        item_inference 3
+        item_value 3
+        output_inputs 1
+        parse 2
+        source_maps 2
+    "#]],
+    );
+}
+
+#[test]
+fn items_that_did_not_change_are_the_same_objects() {
+    let mut session = Session::new(MODULE);
+    let before = session.project.program();
+    session.edit("main.tf", "a = \"a\"", "a = \"aa\"");
+    session.edit("main.tf", "# with a comment", "# another");
+    let after = session.project.program();
+    let (before, after) = (before.root(), after.root());
+    for (name, entry) in &before.locals {
+        assert_eq!(
+            Arc::ptr_eq(&entry.item, &after.locals[name].item),
+            &**name != "a",
+            "local.{name}"
+        );
+    }
+    for (name, entry) in &before.resources {
+        assert!(Arc::ptr_eq(&entry.item, &after.resources[name].item), "{name}");
+    }
+    for (name, entry) in &before.outputs {
+        assert!(Arc::ptr_eq(&entry.item, &after.outputs[name].item), "output.{name}");
+    }
+}

@@ -2,6 +2,4 @@
 
 mod fixture;
 mod incremental;
-mod places;
 mod rfc;
-mod structure;

@@ -56,10 +56,13 @@ variable "secret_map" {
 
 #[test]
 fn an_ephemeral_output_of_the_root_module() {
-    check("output \"write_only_out\" {\n  value     = 1\n  ephemeral = true\n}\n", expect![[r#"
+    check(
+        "output \"write_only_out\" {\n  value     = 1\n  ephemeral = true\n}\n",
+        expect![[r#"
         main.tf:1 `output "write_only_out"` error: Unallowed ephemeral output
             Root module is not allowed to have ephemeral outputs
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -9,69 +9,95 @@ fn place(name: &str, text: &str) -> (Place, Verdict, Plan) {
 #[test]
 fn write_only_attributes() {
     check(&[
-        place("write-only attribute", r#"
+        place(
+            "write-only attribute",
+            r#"
 resource "playground_secret" "p" {
   name             = "p"
   value_wo         = @
   value_wo_version = 1
 }
-"#),
-        place("write-only attribute of an expression", r#"
+"#,
+        ),
+        place(
+            "write-only attribute of an expression",
+            r#"
 resource "playground_secret" "p" {
   name             = "p"
   value_wo         = jsonencode({ secret = "x${@}" })
   value_wo_version = 1
 }
-"#),
-        place("write-only attribute of any type", r#"
+"#,
+        ),
+        place(
+            "write-only attribute of any type",
+            r#"
 resource "playground_vault" "p" {
   name   = "p"
   any_wo = { inside = @, plain = "b", deeper = [@] }
 }
-"#),
-        place("write-only set", r#"
+"#,
+        ),
+        place(
+            "write-only set",
+            r#"
 resource "playground_vault" "p" {
   name     = "p"
   codes_wo = ["${@}", "b"]
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn write_only_attributes_of_nested_attributes() {
     check(&[
-        place("write-only attribute of a nested attribute", r#"
+        place(
+            "write-only attribute of a nested attribute",
+            r#"
 resource "playground_vault" "p" {
   name  = "p"
   login = { user = "u", password_wo = @ }
 }
-"#),
-        place("write-only attribute of a nested attribute of a list", r#"
+"#,
+        ),
+        place(
+            "write-only attribute of a nested attribute of a list",
+            r#"
 resource "playground_vault" "p" {
   name   = "p"
   logins = [{ user = "a" }, { user = "b", password_wo = @ }]
 }
-"#),
-        place("write-only attribute of a nested attribute of a map", r#"
+"#,
+        ),
+        place(
+            "write-only attribute of a nested attribute of a map",
+            r#"
 resource "playground_vault" "p" {
   name           = "p"
   logins_by_role = { admin = { user = "a", password_wo = @ } }
 }
-"#),
-        place("write-only attributes of nested attributes made by a loop", r#"
+"#,
+        ),
+        place(
+            "write-only attributes of nested attributes made by a loop",
+            r#"
 resource "playground_vault" "p" {
   name   = "p"
   logins = [for user in ["a", "b"] : { user = user, password_wo = @ }]
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn write_only_attributes_in_blocks() {
     check(&[
-        place("write-only attribute in a single block", r#"
+        place(
+            "write-only attribute in a single block",
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   primary {
@@ -79,8 +105,11 @@ resource "playground_vault" "p" {
     token_wo = @
   }
 }
-"#),
-        place("write-only attribute in blocks of a list", r#"
+"#,
+        ),
+        place(
+            "write-only attribute in blocks of a list",
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   replica {
@@ -91,8 +120,11 @@ resource "playground_vault" "p" {
     token_wo = @
   }
 }
-"#),
-        place("write-only attribute in a block of a map", r#"
+"#,
+        ),
+        place(
+            "write-only attribute in a block of a map",
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   region "eu" {
@@ -100,8 +132,11 @@ resource "playground_vault" "p" {
     token_wo = @
   }
 }
-"#),
-        place("write-only attribute in a group", r#"
+"#,
+        ),
+        place(
+            "write-only attribute in a group",
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   fallback {
@@ -109,8 +144,11 @@ resource "playground_vault" "p" {
     token_wo = @
   }
 }
-"#),
-        place("write-only attribute in a dynamic block", r#"
+"#,
+        ),
+        place(
+            "write-only attribute in a dynamic block",
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   dynamic "replica" {
@@ -121,14 +159,17 @@ resource "playground_vault" "p" {
     }
   }
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn ephemeral_resources_and_provider_configurations() {
     check(&[
-        place("argument of an ephemeral resource", r#"
+        place(
+            "argument of an ephemeral resource",
+            r#"
 ephemeral "playground_secret" "p" {
   name      = "${@}" == "" ? "remote" : "other"
 }
@@ -137,8 +178,11 @@ resource "playground_secret" "q" {
   value_wo = ephemeral.playground_secret.p.value
   value_wo_version = 1
 }
-"#),
-        place("argument of a provider block", r#"
+"#,
+        ),
+        place(
+            "argument of a provider block",
+            r#"
 provider "playground" {
   alias      = "p"
   store      = "$STORE"
@@ -149,22 +193,28 @@ resource "playground_secret" "p" {
   provider = playground.p
   name     = "p"
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn provisioners_and_connections() {
     check(&[
-        place("argument of a provisioner", r#"
+        place(
+            "argument of a provisioner",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   provisioner "local-exec" {
     command = "echo ${@}"
   }
 }
-"#),
-        place("environment of a provisioner", r#"
+"#,
+        ),
+        place(
+            "environment of a provisioner",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   provisioner "local-exec" {
@@ -172,8 +222,11 @@ resource "playground_secret" "p" {
     environment = { SECRET = @ }
   }
 }
-"#),
-        place("connection of a resource", r#"
+"#,
+        ),
+        place(
+            "connection of a resource",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   connection {
@@ -184,8 +237,11 @@ resource "playground_secret" "p" {
     command = "echo x"
   }
 }
-"#),
-        place("connection of a provisioner", r#"
+"#,
+        ),
+        place(
+            "connection of a provisioner",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   provisioner "local-exec" {
@@ -196,14 +252,17 @@ resource "playground_secret" "p" {
     }
   }
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn conditions() {
     check(&[
-        place("condition of a precondition", r#"
+        place(
+            "condition of a precondition",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   lifecycle {
@@ -213,8 +272,11 @@ resource "playground_secret" "p" {
     }
   }
 }
-"#),
-        place("condition of a postcondition", r#"
+"#,
+        ),
+        place(
+            "condition of a postcondition",
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   lifecycle {
@@ -224,8 +286,11 @@ resource "playground_secret" "p" {
     }
   }
 }
-"#),
-        place("conditions of an ephemeral resource", r#"
+"#,
+        ),
+        place(
+            "conditions of an ephemeral resource",
+            r#"
 ephemeral "playground_secret" "p" {
   name = "other"
   lifecycle {
@@ -239,8 +304,11 @@ ephemeral "playground_secret" "p" {
     }
   }
 }
-"#),
-        place("condition of an output", r#"
+"#,
+        ),
+        place(
+            "condition of an output",
+            r#"
 output "p" {
   value = "plain"
   precondition {
@@ -248,16 +316,22 @@ output "p" {
     error_message = "no"
   }
 }
-"#),
-        place("condition of a check", r#"
+"#,
+        ),
+        place(
+            "condition of a check",
+            r#"
 check "p" {
   assert {
     condition     = "${@}" != ""
     error_message = "no"
   }
 }
-"#),
-        place("condition of a variable in a module", r#"
+"#,
+        ),
+        place(
+            "condition of a variable in a module",
+            r#"
 module "m" {
   source = "./m"
   in     = @
@@ -270,14 +344,17 @@ variable "in" {
     error_message = "no"
   }
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn locals_variables_and_outputs() {
     check(&[
-        place("local", r#"
+        place(
+            "local",
+            r#"
 locals {
   a = { part = @, plain = "b" }
   b = "${local.a.part}!"
@@ -290,8 +367,11 @@ resource "playground_secret" "p" {
   value_wo         = local.b
   value_wo_version = 1
 }
-"#),
-        place("argument of a module that is declared ephemeral", r#"
+"#,
+        ),
+        place(
+            "argument of a module that is declared ephemeral",
+            r#"
 module "m" {
   source = "./m"
   in     = @
@@ -305,8 +385,11 @@ resource "playground_secret" "p" {
   value_wo         = var.in
   value_wo_version = 1
 }
-"#),
-        place("output of a module that is declared ephemeral", r#"
+"#,
+        ),
+        place(
+            "output of a module that is declared ephemeral",
+            r#"
 module "m" {
   source = "./m"
   in     = @
@@ -324,27 +407,36 @@ output "out" {
   value     = "x${var.in}"
   ephemeral = true
 }
-"#),
-        place("root output through ephemeralasnull", r#"
+"#,
+        ),
+        place(
+            "root output through ephemeralasnull",
+            r#"
 output "p" {
   value = ephemeralasnull({ secret = @, plain = "b" })
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn elements_of_for_each() {
     check(&[
-        place("values of a for_each map", r#"
+        place(
+            "values of a for_each map",
+            r#"
 resource "playground_secret" "p" {
   for_each         = { a = @, b = "plain" }
   name             = each.key
   value_wo         = each.value
   value_wo_version = 1
 }
-"#),
-        place("values of a module's for_each map", r#"
+"#,
+        ),
+        place(
+            "values of a module's for_each map",
+            r#"
 module "m" {
   for_each = { a = @ }
   source   = "./m"
@@ -363,8 +455,11 @@ resource "playground_secret" "p" {
   value_wo         = var.in
   value_wo_version = 1
 }
-"#),
-        place("values of an ephemeral resource's for_each map", r#"
+"#,
+        ),
+        place(
+            "values of an ephemeral resource's for_each map",
+            r#"
 ephemeral "playground_secret" "p" {
   for_each = { remote = @ }
   name     = each.key
@@ -374,7 +469,8 @@ resource "playground_secret" "q" {
   value_wo         = ephemeral.playground_secret.p["remote"].value
   value_wo_version = 1
 }
-"#),
+"#,
+        ),
     ]);
 }
 
@@ -383,13 +479,19 @@ fn structure_is_not_secret() {
     check(&[
         place("length of a tuple of one", "output \"p\" {\n  value = length([@, 1])\n}\n"),
         place("keys of an object of one", "output \"p\" {\n  value = keys({ a = @ })\n}\n"),
-        place("count from the length of a tuple of one", r#"
+        place(
+            "count from the length of a tuple of one",
+            r#"
 resource "playground_secret" "p" {
   count = length([@, 1])
   name  = "p${count.index}"
 }
-"#),
-        place("a plain part of an object of one", "output \"p\" {\n  value = { a = @, b = 1 }.b\n}\n"),
+"#,
+        ),
+        place(
+            "a plain part of an object of one",
+            "output \"p\" {\n  value = { a = @, b = 1 }.b\n}\n",
+        ),
         place("whether it is sensitive", "output \"p\" {\n  value = issensitive(@)\n}\n"),
     ]);
 }

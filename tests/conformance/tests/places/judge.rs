@@ -89,7 +89,9 @@ fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &m
     }
     if !outcome.has_errors() {
         match plan_file(&outcome) {
-            Ok(bytes) => leaks(&bytes).into_iter().for_each(|it| said("the plan file", format!("holds {it}"))),
+            Ok(bytes) => leaks(&bytes)
+                .into_iter()
+                .for_each(|it| said("the plan file", format!("holds {it}"))),
             Err(error) => said("the plan file", error.to_string()),
         }
     }
@@ -97,10 +99,14 @@ fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &m
         return;
     }
     let applied = world.apply();
-    if let Err(complaint) = agrees(&world, &applied, Verdict::Fine, line).or_else(|it| no_error(&applied).map_err(|_| it)) {
+    if let Err(complaint) = agrees(&world, &applied, Verdict::Fine, line)
+        .or_else(|it| no_error(&applied).map_err(|_| it))
+    {
         said("apply", complaint);
     }
-    leaks(&state_file(&world.state)).into_iter().for_each(|it| said("the state", format!("holds {it}")));
+    leaks(&state_file(&world.state))
+        .into_iter()
+        .for_each(|it| said("the state", format!("holds {it}")));
 }
 
 fn leaks(bytes: &[u8]) -> Vec<&'static str> {
@@ -111,7 +117,12 @@ fn no_error(found: &[Diagnostic]) -> Result<(), String> {
     if found.iter().any(Diagnostic::is_error) { Err(list(found)) } else { Ok(()) }
 }
 
-fn agrees(world: &World, found: &[Diagnostic], verdict: Verdict, line: Option<usize>) -> Result<(), String> {
+fn agrees(
+    world: &World,
+    found: &[Diagnostic],
+    verdict: Verdict,
+    line: Option<usize>,
+) -> Result<(), String> {
     let errors = found.iter().filter(|it| it.is_error()).count();
     let (summary, detail, severity) = match verdict {
         Verdict::Fine if found.iter().all(|it| it.severity == Severity::Hint) => return Ok(()),
@@ -120,7 +131,9 @@ fn agrees(world: &World, found: &[Diagnostic], verdict: Verdict, line: Option<us
         Verdict::Warned(summary) => (summary, "", Severity::Warning),
     };
     let is_it = |it: &&Diagnostic| {
-        it.summary == summary && (detail.is_empty() || it.detail == detail) && it.severity == severity
+        it.summary == summary
+            && (detail.is_empty() || it.detail == detail)
+            && it.severity == severity
     };
     let Some(diagnostic) = found.iter().find(is_it) else {
         return Err(format!("should say {summary:?} {detail:?}, but says:\n{}", list(found)));
@@ -129,9 +142,11 @@ fn agrees(world: &World, found: &[Diagnostic], verdict: Verdict, line: Option<us
         return Err(format!("should say only {summary:?}, but says:\n{}", list(found)));
     }
     match line {
-        Some(line) if line_of(world, diagnostic) != Some(line) => {
-            Err(format!("should be at line {line}, but is at {:?}:\n{}", line_of(world, diagnostic), list(found)))
-        }
+        Some(line) if line_of(world, diagnostic) != Some(line) => Err(format!(
+            "should be at line {line}, but is at {:?}:\n{}",
+            line_of(world, diagnostic),
+            list(found)
+        )),
         _ => Ok(()),
     }
 }

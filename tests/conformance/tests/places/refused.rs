@@ -34,19 +34,33 @@ fn refused(name: &str, verdict: Verdict, plan: Plan, text: &str) -> (Place, Verd
 #[test]
 fn attributes_that_are_kept() {
     check(&[
-        refused("attribute", kept!("description"), Plan::Agrees, r#"
+        refused(
+            "attribute",
+            kept!("description"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name        = "p"
   description = @ # here
 }
-"#),
-        refused("attribute made of one", kept!("description"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "attribute made of one",
+            kept!("description"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name        = "p"
   description = true ? "x-${@}" : "y" # here
 }
-"#),
-        refused("nested attribute", kept!("login.user"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "nested attribute",
+            kept!("login.user"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   login = {
@@ -54,8 +68,13 @@ resource "playground_vault" "p" {
     password_wo = @
   }
 }
-"#),
-        refused("nested attribute of a list", kept!("logins[1].user"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "nested attribute of a list",
+            kept!("logins[1].user"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   logins = [
@@ -63,38 +82,63 @@ resource "playground_vault" "p" {
     { user = @ }, # here
   ]
 }
-"#),
-        refused("nested attribute of a map", kept!("logins_by_role[\"admin\"].user"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "nested attribute of a map",
+            kept!("logins_by_role[\"admin\"].user"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   logins_by_role = {
     admin = { user = @ } # here
   }
 }
-"#),
-        refused("nested attribute, whole", kept!("login"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "nested attribute, whole",
+            kept!("login"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name  = "p"
   login = "${@}" == "" ? { user = "u" } : { user = "v" } # here
 }
-"#),
-        refused("part of an attribute of any type", kept!("input"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "part of an attribute of any type",
+            kept!("input"),
+            Plan::Agrees,
+            r#"
 resource "terraform_data" "p" {
   input = { a = [@], b = "plain" } # here
 }
-"#),
-        refused("argument of a data source", kept!("name"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "argument of a data source",
+            kept!("name"),
+            Plan::Agrees,
+            r#"
 data "playground_secret" "p" {
   name = @ # here
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn blocks_that_are_kept() {
     check(&[
-        refused("attribute in a block", kept!("primary.name"), Plan::Agrees, r#"
+        refused(
+            "attribute in a block",
+            kept!("primary.name"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   primary {
@@ -102,8 +146,13 @@ resource "playground_vault" "p" {
     token_wo = @
   }
 }
-"#),
-        refused("attribute in a block of a list", kept!("replica[1].name"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "attribute in a block of a list",
+            kept!("replica[1].name"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   replica {
@@ -113,24 +162,39 @@ resource "playground_vault" "p" {
     name = @ # here
   }
 }
-"#),
-        refused("attribute in a block of a map", kept!("region[\"eu\"].name"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "attribute in a block of a map",
+            kept!("region[\"eu\"].name"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   region "eu" {
     name = @ # here
   }
 }
-"#),
-        refused("attribute in a group", kept!("fallback.note"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "attribute in a group",
+            kept!("fallback.note"),
+            Plan::Agrees,
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   fallback {
     note = @ # here
   }
 }
-"#),
-        refused("attribute in the content of a dynamic block", kept!("replica.name"), Plan::Says(kept!("replica[1].name")), r#"
+"#,
+        ),
+        refused(
+            "attribute in the content of a dynamic block",
+            kept!("replica.name"),
+            Plan::Says(kept!("replica[1].name")),
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   dynamic "replica" {
@@ -140,8 +204,13 @@ resource "playground_vault" "p" {
     }
   }
 }
-"#),
-        refused("for_each of a dynamic block", kept!("replica"), Plan::Says(kept!("replica[0]")), r#"
+"#,
+        ),
+        refused(
+            "for_each of a dynamic block",
+            kept!("replica"),
+            Plan::Says(kept!("replica[0]")),
+            r#"
 resource "playground_vault" "p" {
   name = "p"
   dynamic "replica" {
@@ -151,38 +220,63 @@ resource "playground_vault" "p" {
     }
   }
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn how_many_there_are() {
     check(&[
-        refused("count", summary("Invalid count argument"), Plan::Agrees, r#"
+        refused(
+            "count",
+            summary("Invalid count argument"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   count = "${@}" == "" ? 1 : 2 # here
   name  = "p${count.index}"
 }
-"#),
-        refused("for_each", summary("Invalid for_each argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "for_each",
+            summary("Invalid for_each argument"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   for_each = toset(["x${@}"]) # here
   name     = "p"
 }
-"#),
-        refused("for_each with an ephemeral key", summary("Invalid for_each argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "for_each with an ephemeral key",
+            summary("Invalid for_each argument"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   for_each = { "${@}" = "x" } # here
   name     = "p"
 }
-"#),
-        refused("for_each of a data source", summary("Invalid for_each argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "for_each of a data source",
+            summary("Invalid for_each argument"),
+            Plan::Agrees,
+            r#"
 data "playground_secret" "p" {
   for_each = toset(["x${@}"]) # here
   name     = "other"
 }
-"#),
-        refused("count of an ephemeral resource", summary("Invalid count argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "count of an ephemeral resource",
+            summary("Invalid count argument"),
+            Plan::Agrees,
+            r#"
 ephemeral "playground_secret" "p" {
   count = "${@}" == "" ? 1 : 2 # here
   name  = "other"
@@ -192,8 +286,13 @@ resource "playground_secret" "q" {
   value_wo         = ephemeral.playground_secret.p[0].value
   value_wo_version = 1
 }
-"#),
-        refused("for_each of a module", summary("Invalid for_each argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "for_each of a module",
+            summary("Invalid for_each argument"),
+            Plan::Agrees,
+            r#"
 module "m" {
   for_each = toset(["x${@}"]) # here
   source   = "./m"
@@ -202,8 +301,13 @@ module "m" {
 output "o" {
   value = 1
 }
-"#),
-        refused("count of a module", summary("Invalid count argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "count of a module",
+            summary("Invalid count argument"),
+            Plan::Agrees,
+            r#"
 module "m" {
   count  = "${@}" == "" ? 1 : 2 # here
   source = "./m"
@@ -212,37 +316,57 @@ module "m" {
 output "o" {
   value = 1
 }
-"#),
-        refused("enabled", summary("Invalid enabled argument"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "enabled",
+            summary("Invalid enabled argument"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   lifecycle {
     enabled = "${@}" != "" # here
   }
 }
-"#),
-        refused("each.value in an attribute", kept!("description"), Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "each.value in an attribute",
+            kept!("description"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   for_each    = { a = @ }
   name        = each.key
   description = each.value # here
 }
-"#),
+"#,
+        ),
     ]);
 }
 
 #[test]
 fn lifecycle_and_providers() {
     check(&[
-        refused("prevent_destroy", summary("Invalid value for prevent_destroy"), Plan::Agrees, r#"
+        refused(
+            "prevent_destroy",
+            summary("Invalid value for prevent_destroy"),
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   lifecycle {
     prevent_destroy = "${@}" != "" # here
   }
 }
-"#),
-        refused("provider instance key", summary("Invalid provider instance key"), Plan::Says(summary("Not supported yet")), r#"
+"#,
+        ),
+        refused(
+            "provider instance key",
+            summary("Invalid provider instance key"),
+            Plan::Says(summary("Not supported yet")),
+            r#"
 provider "playground" {
   alias    = "many"
   for_each = toset(["a", "b"])
@@ -252,14 +376,20 @@ resource "playground_secret" "p" {
   provider = playground.many["${@}" == "" ? "a" : "b"] # here
   name     = "p"
 }
-"#),
-        refused("backend", summary("Backend config contains ephemeral values"), Plan::NeverLooks, r#"
+"#,
+        ),
+        refused(
+            "backend",
+            summary("Backend config contains ephemeral values"),
+            Plan::NeverLooks,
+            r#"
 terraform {
   backend "local" {
     path = "${@}" # here
   }
 }
-"#),
+"#,
+        ),
     ]);
 }
 
@@ -267,24 +397,42 @@ terraform {
 fn outputs() {
     check(&[
         refused("root output", OUTPUT, Plan::Agrees, "output \"p\" {\n  value = @ # here\n}\n"),
-        refused("part of a root output", OUTPUT, Plan::Agrees, "output \"p\" {\n  value = { a = [@], b = 1 } # here\n}\n"),
-        refused("part of a root output that is sensitive", OUTPUT, Plan::Agrees, r#"
+        refused(
+            "part of a root output",
+            OUTPUT,
+            Plan::Agrees,
+            "output \"p\" {\n  value = { a = [@], b = 1 } # here\n}\n",
+        ),
+        refused(
+            "part of a root output that is sensitive",
+            OUTPUT,
+            Plan::Agrees,
+            r#"
 output "p" {
   value     = { a = @ } # here
   sensitive = true
 }
-"#),
-        refused("part of a root output with unknown parts", OUTPUT, Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "part of a root output with unknown parts",
+            OUTPUT,
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name = "p"
 }
 output "p" {
   value = { a = @, b = playground_secret.p.id } # here
 }
-"#),
+"#,
+        ),
         refused(
             "root output that is declared ephemeral",
-            Verdict::Refused("Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs"),
+            Verdict::Refused(
+                "Unallowed ephemeral output",
+                "Root module is not allowed to have ephemeral outputs",
+            ),
             Plan::Agrees,
             "output \"p\" { # here\n  value     = @\n  ephemeral = true\n}\n",
         ),
@@ -313,7 +461,11 @@ variable "in" {
 }
 "#,
         ),
-        refused("whole module with an ephemeral output", OUTPUT, Plan::Agrees, r#"
+        refused(
+            "whole module with an ephemeral output",
+            OUTPUT,
+            Plan::Agrees,
+            r#"
 module "m" {
   source = "./m"
   in     = @
@@ -329,13 +481,23 @@ output "out" {
   value     = var.in
   ephemeral = true
 }
-"#),
-        refused("source of a module", summary("Ephemeral value not allowed"), Plan::NeverLooks, r#"
+"#,
+        ),
+        refused(
+            "source of a module",
+            summary("Ephemeral value not allowed"),
+            Plan::NeverLooks,
+            r#"
 module "m" {
   source = "./${@}" # here
 }
-"#),
-        refused("version of a module", summary("Invalid version constraint"), Plan::NeverLooks, r#"
+"#,
+        ),
+        refused(
+            "version of a module",
+            summary("Invalid version constraint"),
+            Plan::NeverLooks,
+            r#"
 module "m" {
   source  = "./m"
   version = "${@}" # here
@@ -344,7 +506,8 @@ module "m" {
 output "o" {
   value = 1
 }
-"#),
+"#,
+        ),
     ]);
 }
 
@@ -378,7 +541,12 @@ fn results_of_functions_and_forms() {
     let row = |function: &str| {
         // What follows a heredoc's end would not be a comment, so its line is not compared.
         let here = if function.starts_with("<<") { "" } else { " # here" };
-        refused(function, OUTPUT, Plan::Agrees, &format!("output \"p\" {{\n  value = {function}{here}\n}}\n"))
+        refused(
+            function,
+            OUTPUT,
+            Plan::Agrees,
+            &format!("output \"p\" {{\n  value = {function}{here}\n}}\n"),
+        )
     };
     check(&functions.map(row));
 }
@@ -401,7 +569,11 @@ output "p" {
 fn messages_of_conditions() {
     let warned = Verdict::Warned("Error message refers to ephemeral values");
     check(&[
-        refused("message of a precondition", warned, Plan::Agrees, r#"
+        refused(
+            "message of a precondition",
+            warned,
+            Plan::Agrees,
+            r#"
 resource "playground_secret" "p" {
   name = "p"
   lifecycle {
@@ -411,8 +583,13 @@ resource "playground_secret" "p" {
     }
   }
 }
-"#),
-        refused("message of a postcondition", warned, Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "message of a postcondition",
+            warned,
+            Plan::Agrees,
+            r#"
 resource "terraform_data" "p" {
   input = "p"
   lifecycle {
@@ -422,16 +599,26 @@ resource "terraform_data" "p" {
     }
   }
 }
-"#),
-        refused("message of a check", warned, Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "message of a check",
+            warned,
+            Plan::Agrees,
+            r#"
 check "p" {
   assert {
     condition     = true
     error_message = "not ${@}" # here
   }
 }
-"#),
-        refused("message of an output's precondition", warned, Plan::Agrees, r#"
+"#,
+        ),
+        refused(
+            "message of an output's precondition",
+            warned,
+            Plan::Agrees,
+            r#"
 output "p" {
   value = 1
   precondition {
@@ -439,6 +626,7 @@ output "p" {
     error_message = "not ${@}" # here
   }
 }
-"#),
+"#,
+        ),
     ]);
 }

@@ -45,6 +45,16 @@ pub(crate) const SOURCES: &[Source] = &[
         object: "ephemeral.playground_secret.source",
         declarations: "//- /source.tf\nephemeral \"playground_secret\" \"source\" {\n  name = \"remote\"\n}\n",
     },
-    Source { name: "tofu.applying", expr: "tofu.applying", object: "tofu.applying", declarations: "" },
-    Source { name: "terraform.applying", expr: "terraform.applying", object: "terraform.applying", declarations: "" },
+    Source {
+        name: "tofu.applying",
+        expr: "tofu.applying",
+        object: "tofu.applying",
+        declarations: "",
+    },
+    Source {
+        name: "terraform.applying",
+        expr: "terraform.applying",
+        object: "terraform.applying",
+        declarations: "",
+    },
 ];

@@ -16,7 +16,8 @@ fn check(text: &str, expected: &[&str]) {
             world.set("e", VARIABLE);
         }
         let said = world.validate();
-        let mut said: Vec<String> = said.iter().filter(|it| it.is_error()).map(|it| it.summary.clone()).collect();
+        let mut said: Vec<String> =
+            said.iter().filter(|it| it.is_error()).map(|it| it.summary.clone()).collect();
         if said.is_empty() {
             said.extend(world.apply().iter().map(|it| it.summary.clone()));
         }
@@ -85,10 +86,19 @@ variable "e" {
 "#,
     );
     world.set("e", VARIABLE);
-    let said: Vec<String> = world.validate().iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
-    assert_eq!(said, ["Warning: Error message refers to ephemeral values"], "validate knows no value");
+    let said: Vec<String> =
+        world.validate().iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
+    assert_eq!(
+        said,
+        ["Warning: Error message refers to ephemeral values"],
+        "validate knows no value"
+    );
     let planned = world.plan();
-    let said: Vec<String> = planned.diagnostics.iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
-    assert_eq!(said, ["Error: Error message refers to ephemeral values", "Error: Invalid value for variable"]);
+    let said: Vec<String> =
+        planned.diagnostics.iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
+    assert_eq!(
+        said,
+        ["Error: Error message refers to ephemeral values", "Error: Invalid value for variable"]
+    );
     assert!(!format!("{:?}", planned.diagnostics).contains(VARIABLE));
 }

@@ -22,7 +22,8 @@ ephemeral "playground_secret" "test" {
     );
     world.remote_secret("remote", "canary-remote");
     assert_eq!(summaries(&world.apply()), "");
-    let state: serde_json::Value = serde_json::from_slice(&state_file(&world.state)).expect("a state is JSON");
+    let state: serde_json::Value =
+        serde_json::from_slice(&state_file(&world.state)).expect("a state is JSON");
     expect![[r#"
         [
           {
@@ -37,7 +38,9 @@ ephemeral "playground_secret" "test" {
             ]
           }
         ]"#]]
-    .assert_eq(&serde_json::to_string_pretty(&state["check_results"]).expect("JSON can be written"));
+    .assert_eq(
+        &serde_json::to_string_pretty(&state["check_results"]).expect("JSON can be written"),
+    );
     assert_eq!(state["resources"], serde_json::json!([]), "the resource itself is not there");
 }
 
@@ -103,7 +106,12 @@ fn a_provisioner_may_name_its_own_resource_and_use_ephemeral_values_whose_output
     assert_eq!(summaries(&world.validate()), "");
     assert_eq!(summaries(&world.apply()), "");
     let log = world.log();
-    let arn = log.lines().find_map(|it| it.split_once("non-ephemeral value: ")).expect("the first one's output is shown").1.to_owned();
+    let arn = log
+        .lines()
+        .find_map(|it| it.split_once("non-ephemeral value: "))
+        .expect("the first one's output is shown")
+        .1
+        .to_owned();
     expect![[r#"
         Plan: 1 to add, 0 to change, 0 to destroy
         playground_parameter.store: Creating...
@@ -128,7 +136,10 @@ fn a_provisioner_cannot_put_a_write_only_value_into_a_text_because_it_is_null() 
     world.set("secret", "canary-variable");
     let said = world.validate();
     assert_eq!(summaries(&said), "Error: Invalid template interpolation value\n");
-    assert_eq!(said[0].detail, "The expression result is null. Cannot include a null value in a string template.");
+    assert_eq!(
+        said[0].detail,
+        "The expression result is null. Cannot include a null value in a string template."
+    );
     // Where a run gets that far all the same, it finds the same.
     let said = world.apply();
     assert_eq!(summaries(&said), "Error: Invalid template interpolation value\n");
@@ -136,13 +147,19 @@ fn a_provisioner_cannot_put_a_write_only_value_into_a_text_because_it_is_null() 
 
 #[test]
 fn the_lifecycle_error_is_at_the_line_of_the_attribute() {
-    for name in ["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by"] {
+    for name in
+        ["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by"]
+    {
         let value = if name.ends_with("destroy") { "true" } else { "[]" };
         let world = World::new(&format!(
             "ephemeral \"playground_secret\" \"a\" {{\n  name = \"a\"\n  lifecycle {{\n    {name} = {value}\n  }}\n}}\n"
         ));
         let said = world.validate();
-        assert_eq!(summaries(&said), "Error: Invalid lifecycle configuration for ephemeral resource\n", "{name}");
+        assert_eq!(
+            summaries(&said),
+            "Error: Invalid lifecycle configuration for ephemeral resource\n",
+            "{name}"
+        );
         assert_eq!(
             said[0].detail,
             format!(

@@ -48,19 +48,27 @@ fn store_keeps_a_secret_that_is_in_no_state() {
     .assert_eq(&store.log());
     let state = state_file(&store.state);
     assert!(!finds(&state, "canary-access") && !finds(&state, "canary-secret"));
-    assert!(store.received("created", r#"{"access_key":"canary-access","secret_key":"canary-secret"}"#));
+    assert!(
+        store.received("created", r#"{"access_key":"canary-access","secret_key":"canary-secret"}"#)
+    );
 }
 
 #[test]
 fn read_configures_a_provider_with_it_and_hands_it_on() {
     let store = stored();
-    let arn = store.state.outputs["secret_manager_arn"].value.as_str().expect("a string").to_owned();
+    let arn =
+        store.state.outputs["secret_manager_arn"].value.as_str().expect("a string").to_owned();
     let mut read = store.beside(&fixture(), "read");
     read.set("secret_manager_arn", &arn);
     assert_eq!(summaries(&read.validate()), "");
     assert_eq!(summaries(&read.apply()), "");
     let log = read.log();
-    let parameter = log.lines().find_map(|it| it.split_once("non-ephemeral value: ")).expect("its output is shown").1.to_owned();
+    let parameter = log
+        .lines()
+        .find_map(|it| it.split_once("non-ephemeral value: "))
+        .expect("its output is shown")
+        .1
+        .to_owned();
     expect![[r#"
         module.secret_management.ephemeral.playground_secret_version.secret_retrieval_direct[0]: Opening...
         module.secret_management.ephemeral.playground_secret_version.secret_retrieval_direct[0]: Opening complete
@@ -85,7 +93,10 @@ fn read_configures_a_provider_with_it_and_hands_it_on() {
     let state = state_file(&read.state);
     assert!(!finds(&state, "canary-access") && !finds(&state, "canary-secret"));
     assert!(!read.plan().plan.is_applyable, "a second plan has nothing to do");
-    assert!(read.received("configured", "canary-access") && read.received("configured", "canary-secret"));
+    assert!(
+        read.received("configured", "canary-access")
+            && read.received("configured", "canary-secret")
+    );
     read.mode = state::PlanMode::Destroy;
     assert_eq!(summaries(&read.apply()), "");
     assert!(read.state.is_empty());

@@ -118,7 +118,8 @@ output "test" {
 
 #[test]
 fn ephemeralasnull_is_fine_with_what_is_not_ephemeral() {
-    let mut world = World::new("output \"test\" {\n  value = ephemeralasnull({ a = [1, null, \"x\"] })\n}\n");
+    let mut world =
+        World::new("output \"test\" {\n  value = ephemeralasnull({ a = [1, null, \"x\"] })\n}\n");
     assert_eq!(summaries(&world.apply()), "");
     expect![[r#"
         test = {
@@ -212,8 +213,12 @@ resource "playground_secret" "a" {
     assert_eq!(summaries(&planned.diagnostics), "");
     let bytes = plan_file(&planned).expect("the plan can be saved");
     assert!(!finds(&bytes, "canary-variable") && !finds(&bytes, "canary-remote"));
-    assert_eq!(planned.plan.ephemeral_variables.iter().map(|it| &**it).collect::<Vec<_>>(), ["secret"]);
-    let opened: Vec<String> = planned.plan.ephemerals.iter().map(|it| it.addr.to_string()).collect();
+    assert_eq!(
+        planned.plan.ephemeral_variables.iter().map(|it| &**it).collect::<Vec<_>>(),
+        ["secret"]
+    );
+    let opened: Vec<String> =
+        planned.plan.ephemerals.iter().map(|it| it.addr.to_string()).collect();
     assert_eq!(opened, ["ephemeral.playground_secret.remote"]);
     assert_eq!(planned.plan.resource_changes.len(), 1, "an ephemeral resource is no change");
 }

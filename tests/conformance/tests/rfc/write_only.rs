@@ -107,7 +107,9 @@ fn write_only_attributes_at_every_place_reach_the_provider_and_read_as_null() {
 #[test]
 fn a_write_only_attribute_that_chooses_the_object_replaces_it() {
     let config = |version: u32| {
-        format!("resource \"playground_vault\" \"v\" {{\n  name = \"v\"\n  key_wo = \"k\"\n  key_version = {version}\n}}\n")
+        format!(
+            "resource \"playground_vault\" \"v\" {{\n  name = \"v\"\n  key_wo = \"k\"\n  key_version = {version}\n}}\n"
+        )
     };
     let mut world = World::new(&config(1));
     assert_eq!(summaries(&world.apply()), "");

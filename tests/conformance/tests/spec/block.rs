@@ -22,9 +22,13 @@ pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
     let mut open: Option<Block> = None;
     for (index, line) in markdown.lines().enumerate() {
         match &mut open {
-            None if line.trim() == "```hcl" => open = Some(Block { files: vec![File::new("main.tf", index + 2)] }),
+            None if line.trim() == "```hcl" => {
+                open = Some(Block { files: vec![File::new("main.tf", index + 2)] })
+            }
             None => {}
-            Some(_) if line.trim() == "```" => blocks.extend(open.take().map(Block::without_empty_files)),
+            Some(_) if line.trim() == "```" => {
+                blocks.extend(open.take().map(Block::without_empty_files))
+            }
             Some(block) => match path_of(line) {
                 Some(path) => block.files.push(File::new(path, index + 2)),
                 None => {

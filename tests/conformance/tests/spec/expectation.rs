@@ -36,15 +36,20 @@ pub(crate) fn expectations(text: &str) -> Vec<(usize, Expectation)> {
         if comments.is_empty() || !is_comment_only {
             about = index;
         }
-        found.extend(comments.into_iter().filter_map(|comment| Some((about, expectation(line, comment)?))));
+        found.extend(
+            comments.into_iter().filter_map(|comment| Some((about, expectation(line, comment)?))),
+        );
     }
     found
 }
 
 /// The texts behind each `#` that begins an expectation.
 fn comments(line: &str) -> Vec<&str> {
-    let is_one = |text: &str| text.starts_with("is:") || SEVERITIES.iter().any(|(word, _)| text.starts_with(word));
-    let starts: Vec<usize> = line.match_indices("# ").map(|(at, _)| at).filter(|at| is_one(&line[at + 2..])).collect();
+    let is_one = |text: &str| {
+        text.starts_with("is:") || SEVERITIES.iter().any(|(word, _)| text.starts_with(word))
+    };
+    let starts: Vec<usize> =
+        line.match_indices("# ").map(|(at, _)| at).filter(|at| is_one(&line[at + 2..])).collect();
     let ends = starts.iter().skip(1).copied().chain([line.len()]);
     starts.iter().zip(ends).map(|(start, end)| line[start + 2..end].trim()).collect()
 }
@@ -52,7 +57,10 @@ fn comments(line: &str) -> Vec<&str> {
 fn expectation(line: &str, comment: &str) -> Option<Expectation> {
     if let Some(value) = comment.strip_prefix("is:") {
         let (local, _) = line.split_once('=')?;
-        return Some(Expectation::Is { local: local.trim().to_owned(), value: value.trim().to_owned() });
+        return Some(Expectation::Is {
+            local: local.trim().to_owned(),
+            value: value.trim().to_owned(),
+        });
     }
     let (word, severity) = SEVERITIES.iter().find(|(word, _)| comment.starts_with(word))?;
     let (id, rest) = comment[word.len()..].trim().strip_prefix('[')?.split_once(']')?;

@@ -52,9 +52,16 @@ fn line_in(file: &File, diagnostic: &Diagnostic) -> Option<usize> {
 }
 
 fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
-    let line = block.files.iter().find_map(|file| Some(file.first_line + line_in(file, diagnostic)?)).unwrap_or(0);
+    let line = block
+        .files
+        .iter()
+        .find_map(|file| Some(file.first_line + line_in(file, diagnostic)?))
+        .unwrap_or(0);
     let severity = word(diagnostic.severity);
-    format!("{line}: unexpected {severity}: [{}] {:?}: {}", diagnostic.id, diagnostic.summary, diagnostic.detail)
+    format!(
+        "{line}: unexpected {severity}: [{}] {:?}: {}",
+        diagnostic.id, diagnostic.summary, diagnostic.detail
+    )
 }
 
 fn describe(said: &Said) -> String {
