@@ -197,13 +197,16 @@ fn acting(session: &Session, loaded: &Loaded, events: Arc<Show>) -> Environment 
 }
 
 /// What `validate` asks the providers.
-pub(crate) fn validate_with_providers(session: &Session, loaded: &Loaded) -> Vec<Diagnostic> {
-    let program = Arc::new(loaded.project.program());
+pub(crate) fn validate_with_providers(
+    session: &Session,
+    loaded: &Loaded,
+    program: &Arc<Program>,
+) -> Vec<Diagnostic> {
     let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
     let environment = acting(session, loaded, events);
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
     session.runtime.block_on(engine::validate(
-        &program,
+        program,
         &environment,
         &session.workspace(),
         &verdicts,

@@ -1,10 +1,13 @@
 //! `validate`.
 
+use std::sync::Arc;
+
 use db::{Diagnostic, Severity};
 
 use crate::{
     args::ValidateArgs,
     exit::Exit,
+    operation,
     session::{Failure, Session},
 };
 
@@ -12,11 +15,11 @@ pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failur
     let (diagnostics, sources) = match session.load(None) {
         Ok(loaded) => {
             let mut diagnostics = loaded.project.diagnostics();
-            let sources = loaded.project.program().sources;
+            let program = Arc::new(loaded.project.program());
             if !diagnostics.iter().any(Diagnostic::is_error) {
-                diagnostics.extend(crate::operation::validate_with_providers(session, &loaded));
+                diagnostics.extend(operation::validate_with_providers(session, &loaded, &program));
             }
-            (diagnostics, sources)
+            (diagnostics, program.sources.clone())
         }
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
     };
