@@ -65,8 +65,13 @@ resource "terraform_data" "d" {
   count = 2
   input = { index = count.index, arn = playground_secret.s.arn }
 }
+# Its value is read back into the state, so it is no secret of these tests.
+resource "playground_secret" "readable" {
+  name  = "readable"
+  value = "plain"
+}
 data "playground_secret" "found" {
-  secret_id = playground_secret.s.id
+  secret_id = playground_secret.readable.id
 }
 output "arn" {
   value = playground_secret.s.arn
@@ -154,13 +159,46 @@ impl Both {
     }
 }
 
+/// Fails unless the two are the same; shows where they differ only.
+#[track_caller]
+fn assert_same(what: &str, ours: &Json, theirs: &Json) {
+    let mut found = Vec::new();
+    differences("", ours, theirs, &mut found);
+    assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
+}
+
+fn differences(path: &str, ours: &Json, theirs: &Json, found: &mut Vec<String>) {
+    match (ours, theirs) {
+        (Json::Object(a), Json::Object(b)) => {
+            let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for name in names {
+                let missing = Json::from("(nothing)");
+                let of =
+                    |it: &serde_json::Map<String, Json>| it.get(name).unwrap_or(&missing).clone();
+                differences(&format!("{path}.{name}"), &of(a), &of(b), found);
+            }
+        }
+        (Json::Array(a), Json::Array(b)) if a.len() == b.len() => {
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(&format!("{path}[{index}]"), a, b, found);
+            }
+        }
+        _ if ours == theirs => {}
+        _ => found.push(format!("{path}: mayfly {ours}, terraform {theirs}")),
+    }
+}
+
 #[test]
 fn both_plan_and_do_the_same() {
     let (Some(ours), Some(theirs)) = (Both::new(), Both::new()) else { return };
-    assert_eq!(ours.plan(Mayfly, "-var=generation=1"), theirs.plan(Terraform, "-var=generation=1"));
+    assert_same(
+        "the first plan",
+        &ours.plan(Mayfly, "-var=generation=1"),
+        &theirs.plan(Terraform, "-var=generation=1"),
+    );
     let said =
         [ours.apply(Mayfly, "-var=generation=1"), theirs.apply(Terraform, "-var=generation=1")];
-    assert_eq!(said[0], "complete! Resources: 6 added, 0 changed, 0 destroyed.");
+    assert_eq!(said[0], "complete! Resources: 7 added, 0 changed, 0 destroyed.");
     assert_eq!(said[0], said[1]);
     let said =
         [ours.apply(Mayfly, "-var=generation=2"), theirs.apply(Terraform, "-var=generation=2")];
@@ -168,7 +206,7 @@ fn both_plan_and_do_the_same() {
     for (both, program) in [(&ours, Mayfly), (&theirs, Terraform)] {
         both.canaries.assert_not_written(&both.bench);
         let destroyed = both.run(program, &["destroy", "-auto-approve"]).succeeds();
-        destroyed.shows(&["Destroy complete! Resources: 6 destroyed."]);
+        destroyed.shows(&["Destroy complete! Resources: 7 destroyed."]);
     }
     // Both asked the provider for the same.
     let effects = |both: &Both| {
@@ -193,21 +231,15 @@ fn each_goes_on_with_the_state_of_the_other() {
     let Some(both) = Both::new() else { return };
     both.apply(Mayfly, "-var=generation=1");
     let ours = both.plan(Mayfly, "-var=generation=2");
-    assert_eq!(
-        ours,
-        both.plan(Terraform, "-var=generation=2"),
-        "the same plan from the state that mayfly wrote"
-    );
+    let theirs = both.plan(Terraform, "-var=generation=2");
+    assert_same("the same plan from the state that mayfly wrote", &ours, &theirs);
     both.apply(Terraform, "-var=generation=2");
     let ours = both.plan(Mayfly, "-var=generation=3");
-    assert_eq!(
-        ours,
-        both.plan(Terraform, "-var=generation=3"),
-        "the same plan from the state that terraform wrote"
-    );
+    let theirs = both.plan(Terraform, "-var=generation=3");
+    assert_same("the same plan from the state that terraform wrote", &ours, &theirs);
     both.apply(Mayfly, "-var=generation=3");
     let lineage = both.bench.state(".")["lineage"].clone();
-    both.run(Terraform, &["destroy", "-auto-approve"]).succeeds().shows(&["6 destroyed"]);
+    both.run(Terraform, &["destroy", "-auto-approve"]).succeeds().shows(&["7 destroyed"]);
     assert_eq!(both.bench.state(".")["lineage"], lineage);
     both.run(Mayfly, &["plan", "-destroy", "-detailed-exitcode"]).end().exits(0);
 }
