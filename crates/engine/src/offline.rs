@@ -3,7 +3,12 @@
 //! Variables have their given values or defaults, or are unknown; resources are what the state holds, or unknown;
 //! ephemeral resources are not opened, so they are unknown. Everything is found when it is asked for, and once.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    rc::{Rc, Weak},
+    sync::Arc,
+};
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
 use db::System;
@@ -48,7 +53,7 @@ impl Console {
             functions: Functions { system: Arc::clone(&self.system), acts: true },
             system: Arc::clone(&self.system),
         };
-        evaluate(&ModuleScope::root(&offline))
+        evaluate(&*ModuleScope::root(&offline))
     }
 }
 
@@ -69,7 +74,10 @@ pub(crate) struct ModuleScope<'a> {
     /// The instance, where it is known which one.
     instance: Option<ModuleInstance>,
     /// The call that gives the variables their values, where that is to be followed.
-    caller: Option<(Rc<ModuleScope<'a>>, &'a Entry)>,
+    caller: Option<(Weak<ModuleScope<'a>>, &'a Entry)>,
+    /// Keeps the caller, where it does not keep this scope among its children.
+    _kept: Option<Rc<ModuleScope<'a>>>,
+    me: Weak<ModuleScope<'a>>,
     known: RefCell<BTreeMap<Ref, Value>>,
     children: RefCell<BTreeMap<Str, Rc<ModuleScope<'a>>>>,
     /// How deep references are followed now; a cycle ends as unknown.
@@ -80,12 +88,12 @@ pub(crate) struct ModuleScope<'a> {
 const MAX_DEPTH: u32 = 4096;
 
 impl<'a> ModuleScope<'a> {
-    pub(crate) fn root(offline: &'a Offline<'a>) -> ModuleScope<'a> {
+    pub(crate) fn root(offline: &'a Offline<'a>) -> Rc<ModuleScope<'a>> {
         ModuleScope::new(offline, ModuleId(0), Some(ModuleInstance::root()))
     }
 
     /// A module of which only the directory counts.
-    pub(crate) fn of(offline: &'a Offline<'a>, id: ModuleId) -> ModuleScope<'a> {
+    pub(crate) fn of(offline: &'a Offline<'a>, id: ModuleId) -> Rc<ModuleScope<'a>> {
         ModuleScope::new(offline, id, None)
     }
 
@@ -93,22 +101,34 @@ impl<'a> ModuleScope<'a> {
         offline: &'a Offline<'a>,
         id: ModuleId,
         instance: Option<ModuleInstance>,
-    ) -> ModuleScope<'a> {
-        ModuleScope {
+    ) -> Rc<ModuleScope<'a>> {
+        ModuleScope::with_caller(offline, id, instance, None, None)
+    }
+
+    fn with_caller(
+        offline: &'a Offline<'a>,
+        id: ModuleId,
+        instance: Option<ModuleInstance>,
+        caller: Option<(Weak<ModuleScope<'a>>, &'a Entry)>,
+        kept: Option<Rc<ModuleScope<'a>>>,
+    ) -> Rc<ModuleScope<'a>> {
+        Rc::new_cyclic(|me| ModuleScope {
             offline,
             id,
             instance,
-            caller: None,
+            caller,
+            _kept: kept,
+            me: Weak::clone(me),
             known: RefCell::default(),
             children: RefCell::default(),
             depth: RefCell::new(0),
-        }
+        })
     }
 
     /// What a call makes of a module, with the values that it gives; all instances of the call are one.
-    pub(crate) fn called(self: &Rc<Self>, call: &'a Entry, id: ModuleId) -> Rc<ModuleScope<'a>> {
-        let caller = Some((Rc::clone(self), call));
-        Rc::new(ModuleScope { caller, ..ModuleScope::new(self.offline, id, None) })
+    pub(crate) fn called(&self, call: &'a Entry, id: ModuleId) -> Rc<ModuleScope<'a>> {
+        let caller = Some((Weak::clone(&self.me), call));
+        ModuleScope::with_caller(self.offline, id, None, caller, self.me.upgrade())
     }
 
     pub(crate) fn module(&self) -> &'a hir::Module {
@@ -134,7 +154,7 @@ impl<'a> ModuleScope<'a> {
         let Some(entry) = self.module().variables.get(name) else { return Value::dynamic() };
         let variable = entry.variable();
         let given = match &self.caller {
-            Some((caller, call)) => caller.input(call, name),
+            Some((caller, call)) => caller.upgrade().and_then(|caller| caller.input(call, name)),
             None => self
                 .offline
                 .values
@@ -199,7 +219,9 @@ impl<'a> ModuleScope<'a> {
         let single = matches!(entry.module_call().repetition, Repetition::Single);
         let instance =
             self.instance.as_ref().filter(|_| single).map(|it| it.child(call, InstanceKey::None));
-        let child = Rc::new(ModuleScope::new(self.offline, *id, instance));
+        // Only what is there once has one set of values.
+        let caller = single.then(|| (Weak::clone(&self.me), entry));
+        let child = ModuleScope::with_caller(self.offline, *id, instance, caller, None);
         self.children.borrow_mut().insert(call.into(), Rc::clone(&child));
         Some(child)
     }
@@ -271,7 +293,7 @@ fn default(entry: &Entry, variable: &Variable) -> Option<Value> {
 ///
 /// A run evaluates only what it needs, and a destroy hardly anything; but a provider's log quotes what it reads.
 pub(crate) fn learn_given(offline: &Offline<'_>, redactor: &Redactor) {
-    let mut work = vec![Rc::new(ModuleScope::root(offline))];
+    let mut work = vec![ModuleScope::root(offline)];
     while let Some(scope) = work.pop() {
         for (name, entry) in &scope.module().variables {
             if entry.variable().ephemeral || entry.variable().sensitive {

@@ -2,7 +2,8 @@
 
 use db::Diagnostic;
 use hir::{At, Entry, eval};
-use values::{MarkKind, Value};
+use provider::{AttributeType, Block};
+use values::{MarkKind, Path, Value};
 
 use super::Subject;
 use crate::walk::{Each, EngineScope, Failed, Walk};
@@ -36,25 +37,30 @@ impl Walk<'_> {
         if !rest.has_deep(MarkKind::Ephemeral) {
             return Ok(rest);
         }
+        let mut told: Vec<Path> = Vec::new();
         for (path, marks) in rest.path_marks() {
-            if !marks.has(MarkKind::Ephemeral) {
+            let kept = kept_part(block, &path);
+            if !marks.has(MarkKind::Ephemeral) || told.iter().any(|it| it.is_prefix_of(&kept)) {
                 continue;
             }
-            let shown = path.to_string();
-            let shown = shown.trim_start_matches('.');
-            let detail = format!(
-                "\"{shown}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
-            );
-            let at = eval::locate_path(&resource.body, &entry.item.exprs, &path)
-                .unwrap_or(At::Node(entry.item.header));
-            let diagnostic = Diagnostic::error(
-                "ephemeral-in-persisted-attribute",
-                "Invalid use of an ephemeral value",
-                detail,
-            );
-            self.report_at(entry, at, Some(&subject.text), diagnostic);
+            self.report_kept(subject, entry, &kept);
+            told.push(kept);
         }
         Err(Failed)
+    }
+
+    /// The RFC's words for an ephemeral value where it would be kept.
+    fn report_kept(&self, subject: &Subject, entry: &Entry, path: &Path) {
+        let shown = path.to_string();
+        let shown = shown.trim_start_matches('.');
+        let detail = format!(
+            "\"{shown}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+        );
+        let at = eval::locate_path(&entry.resource().body, &entry.item.exprs, path)
+            .unwrap_or(At::Node(entry.item.header));
+        let summary = "Invalid use of an ephemeral value";
+        let diagnostic = Diagnostic::error("ephemeral-value-misuse", summary, detail);
+        self.report_at(entry, at, Some(&subject.text), diagnostic);
     }
 
     /// A write-only attribute inside of a set cannot be told from its neighbours once it is null (DESIGN 2.8).
@@ -70,4 +76,17 @@ impl Walk<'_> {
         self.report_at(entry, entry.resource().type_node.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }
+}
+
+/// The path as far as the schema names its parts: what is inside of a value of any type belongs to its attribute.
+fn kept_part(block: &Block, path: &Path) -> Path {
+    let mut part = Path::root();
+    for step in path.steps() {
+        part.push(step.clone());
+        let attribute = block.attribute_by_path(&part);
+        if attribute.is_some_and(|it| matches!(it.ty, AttributeType::Type(_))) {
+            break;
+        }
+    }
+    part
 }

@@ -67,7 +67,9 @@ impl Walk<'_> {
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
         if plan.action.is_replace() {
-            self.check_prevent_destroy(subject)?;
+            self.check_prevent_destroy(subject, Some(each))?;
+        } else {
+            self.prevent_destroy(subject, Some(each))?;
         }
         self.rewrite_dependencies(subject, prior.as_ref());
         let drift = self.drift.borrow().get(&subject.address).cloned();
@@ -160,7 +162,7 @@ impl Walk<'_> {
         self.refuse_stored(&subject)?;
         let provider = self.provider(subject.provider_node).await?;
         let Some(prior) = self.read_prior(&subject, &*provider).await? else { return Ok(()) };
-        self.check_prevent_destroy(&subject)?;
+        self.check_prevent_destroy(&subject, None)?;
         let private = self.plan_destroy(&subject, &*provider, &prior).await?;
         let plan = ChangePlan {
             action: Action::Delete,
@@ -263,11 +265,15 @@ impl Walk<'_> {
         Ok(response.planned_private)
     }
 
-    /// Refuses to destroy what `prevent_destroy` protects.
-    fn check_prevent_destroy(&self, subject: &Subject) -> Result<(), Failed> {
-        let Some(entry) = &subject.entry else { return Ok(()) };
-        let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(()) };
-        let scope = EngineScope::new(self, subject.module, None);
+    /// The value of `prevent_destroy`, which cannot be ephemeral whether or not it matters now.
+    fn prevent_destroy(
+        &self,
+        subject: &Subject,
+        each: Option<&Each>,
+    ) -> Result<Option<Value>, Failed> {
+        let Some(entry) = &subject.entry else { return Ok(None) };
+        let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(None) };
+        let scope = EngineScope::new(self, subject.module, each);
         let value = self.evaluate(&scope, entry, expr, Some(&subject.text))?;
         if value.has_deep(MarkKind::Ephemeral) {
             let detail = format!(
@@ -282,7 +288,17 @@ impl Walk<'_> {
             self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
             return Err(Failed);
         }
-        let value = convert::convert(&value.without_all_marks(), &Type::Bool);
+        Ok(Some(value.without_all_marks()))
+    }
+
+    /// Refuses to destroy what `prevent_destroy` protects.
+    fn check_prevent_destroy(&self, subject: &Subject, each: Option<&Each>) -> Result<(), Failed> {
+        let (Some(value), Some(entry)) = (self.prevent_destroy(subject, each)?, &subject.entry)
+        else {
+            return Ok(());
+        };
+        let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(()) };
+        let value = convert::convert(&value, &Type::Bool);
         match value.as_ref().map(Value::kind) {
             Ok(Kind::Bool(false) | Kind::Null) => return Ok(()),
             Ok(Kind::Bool(true)) => {}

@@ -62,7 +62,14 @@ impl Walk<'_> {
         )?;
         let mut value = self.evaluate(&scope, entry, expr, None)?;
         let is_root = module.caller.is_none();
-        if value.has_deep(MarkKind::Ephemeral) && (is_root || !output.ephemeral) {
+        if is_root && output.ephemeral {
+            let detail = "Root module is not allowed to have ephemeral outputs";
+            let diagnostic =
+                Diagnostic::error("ephemeral-root-output", "Unallowed ephemeral output", detail);
+            self.report_at(entry, entry.item.header.into(), None, diagnostic);
+            return Err(Failed);
+        }
+        if value.has_deep(MarkKind::Ephemeral) && !output.ephemeral {
             self.report_ephemeral_output(entry, expr, is_root);
             return Err(Failed);
         }
@@ -97,7 +104,7 @@ impl Walk<'_> {
         if is_root {
             let detail = "An output of the root module is stored, so it cannot be ephemeral. To keep the parts of this value that are not ephemeral, pass it through ephemeralasnull(), which puts null in the place of the others.";
             let diagnostic = Diagnostic::warning(
-                "output-ephemeralasnull",
+                "use-ephemeralasnull",
                 "Ephemeral value in a root module output",
                 detail,
             );
