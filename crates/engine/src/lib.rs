@@ -1,7 +1,9 @@
 //! Change: what has to happen so that the world agrees with a configuration, and making it happen.
 //!
-//! Start reading at [`plan`] and [`apply`], whose requests and answers are in [`request`]; what happens on the way is an
-//! [`Event`]. Inside: [`walk`] (the run), [`graph`] (nodes and edges as data), then one module per kind of node.
+//! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and answers) and [`Event`] (what happens on
+//! the way). Inside: `src/walk` (the run), `src/graph` (nodes and edges as data), then `src/resource`, `src/ephemeral.rs`,
+//! `src/pool.rs` and `src/provisioner.rs`, one for each kind of work. `tests/engine` runs configurations in text against
+//! a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐

@@ -61,7 +61,7 @@ pub struct ApplyOptions {
 
 /// What a plan came to.
 pub struct PlanOutcome {
-    /// The plan. Also there after errors ([`Plan::errored`] then), so that what was planned can be shown.
+    /// The plan. Also there after errors ([`Plan::has_errors`] then), so that what was planned can be shown.
     pub plan: Plan,
     /// The state after refresh: what an apply of the plan starts from, and the `tfstate` of a plan file.
     pub refreshed: State,
