@@ -68,3 +68,94 @@ pub fn output_raw(value: &Value) -> Result<String, String> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use values::{Mark, Type};
+
+    use super::*;
+
+    fn state() -> State {
+        let output = |value: Value, sensitive| OutputValue { value, sensitive, deprecated: None };
+        let secret = Value::string("hunter2").with_mark(Mark::Sensitive);
+        let mut state = State::default();
+        state.outputs.insert("a".into(), output(Value::string("x<y"), false));
+        state.outputs.insert(
+            "b".into(),
+            output(Value::tuple(vec![Value::int(1), Value::empty_object()]), false),
+        );
+        state.outputs.insert("s".into(), output(secret, true));
+        state
+    }
+
+    #[test]
+    fn sensitive_outputs_are_hidden_unless_asked_for() {
+        expect![[r#"
+            a = "x<y"
+            b = [
+              1,
+              {},
+            ]
+            s = <sensitive>
+        "#]]
+        .assert_eq(&outputs(&state(), false, &Style::PLAIN));
+        assert!(outputs(&state(), true, &Style::PLAIN).ends_with("s = \"hunter2\"\n"));
+    }
+
+    #[test]
+    fn json_has_types_and_sensitive_values_in_clear() {
+        expect![[r#"
+            {
+              "a": {
+                "sensitive": false,
+                "type": "string",
+                "value": "x\u003cy"
+              },
+              "b": {
+                "sensitive": false,
+                "type": [
+                  "tuple",
+                  [
+                    "number",
+                    [
+                      "object",
+                      {}
+                    ]
+                  ]
+                ],
+                "value": [
+                  1,
+                  {}
+                ]
+              },
+              "s": {
+                "sensitive": true,
+                "type": "string",
+                "value": "hunter2"
+              }
+            }"#]]
+        .assert_eq(&outputs_json(&state()));
+        assert_eq!(
+            output_json(&Value::tuple(vec![Value::string("x<y"), Value::int(2)])),
+            r#"["x\u003cy",2]"#
+        );
+    }
+
+    #[test]
+    fn raw_is_for_single_texts_only() {
+        assert_eq!(output_raw(&Value::string("a\nb")).as_deref(), Ok("a\nb"));
+        assert_eq!(output_raw(&Value::int(7)).as_deref(), Ok("7"));
+        assert_eq!(output_raw(&Value::bool(true)).as_deref(), Ok("true"));
+        let refused = [
+            Value::null(Type::String),
+            Value::empty_tuple(),
+            Value::unknown(Type::String),
+            Value::string("hunter2").with_mark(Mark::Ephemeral),
+        ];
+        for value in refused {
+            let reason = output_raw(&value).expect_err("refused");
+            assert!(!reason.contains("hunter2") && reason.ends_with('.'), "{reason}");
+        }
+    }
+}

@@ -108,3 +108,147 @@ fn heredoc(it: &str, indent: usize) -> String {
     let body: String = it.split('\n').map(|line| format!("{pad}{}\n", visible(line))).collect();
     format!("{opening}{delimiter}\n{body}{pad}{delimiter}")
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use values::{Mark, Number};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(it: &Value, expected: Expect) {
+        expected.assert_eq(&value(it));
+    }
+
+    fn everything() -> Value {
+        let text = || Value::string("a");
+        Value::object_from([
+            ("bool", Value::bool(true)),
+            ("empty list", Value::list(Type::String, Vec::new())),
+            ("empty map", Value::map(Type::String, Default::default())),
+            ("empty object", Value::empty_object()),
+            ("empty tuple", Value::empty_tuple()),
+            ("escapes", Value::string("\u{7}\"\\${é}\t")),
+            ("lines", Value::string("x\n  y\n")),
+            ("list", Value::list(Type::String, vec![text(), Value::string("EOT\n")])),
+            ("map", Value::map(Type::String, [("k".into(), text())].into())),
+            ("number", Value::number(Number::parse("1e30").expect("a number"))),
+            ("set", Value::set(Type::String, vec![text()])),
+            ("tuple", Value::tuple(vec![Value::int(1), Value::null(Type::Dynamic)])),
+        ])
+    }
+
+    #[test]
+    fn values_are_shown_as_the_console_does() {
+        check(
+            &everything(),
+            expect![[r#"
+            {
+              "bool" = true
+              "empty list" = tolist([])
+              "empty map" = tomap({})
+              "empty object" = {}
+              "empty tuple" = []
+              "escapes" = "\a\"\\${é}\t"
+              "lines" = <<-EOT
+              x
+                y
+  
+              EOT
+              "list" = tolist([
+                "a",
+                <<-EOT_
+                EOT
+    
+                EOT_,
+              ])
+              "map" = tomap({
+                "k" = "a"
+              })
+              "number" = 1000000000000000000000000000000
+              "set" = toset([
+                "a",
+              ])
+              "tuple" = [
+                1,
+                null,
+              ]
+            }"#]],
+        );
+        check(
+            &Value::string("x\ny\n"),
+            expect![[r#"
+            <<EOT
+            x
+            y
+
+            EOT"#]],
+        );
+    }
+
+    #[test]
+    fn nulls_have_their_type() {
+        let nulls = [
+            Type::Dynamic,
+            Type::String,
+            Type::Number,
+            Type::Bool,
+            Type::list(Type::String),
+            Type::set(Type::Number),
+            Type::map(Type::Dynamic),
+            Type::object([("a", Type::String)]),
+            Type::tuple([Type::Bool]),
+        ];
+        let shown = nulls.map(|ty| value(&Value::null(ty))).join("\n");
+        expect![[r#"
+            null
+            tostring(null)
+            tonumber(null)
+            tobool(null)
+            tolist(null) /* of string */
+            toset(null) /* of number */
+            tomap(null) /* of dynamic */
+            null /* object */
+            null /* tuple */"#]]
+        .assert_eq(&shown);
+    }
+
+    #[test]
+    fn unknown_beats_sensitive_and_sensitive_beats_ephemeral() {
+        let (secret, fleeting) = (Mark::Sensitive, Mark::Ephemeral);
+        let it = Value::object_from([
+            (
+                "both",
+                Value::string("hunter2").with_mark(fleeting.clone()).with_mark(secret.clone()),
+            ),
+            ("ephemeral", Value::tuple(vec![Value::string("hunter2")]).with_mark(fleeting.clone())),
+            ("inside", Value::tuple(vec![Value::string("hunter2").with_mark(secret)])),
+            ("unknown", Value::unknown(Type::String).with_mark(fleeting)),
+        ]);
+        check(
+            &it,
+            expect![[r#"
+            {
+              "both" = (sensitive value)
+              "ephemeral" = (ephemeral value)
+              "inside" = [
+                (sensitive value),
+              ]
+              "unknown" = (known after apply)
+            }"#]],
+        );
+    }
+
+    #[test]
+    fn a_heredoc_lets_no_control_character_through() {
+        check(
+            &Value::string("a\n\u{1b}[2J\u{202e}b"),
+            expect![[r#"
+            <<EOT
+            a
+            \u001b[2J\u202eb
+            EOT"#]],
+        );
+    }
+}

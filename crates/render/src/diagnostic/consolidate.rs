@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use db::{Diagnostic, Severity, Sources};
 
-use super::excerpt;
+use super::excerpt::Files;
 use crate::style::visible_line;
 
 /// Warnings whose every occurrence says something of its own: the message is the author's.
@@ -64,13 +64,14 @@ pub fn compact_warnings(diagnostics: &[Diagnostic], sources: &Sources) -> String
     if groups.is_empty() {
         return String::new();
     }
+    let files = Files::new(sources);
     let mut text = "\nWarnings:\n\n".to_owned();
     for (warning, more) in groups {
         let _ = writeln!(text, "- {}", visible_line(&warning.summary));
         if let Some(location) = &warning.location {
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             let path = visible_line(&location.path);
-            let _ = writeln!(text, "  on {path} line {}{more}", excerpt::line(location, sources));
+            let _ = writeln!(text, "  on {path} line {}{more}", files.line(location));
         }
     }
     text + "\nTo see the full warning notes, run Mayfly without -compact-warnings.\n"

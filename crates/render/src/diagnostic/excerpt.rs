@@ -1,7 +1,21 @@
 //! Finds the lines of a file that a range touches, and where in them it lies.
 
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+
 use db::{Location, Sources};
 use unicode_segmentation::UnicodeSegmentation;
+
+/// The texts of files, each put together once, however many places in it are shown.
+pub(super) struct Files<'a> {
+    sources: &'a Sources,
+    known: RefCell<BTreeMap<Arc<str>, Option<Rc<Text>>>>,
+}
+
+struct Text {
+    text: String,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
 
 /// Lines of a file around a range.
 pub(super) struct Excerpt {
@@ -24,59 +38,81 @@ pub(super) struct Position {
     pub(super) byte: usize,
 }
 
-/// The excerpt for a location, where its file is known.
-pub(super) fn excerpt(location: &Location, sources: &Sources) -> Option<Excerpt> {
-    Some(excerpt_of(&sources.text(&location.path)?, location))
-}
-
-fn excerpt_of(text: &str, location: &Location) -> Excerpt {
-    let start = floor(text, location.range.start as usize);
-    let end = floor(text, location.range.end as usize).max(start);
-    let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    // A range that ends with a line's end does not touch the next line.
-    let touched = text[start..end].strip_suffix('\n').map_or(end, |it| start + it.len());
-    let last = text[touched..].find('\n').map_or(text.len(), |at| touched + at);
-    let code = text[first..last].trim_end_matches('\r');
-    let (start_in, mut end_in) = (start - first, touched - first);
-    if start_in == end_in {
-        // An empty range still has to be seen.
-        end_in +=
-            code.get(start_in..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+impl Files<'_> {
+    pub(super) fn new(sources: &Sources) -> Files<'_> {
+        Files { sources, known: RefCell::default() }
     }
-    Excerpt {
-        start_line: text[..start].matches('\n').count() + 1,
-        start: start_in.min(code.len()),
-        end: end_in.min(code.len()),
-        code: code.to_owned(),
+
+    /// The excerpt for a location, where its file is known.
+    pub(super) fn excerpt(&self, location: &Location) -> Option<Excerpt> {
+        Some(self.text(&location.path)?.excerpt(location))
     }
-}
 
-/// Start and end of a location; line 1 where the file is not known.
-pub(super) fn positions(location: &Location, sources: &Sources) -> (Position, Position) {
-    let text = sources.text(&location.path).unwrap_or_default();
-    let end = location.range.end.max(location.range.start);
-    (position(&text, location.range.start as usize), position(&text, end as usize))
-}
+    /// Start and end of a location; line 1 where the file is not known.
+    pub(super) fn positions(&self, location: &Location) -> (Position, Position) {
+        let (start, end) = (location.range.start, location.range.end.max(location.range.start));
+        let text = self.text(&location.path);
+        let position = |byte: u32| match &text {
+            Some(text) => text.position(byte as usize),
+            None => Position { line: 1, column: 1, byte: byte as usize },
+        };
+        (position(start), position(end))
+    }
 
-fn position(text: &str, byte: usize) -> Position {
-    let at = floor(text, byte);
-    let line_start = text[..at].rfind('\n').map_or(0, |it| it + 1);
-    Position {
-        line: text[..at].matches('\n').count() + 1,
-        column: text[line_start..at].graphemes(true).count() + 1,
-        byte,
+    /// The line of a location.
+    pub(super) fn line(&self, location: &Location) -> usize {
+        self.positions(location).0.line
+    }
+
+    fn text(&self, path: &Arc<str>) -> Option<Rc<Text>> {
+        let mut known = self.known.borrow_mut();
+        let text = known.entry(Arc::clone(path)).or_insert_with(|| {
+            let text = self.sources.text(path)?;
+            let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+            let starts = [0].into_iter().chain(ends).collect();
+            Some(Rc::new(Text { text, starts }))
+        });
+        text.clone()
     }
 }
 
-/// The line of a location.
-pub(super) fn line(location: &Location, sources: &Sources) -> usize {
-    positions(location, sources).0.line
-}
-
-fn floor(text: &str, byte: usize) -> usize {
-    let mut byte = byte.min(text.len());
-    while !text.is_char_boundary(byte) {
-        byte -= 1;
+impl Text {
+    fn excerpt(&self, location: &Location) -> Excerpt {
+        let text = self.text.as_str();
+        let start = self.floor(location.range.start as usize);
+        let end = self.floor(location.range.end as usize).max(start);
+        let line = self.line(start);
+        let first = self.starts[line];
+        // A range that ends with a line's end does not touch the next line.
+        let touched = text[start..end].strip_suffix('\n').map_or(end, |it| start + it.len());
+        let last = text[touched..].find('\n').map_or(text.len(), |at| touched + at);
+        let code = text[first..last].trim_end_matches('\r');
+        let (start, mut end) = (start - first, touched - first);
+        if start == end {
+            // An empty range still has to be seen.
+            end += code.get(start..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8);
+        }
+        let (start, end) = (start.min(code.len()), end.min(code.len()));
+        Excerpt { start_line: line + 1, start, end, code: code.to_owned() }
     }
-    byte
+
+    fn position(&self, byte: usize) -> Position {
+        let at = self.floor(byte);
+        let line = self.line(at);
+        let column = self.text[self.starts[line]..at].graphemes(true).count() + 1;
+        Position { line: line + 1, column, byte }
+    }
+
+    /// The index of the line that a byte is in.
+    fn line(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at).saturating_sub(1)
+    }
+
+    fn floor(&self, byte: usize) -> usize {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        byte
+    }
 }

@@ -13,8 +13,8 @@
 //! │ DETAIL
 //! │
 //! │ The value is ephemeral because:
-//! │   - local.x is ephemeral                       main.tf line 3
-//! │   - variable "x" is declared ephemeral         main.tf line 1
+//! │   - local.x is ephemeral                       main.tf:3
+//! │   - variable "x" is declared ephemeral         main.tf:1
 //! ╵
 //! ```
 
@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 use db::{Diagnostic, Related, Severity, Sources};
 
-use super::excerpt::{self, Excerpt};
+use super::excerpt::{Excerpt, Files};
 use crate::style::{Paint, Style, visible, visible_line};
 
 /// Columns that the rule at the left takes.
@@ -33,12 +33,13 @@ const MAX_ALIGNED: usize = 60;
 
 /// All of them, in order. Empty where there is none. Hints are for editors and left out.
 pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> String {
+    let files = Files::new(sources);
     let shown = diagnostics.iter().filter(|it| it.severity != Severity::Hint);
-    shown.map(|it| framed(it, sources, style)).collect()
+    shown.map(|it| framed(it, &files, style)).collect()
 }
 
-fn framed(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
-    let body = body(diagnostic, sources, style);
+fn framed(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
+    let body = body(diagnostic, files, style);
     if !style.box_drawing {
         return format!("\n{body}");
     }
@@ -62,14 +63,14 @@ fn rule_paint(severity: Severity) -> Paint {
 }
 
 /// The lines without the rule, each ended.
-fn body(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let (paint, word) = match diagnostic.severity {
         Severity::Error => (Paint::BoldRed, "Error: "),
         Severity::Warning | Severity::Hint => (Paint::BoldYellow, "Warning: "),
     };
     let summary = style.paint(Paint::Bold, &visible_line(&diagnostic.summary));
     let mut text = format!("{}{summary}\n", style.paint(paint, word));
-    let place = place(diagnostic, sources, style);
+    let place = place(diagnostic, files, style);
     if !place.is_empty() {
         let _ = write!(text, "\n{place}");
     }
@@ -78,21 +79,21 @@ fn body(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
         let detail = style.wrap(&visible(&diagnostic.detail), margin);
         let _ = writeln!(text, "\n{}", detail.trim_end_matches('\n'));
     }
-    let related = related(diagnostic, sources, style);
+    let related = related(diagnostic, files, style);
     if !related.is_empty() {
         let _ = write!(text, "\n{related}");
     }
     text
 }
 
-fn place(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let mut text = String::new();
     if let Some(address) = &diagnostic.address {
         let _ = writeln!(text, "  with {},", visible_line(address));
     }
     let Some(location) = &diagnostic.location else { return text };
     let path = visible_line(&location.path);
-    let Some(excerpt) = excerpt::excerpt(location, sources) else {
+    let Some(excerpt) = files.excerpt(location) else {
         let _ = writeln!(text, "  on {path}:\n  (source code not available)");
         return text;
     };
@@ -111,7 +112,9 @@ fn place(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
 fn push_code(excerpt: &Excerpt, style: &Style, text: &mut String) {
     let mut offset = 0;
     for (i, line) in excerpt.code.split('\n').enumerate() {
-        let start = excerpt.start.saturating_sub(offset).min(line.len());
+        // The indentation of a further line is nothing to point at.
+        let blank = if i == 0 { 0 } else { line.len() - line.trim_start().len() };
+        let start = excerpt.start.saturating_sub(offset).max(blank).min(line.len());
         let end = excerpt.end.saturating_sub(offset).min(line.len());
         let (before, rest) = line.split_at(start);
         let (marked, after) = rest.split_at(end.max(start) - start);
@@ -146,7 +149,7 @@ fn push_values(values: &[String], style: &Style, text: &mut String) {
 }
 
 /// The places that explain the problem, each with its line, under a heading that says what they are.
-fn related(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String {
+fn related(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     if diagnostic.related.is_empty() {
         return String::new();
     }
@@ -160,14 +163,14 @@ fn related(diagnostic: &Diagnostic, sources: &Sources, style: &Style) -> String 
         .filter(|it| *it <= MAX_ALIGNED)
         .max();
     for related in &diagnostic.related {
-        let _ = writeln!(text, "{}", related_line(related, widest.unwrap_or(0), sources, style));
+        let _ = writeln!(text, "{}", related_line(related, widest.unwrap_or(0), files, style));
     }
     text
 }
 
-fn related_line(related: &Related, width: usize, sources: &Sources, style: &Style) -> String {
-    let line = excerpt::line(&related.location, sources);
-    let place = format!("{} line {line}", visible_line(&related.location.path));
+fn related_line(related: &Related, width: usize, files: &Files<'_>, style: &Style) -> String {
+    let line = files.line(&related.location);
+    let place = format!("{}:{line}", visible_line(&related.location.path));
     let message = visible_line(&related.message);
     format!("  - {message:<width$}  {}", style.paint(Paint::Dim, &place))
 }

@@ -3,11 +3,15 @@
 use db::{Diagnostic, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
 
-use super::excerpt::{self, Position};
+use super::excerpt::{Files, Position};
 use crate::json;
 
 /// One problem: severity, summary, detail, address, range, snippet; and `related`, which is ours.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
+    described(diagnostic, &Files::new(sources))
+}
+
+fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
     let severity = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning | Severity::Hint => "warning",
@@ -15,15 +19,15 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
     let related = diagnostic
         .related
         .iter()
-        .map(|it| json!({"message": it.message, "range": range(&it.location, sources)}));
+        .map(|it| json!({"message": it.message, "range": range(&it.location, files)}));
     let related: Vec<Json> = related.collect();
     json::object([
         ("severity", Some(severity.into())),
         ("summary", Some(diagnostic.summary.as_str().into())),
         ("detail", Some(diagnostic.detail.as_str().into())),
         ("address", diagnostic.address.as_deref().map(Json::from)),
-        ("range", diagnostic.location.as_ref().map(|it| range(it, sources))),
-        ("snippet", snippet(diagnostic, sources)),
+        ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
+        ("snippet", snippet(diagnostic, files)),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
 }
@@ -32,24 +36,25 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
 pub fn validate_json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let shown: Vec<_> = diagnostics.iter().filter(|it| it.severity != Severity::Hint).collect();
     let errors = shown.iter().filter(|it| it.is_error()).count();
+    let files = Files::new(sources);
     let document = json!({
         "format_version": "1.0",
         "valid": errors == 0,
         "error_count": errors,
         "warning_count": shown.len() - errors,
-        "diagnostics": shown.iter().map(|it| diagnostic_json(it, sources)).collect::<Vec<_>>(),
+        "diagnostics": shown.iter().map(|it| described(it, &files)).collect::<Vec<_>>(),
     });
     json::pretty(&document)
 }
 
-fn range(location: &Location, sources: &Sources) -> Json {
+fn range(location: &Location, files: &Files<'_>) -> Json {
     let position = |it: Position| json!({"line": it.line, "column": it.column, "byte": it.byte});
-    let (start, end) = excerpt::positions(location, sources);
+    let (start, end) = files.positions(location);
     json!({"filename": &*location.path, "start": position(start), "end": position(end)})
 }
 
-fn snippet(diagnostic: &Diagnostic, sources: &Sources) -> Option<Json> {
-    let excerpt = excerpt::excerpt(diagnostic.location.as_ref()?, sources)?;
+fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
+    let excerpt = files.excerpt(diagnostic.location.as_ref()?)?;
     let values: Vec<Json> = diagnostic.values.iter().map(|it| statement(it)).collect();
     Some(json!({
         "context": diagnostic.context,

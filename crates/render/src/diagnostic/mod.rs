@@ -4,6 +4,8 @@ mod consolidate;
 mod excerpt;
 mod human;
 mod json;
+#[cfg(test)]
+mod tests;
 
 pub use self::{
     consolidate::{compact_warnings, consolidated},

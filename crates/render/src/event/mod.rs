@@ -2,6 +2,8 @@
 
 mod human;
 mod json;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::json::{Line, diagnostic_line, resource, summary_line};
 pub use self::{

@@ -1,0 +1,305 @@
+use std::sync::Arc;
+
+use db::{ByteRange, Diagnostic, Location, Related, SourceText, Sources};
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::Style;
+
+const TEXT: &str = r#"variable "password" {
+  ephemeral = true
+}
+
+locals {
+  full = "x-${var.password}"
+}
+
+resource "playground_secret" "s" {
+  secret_name = local.full
+  list = [
+    1,
+    local.full,
+  ]
+}
+"#;
+
+const BOX: Style = Style { color: false, width: Some(60), box_drawing: true };
+
+fn sources() -> Sources {
+    let (head, tail) = TEXT.split_at(TEXT.find("locals").expect("there"));
+    let blocks = [Arc::from(head), Arc::from(tail)];
+    Sources { files: Arc::from([SourceText { path: "main.tf".into(), blocks: Arc::new(blocks) }]) }
+}
+
+/// The place of the `n`th occurrence of a text.
+fn at(text: &str, n: usize) -> Location {
+    let (start, _) = TEXT.match_indices(text).nth(n).expect("there");
+    let range = ByteRange { start: start as u32, end: (start + text.len()) as u32 };
+    Location { path: "main.tf".into(), range }
+}
+
+fn misuse() -> Diagnostic {
+    let detail = "\"secret_name\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.";
+    Diagnostic {
+        context: Some("resource \"playground_secret\" \"s\"".to_owned()),
+        values: vec!["local.full has an ephemeral value".to_owned()],
+        related: vec![
+            Related {
+                location: at("var.password", 0),
+                message: "var.password is ephemeral".to_owned(),
+            },
+            Related {
+                location: at("ephemeral = true", 0),
+                message: "variable \"password\" is declared ephemeral".to_owned(),
+            },
+        ],
+        ..Diagnostic::error("ephemeral-misuse", "Invalid use of an ephemeral value", detail)
+            .at(Some(at("local.full", 0)))
+            .with_address("playground_secret.s")
+    }
+}
+
+#[track_caller]
+fn check(diagnostic: &Diagnostic, style: &Style, expected: Expect) {
+    expected.assert_eq(&diagnostics(std::slice::from_ref(diagnostic), &sources(), style));
+}
+
+#[test]
+fn an_ephemeral_value_comes_with_its_chain() {
+    check(
+        &misuse(),
+        &BOX,
+        expect![[r#"
+        ╷
+        │ Error: Invalid use of an ephemeral value
+        │
+        │   with playground_secret.s,
+        │   on main.tf line 10, in resource "playground_secret" "s":
+        │   10:   secret_name = local.full
+        │     ├────────────────
+        │     │ local.full has an ephemeral value
+        │
+        │ "secret_name" cannot accept an ephemeral value because it
+        │ is not a write-only attribute, meaning it will be written
+        │ to the state.
+        │
+        │ The value is ephemeral because:
+        │   - var.password is ephemeral                  main.tf:6
+        │   - variable "password" is declared ephemeral  main.tf:2
+        ╵
+    "#]],
+    );
+}
+
+#[test]
+fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
+    check(
+        &misuse(),
+        &Style::PLAIN,
+        expect![[r#"
+
+        Error: Invalid use of an ephemeral value
+
+          with playground_secret.s,
+          on main.tf line 10, in resource "playground_secret" "s":
+          10:   secret_name = local.full
+            ├────────────────
+            │ local.full has an ephemeral value
+
+        "secret_name" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.
+
+        The value is ephemeral because:
+          - var.password is ephemeral                  main.tf:6
+          - variable "password" is declared ephemeral  main.tf:2
+    "#]],
+    );
+}
+
+#[test]
+fn in_colour_what_it_is_about_is_underlined() {
+    let style = Style { color: true, ..Style::PLAIN };
+    let diagnostic = Diagnostic::warning("w", "Two lines", "").at(Some(at("1,\n    local", 0)));
+    check(
+        &diagnostic,
+        &style,
+        expect![[r#"
+
+        [1;33mWarning: [0m[1mTwo lines[0m
+
+          on main.tf line 12:
+          12:     [4m1,[0m
+          13:     [4mlocal[0m.full,
+    "#]],
+    );
+}
+
+#[test]
+fn a_place_in_a_file_that_is_not_there_is_still_named() {
+    let location = Location { path: "gone.tf".into(), range: ByteRange { start: 5, end: 9 } };
+    let diagnostic = Diagnostic::error("e", "Gone", "It is gone.").at(Some(location));
+    check(
+        &diagnostic,
+        &Style::PLAIN,
+        expect![[r#"
+
+        Error: Gone
+
+          on gone.tf:
+          (source code not available)
+
+        It is gone.
+    "#]],
+    );
+}
+
+#[test]
+fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
+    for (start, end) in [(0, 0), (TEXT.len() as u32, TEXT.len() as u32), (1 << 30, 1 << 31), (9, 3)]
+    {
+        let location = Location { path: "main.tf".into(), range: ByteRange { start, end } };
+        let diagnostic = Diagnostic::error("e", "S", "").at(Some(location));
+        let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &Style::PLAIN);
+        assert!(text.contains("on main.tf line "), "{text}");
+        diagnostic_json(&diagnostic, &sources());
+    }
+}
+
+#[test]
+fn control_characters_are_spelled_out() {
+    let diagnostic =
+        Diagnostic::error("e", "a\u{1b}[2Jb\nc", "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept")
+            .with_address("a.b[\"\u{9b}\"]");
+    check(
+        &diagnostic,
+        &Style::PLAIN,
+        expect![[r#"
+
+        Error: a\u001b[2Jb\nc
+
+          with a.b["\u009b"],
+
+        x\u001b]0;title\u0007y\u202ez\u000d	kept
+        kept
+    "#]],
+    );
+}
+
+#[test]
+fn equal_warnings_are_grouped_and_errors_are_not() {
+    let warning =
+        |n| Diagnostic::warning("w", "Deprecated", format!("Detail {n}.")).at(Some(at("local", n)));
+    let error = || Diagnostic::error("e", "Deprecated", "").at(Some(at("local", 0)));
+    let check_block =
+        Diagnostic::warning("c", "Check block assertion failed", "m").at(Some(at("list", 0)));
+    let given = vec![
+        warning(0),
+        error(),
+        warning(1),
+        check_block.clone(),
+        check_block,
+        warning(2),
+        error(),
+        Diagnostic::warning("w", "Nowhere", ""),
+        Diagnostic::warning("w", "Nowhere", ""),
+    ];
+    let shown: Vec<_> = consolidated(given)
+        .into_iter()
+        .map(|it| format!("{}: {}", it.summary, it.detail))
+        .collect();
+    expect![[r#"
+        [
+            "Deprecated: Detail 0.\n\n(and 2 more similar warnings elsewhere)",
+            "Deprecated: ",
+            "Check block assertion failed: m",
+            "Check block assertion failed: m",
+            "Deprecated: ",
+            "Nowhere: ",
+            "Nowhere: ",
+        ]
+    "#]]
+    .assert_debug_eq(&shown);
+}
+
+#[test]
+fn compact_warnings_are_a_list() {
+    let warning = |n| Diagnostic::warning("w", "Deprecated", "Long.").at(Some(at("local", n)));
+    let given = [warning(0), warning(1), Diagnostic::warning("w", "Nowhere", "")];
+    expect![[r#"
+
+        Warnings:
+
+        - Deprecated
+          on main.tf line 5 (and 1 more)
+        - Nowhere
+
+        To see the full warning notes, run Mayfly without -compact-warnings.
+    "#]]
+    .assert_eq(&compact_warnings(&given, &sources()));
+    assert_eq!(compact_warnings(&[misuse()], &sources()), "");
+}
+
+#[test]
+fn json_has_the_reference_s_shape_and_our_related_places() {
+    let mut diagnostic = misuse();
+    diagnostic.related.truncate(1);
+    expect![[r#"
+        {
+          "format_version": "1.0",
+          "valid": false,
+          "error_count": 1,
+          "warning_count": 0,
+          "diagnostics": [
+            {
+              "severity": "error",
+              "summary": "Invalid use of an ephemeral value",
+              "detail": "\"secret_name\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.",
+              "address": "playground_secret.s",
+              "range": {
+                "filename": "main.tf",
+                "start": {
+                  "line": 10,
+                  "column": 17,
+                  "byte": 136
+                },
+                "end": {
+                  "line": 10,
+                  "column": 27,
+                  "byte": 146
+                }
+              },
+              "snippet": {
+                "context": "resource \"playground_secret\" \"s\"",
+                "code": "  secret_name = local.full",
+                "start_line": 10,
+                "highlight_start_offset": 16,
+                "highlight_end_offset": 26,
+                "values": [
+                  {
+                    "traversal": "local.full",
+                    "statement": "has an ephemeral value"
+                  }
+                ]
+              },
+              "related": [
+                {
+                  "message": "var.password is ephemeral",
+                  "range": {
+                    "filename": "main.tf",
+                    "start": {
+                      "line": 6,
+                      "column": 15,
+                      "byte": 67
+                    },
+                    "end": {
+                      "line": 6,
+                      "column": 27,
+                      "byte": 79
+                    }
+                  }
+                }
+              ]
+            }
+          ]
+        }"#]]
+    .assert_eq(&validate_json(&[diagnostic], &sources()));
+}
