@@ -1,6 +1,6 @@
 //! One evaluation: the bound names, the problems found so far, and the choice of the form.
 
-use values::{Marks, Value};
+use values::{MarkKind, Marks, Value};
 
 use super::{Evaluated, describe};
 use crate::{
@@ -198,6 +198,24 @@ impl<'a> Evaluation<'a> {
     /// How many errors there were so far.
     pub(super) fn failures(&self) -> usize {
         self.failures
+    }
+
+    /// Does the work with names that are bound as they are; if it fails, once more with those names marked as secret,
+    /// so that no message quotes them.
+    pub(super) fn without_quoting<T>(
+        &mut self,
+        secret: &Marks,
+        mut work: impl FnMut(&mut Self, &Marks) -> Result<T, Interrupt>,
+    ) -> Result<T, Interrupt> {
+        let (failures, told) = (self.failures, self.diagnostics.len());
+        let result = work(self, &Marks::NONE)?;
+        let is_secret = secret.has(MarkKind::Sensitive) || secret.has(MarkKind::Ephemeral);
+        if self.failures == failures || !is_secret {
+            return Ok(result);
+        }
+        self.failures = failures;
+        self.diagnostics.truncate(told);
+        work(self, secret)
     }
 
     /// Evaluates apart: the diagnostics count only if they are [adopted](Evaluation::adopt).

@@ -153,6 +153,15 @@ fn no_problem_quotes_a_secret() {
         "zipmap([SECRET], [])",
         "one([SECRET, SECRET])",
         "element([SECRET], \"x\")",
+        "[for x in toset([SECRET]): tonumber(x)]",
+        "[for x in toset([SECRET]): file(x)]",
+        "[for x in toset([SECRET]): x if x]",
+        "{for x in toset([SECRET]): x => x.y}",
+        "{for x in split(\",\", \"${SECRET},${SECRET}\"): x => x}",
+        "[for k, v in tomap({(SECRET) = 1}): tonumber(k)]",
+        "true ? {(SECRET) = 1} : {b = []}",
+        "true ? tolist([{(SECRET) = 1}]) : tolist([{b = []}])",
+        "transpose({(SECRET) = 1})",
     ] {
         for (name, content) in [("var.e", "hush"), ("var.s", "secret")] {
             let text = pattern.replace("SECRET", name);
