@@ -6,6 +6,8 @@ mod human;
 mod json;
 mod stream;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 use state::Plan;
 
