@@ -1,6 +1,6 @@
 //! What the engine is given to act with: the playground in this process, commands that print, a state kept in memory.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, MemorySystem, System};
@@ -26,11 +26,12 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// The schemas of everything that fixtures may use.
+/// The schemas of everything that fixtures may use, under every source that they may be found by.
 pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
-    let schemas = block_on(async { playground::provider().schemas().await })
-        .expect("the playground has schemas");
-    let playground = playground_sources().into_iter().map(|source| (source, Arc::clone(&schemas)));
+    static PLAYGROUND: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
+    let ask = || block_on(async { playground::provider().schemas().await });
+    let schemas = PLAYGROUND.get_or_init(|| ask().expect("the playground has schemas"));
+    let playground = playground_sources().into_iter().map(|source| (source, Arc::clone(schemas)));
     playground.chain([(engine::builtin::source(), engine::builtin::schemas())]).collect()
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Source {
     pub(crate) object: &'static str,
     /// What has to be declared for it: files in the form of fixtures.
     pub(crate) declarations: &'static str,
+    /// Whether plan knows the value.
+    pub(crate) is_known: bool,
 }
 
 pub(crate) const SOURCES: &[Source] = &[
@@ -25,6 +27,7 @@ pub(crate) const SOURCES: &[Source] = &[
         expr: "var.e",
         object: "var.e",
         declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n",
+        is_known: true,
     },
     Source {
         name: "ephemeral output of a module",
@@ -32,29 +35,42 @@ pub(crate) const SOURCES: &[Source] = &[
         object: "module.source",
         declarations: "//- /source.tf\nmodule \"source\" {\n  source = \"./source\"\n}\n\
                        //- /source/main.tf\noutput \"o\" {\n  value     = \"canary-of-the-output\"\n  ephemeral = true\n}\n",
+        is_known: true,
     },
     Source {
         name: "local made of one",
         expr: "local.l",
         object: "local.l",
         declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\nlocals {\n  l = \"x${var.e}\"\n}\n",
+        is_known: true,
     },
     Source {
         name: "attribute of an ephemeral resource",
         expr: "ephemeral.playground_secret.source.arn",
         object: "ephemeral.playground_secret.source",
         declarations: "//- /source.tf\nephemeral \"playground_secret\" \"source\" {\n  name = \"remote\"\n}\n",
+        is_known: true,
+    },
+    Source {
+        name: "ephemeral resource that is not known at plan",
+        expr: "ephemeral.playground_secret.source.arn",
+        object: "ephemeral.playground_secret.source",
+        declarations: "//- /source.tf\nresource \"terraform_data\" \"later\" {\n  input = \"remote\"\n}\n\
+                       ephemeral \"playground_secret\" \"source\" {\n  name = terraform_data.later.output\n}\n",
+        is_known: false,
     },
     Source {
         name: "tofu.applying",
         expr: "tofu.applying",
         object: "tofu.applying",
         declarations: "",
+        is_known: true,
     },
     Source {
         name: "terraform.applying",
         expr: "terraform.applying",
         object: "terraform.applying",
         declarations: "",
+        is_known: true,
     },
 ];
