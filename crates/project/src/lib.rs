@@ -7,6 +7,7 @@
 //! **Absent on purpose:** networks, LSP, state, plans.
 
 mod load;
+mod prime;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -137,6 +138,7 @@ impl Project {
 
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
+        prime::lower_blocks(&self.db, self.workspace);
         hir::diagnostics::diagnostics(&self.db, self.workspace)
     }
 
