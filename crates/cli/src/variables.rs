@@ -239,9 +239,11 @@ impl Collect<'_> {
                 BodyItem::Attribute(attr) => {
                     let (Some(name), Some(value)) = (attr.name(), attr.value()) else { continue };
                     let range = value.syntax().text_range();
+                    // A heredoc ends with the line of its mark, and the end of that line is not part of the expression.
                     let (exprs, root, problems) =
-                        lower::lower_expression(&value.syntax().text().to_string());
-                    if !problems.is_empty() {
+                        lower::lower_expression(&format!("{}\n", value.syntax().text()));
+                    // Errors of the syntax were reported above.
+                    if problems.iter().any(|it| it.id != "syntax-error") {
                         self.not_constant(location(range));
                         continue;
                     }

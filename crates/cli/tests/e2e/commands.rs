@@ -238,6 +238,8 @@ fn variables_come_from_everywhere_and_the_later_wins() {
     assert_eq!(value(&["-var-file=some.file"], None), "file");
     assert_eq!(value(&["-var", "v=flag", "-var-file", "some.file"], None), "file");
     assert_eq!(value(&["-var-file=some.file", "-var=v=flag"], None), "flag");
+    bench.write("heredoc.file", "v = <<EOT\ntwo\nlines\nEOT\n");
+    assert_eq!(value(&["-var-file=heredoc.file"], None), "two\nlines\n");
 }
 
 #[test]
