@@ -127,10 +127,15 @@ pub enum Domain {
     Abstract,
 }
 
-/// The rule of an operation. Under the feature `mutation`, a rule that a test has disabled is [`MarkRule::Nothing`].
+/// The rule of an operation. Under the feature `mutation`, a rule that a test has disabled is [`MarkRule::Nothing`]; one
+/// that is just that is what it was an exception from, [`MarkRule::UnionDeep`].
 #[must_use]
 pub fn rule(id: RuleId, domain: Domain) -> MarkRule {
-    if is_disabled(id, domain) { MarkRule::Nothing } else { id.entry() }
+    match (is_disabled(id, domain), id.entry()) {
+        (false, rule) => rule,
+        (true, MarkRule::Nothing) => MarkRule::UnionDeep,
+        (true, _) => MarkRule::Nothing,
+    }
 }
 
 /// The marks that an operation on values puts on its result itself.

@@ -212,9 +212,10 @@ impl BodyInfer<'_, '_> {
         let element = instance(&for_each).with_marks(&marks);
         let iterator = Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
         let (persistence, node) = (self.persistence, block.node);
-        self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
+        let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             BodyInfer { infer, persistence }.block(&block.body, &nested.block, node, path)
-        })
+        });
+        made.with_marks(&without_ephemeral(marks))
     }
 
     fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {

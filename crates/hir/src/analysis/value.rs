@@ -178,6 +178,11 @@ impl Abstract {
         self.with_every_mark(&mut |marks| marks.weakened())
     }
 
+    /// The same value where its failing may be hidden: marks that are not there then are only perhaps there.
+    pub(in crate::analysis) fn if_it_holds(self) -> Abstract {
+        if self.failing.keeps_marks { self } else { self.weakened() }
+    }
+
     /// The same value, not determined by the source, nor its parts.
     pub fn without_constants(&self) -> Abstract {
         let inside = self.inside.map(&mut Abstract::without_constants);
@@ -259,6 +264,16 @@ impl Abstract {
             }
         };
         Some(self.taken_out(part, is_sure))
+    }
+
+    /// The number of elements, where all of them are known.
+    pub fn known_length(&self) -> Option<usize> {
+        match &self.inside {
+            Inside::Attrs(attrs) => Some(attrs.len()),
+            Inside::Items(items) => Some(items.len()),
+            Inside::Each(_) => None,
+            Inside::Opaque(_) => self.constant.as_ref()?.0.stored_length(),
+        }
     }
 
     /// The elements in order with their keys, where all of them are known; nothing if there are more than `most`.

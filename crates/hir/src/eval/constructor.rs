@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use values::{
     Kind, Marks, Str, Type, Value,
     convert::convert,
-    rules::{self, RuleId},
+    rules::{self, Domain, MarkRule, RuleId},
 };
 
 use super::evaluation::{Evaluation, Fault, Outcome};
@@ -22,11 +22,19 @@ pub(super) enum Key {
     Unknown(Marks),
 }
 
+/// A part of a constructed value, which keeps its marks.
+fn carried(rule: RuleId, part: Value) -> Value {
+    match rules::rule(rule, Domain::Concrete) {
+        MarkRule::Elementwise => part,
+        _ => part.without_all_marks(),
+    }
+}
+
 impl Evaluation<'_> {
     pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Outcome {
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
-            values.push(self.value(*element)?);
+            values.push(carried(RuleId::Tuple, self.value(*element)?));
         }
         Ok(Value::tuple(values))
     }
@@ -37,7 +45,7 @@ impl Evaluation<'_> {
         let mut is_known = true;
         for item in items {
             let key = self.object_key(item.key)?;
-            let value = self.value(item.value)?;
+            let value = carried(RuleId::ObjectValue, self.value(item.value)?);
             match key {
                 Key::Name(name, key_marks) => {
                     marks.add(&key_marks);

@@ -110,8 +110,7 @@ impl<'r> Generator<'r> {
             Want::Sequence => self.sequence(depth),
             Want::Mapping => self.mapping(depth),
             Want::Any => {
-                let all =
-                    [Want::Text, Want::Number, Want::Bool, Want::Sequence, Want::Mapping];
+                let all = [Want::Text, Want::Number, Want::Bool, Want::Sequence, Want::Mapping];
                 let want = *self.rng.pick(&all);
                 self.own_form(want, depth)
             }
@@ -124,22 +123,77 @@ impl<'r> Generator<'r> {
         }
         let texts: &[&str] = match want {
             Want::Text => &[
-                "\"a\"", "\"k\"", "\"\"", "var.s", "var.e", "var.x", "var.ex", "var.me", "var.mixed.h", "var.mixed.p", "var.o.a",
-                "var.each[0]", "var.pair[1]", "\"1\"", "null",
+                "\"a\"",
+                "\"k\"",
+                "\"\"",
+                "var.s",
+                "var.e",
+                "var.x",
+                "var.ex",
+                "var.me",
+                "var.mixed.h",
+                "var.mixed.p",
+                "var.o.a",
+                "var.each[0]",
+                "var.pair[1]",
+                "\"1\"",
+                "null",
             ],
             Want::Number => &[
-                "0", "1", "2", "var.n", "var.en", "var.xn", "var.mixed.s", "var.o.b", "var.eachm.k", "-1", "var.lany[1]",
+                "0",
+                "1",
+                "2",
+                "var.n",
+                "var.en",
+                "var.xn",
+                "var.mixed.s",
+                "var.o.b",
+                "var.eachm.k",
+                "-1",
+                "var.lany[1]",
             ],
             Want::Bool => &["true", "false", "var.t", "var.et", "var.xt", "var.mx", "\"true\""],
             Want::Sequence => &[
-                "[]", "var.l", "var.ln", "var.st", "var.lo", "var.tu", "var.el", "var.est", "var.ml", "var.pair", "var.objs",
-                "var.each", "var.eacho", "var.somel", "var.deep.l", "var.lany", "[1, \"a\"]", "[null]", "[\"a\", \"b\"]",
+                "[]",
+                "var.l",
+                "var.ln",
+                "var.st",
+                "var.lo",
+                "var.tu",
+                "var.el",
+                "var.est",
+                "var.ml",
+                "var.pair",
+                "var.objs",
+                "var.each",
+                "var.eacho",
+                "var.somel",
+                "var.deep.l",
+                "var.lany",
+                "[1, \"a\"]",
+                "[null]",
+                "[\"a\", \"b\"]",
             ],
             Want::Mapping => &[
-                "{}", "var.m", "var.o", "var.eo", "var.xm", "var.mixed", "var.open", "var.deep", "var.deep.in", "var.eachm",
-                "var.some", "var.someo", "{a = 1, b = \"x\"}", "{a = null}",
+                "{}",
+                "var.m",
+                "var.o",
+                "var.eo",
+                "var.xm",
+                "var.mixed",
+                "var.open",
+                "var.deep",
+                "var.deep.in",
+                "var.eachm",
+                "var.some",
+                "var.someo",
+                "{a = 1, b = \"x\"}",
+                "{a = null}",
             ],
-            Want::Any => &["var.any", "var.any2", "var.eany", "null", "var.deep", "var.open", "var.s", "var.e", "var.x"],
+            Want::Any => &[
+                "var.any", "var.any2", "var.eany", "null", "var.deep", "var.open", "var.s",
+                "var.e", "var.x",
+            ],
         };
         Tree::leaf(*self.rng.pick(texts))
     }
@@ -151,7 +205,8 @@ impl<'r> Generator<'r> {
     fn conditional(&mut self, want: Want, depth: usize) -> Tree {
         let condition = self.make(Want::Bool, depth);
         let then = self.make(want, depth);
-        let otherwise = if self.rng.percent(15) { Tree::leaf("null") } else { self.make(want, depth) };
+        let otherwise =
+            if self.rng.percent(15) { Tree::leaf("null") } else { self.make(want, depth) };
         Tree::of("(§ ? § : §)", vec![condition, then, otherwise])
     }
 
@@ -182,22 +237,45 @@ impl<'r> Generator<'r> {
     /// Something taken out of a container.
     fn access(&mut self, want: Want, depth: usize) -> Tree {
         match self.rng.below(12) {
-            0 => Tree::of("§[§]", vec![self.closed(Want::Sequence, depth), self.make(Want::Number, depth)]),
+            0 => Tree::of(
+                "§[§]",
+                vec![self.closed(Want::Sequence, depth), self.make(Want::Number, depth)],
+            ),
             1 => Tree::of("§[0]", vec![self.closed(Want::Sequence, depth)]),
-            2 => Tree::of("§[§]", vec![self.closed(Want::Mapping, depth), self.make(Want::Text, depth)]),
+            2 => Tree::of(
+                "§[§]",
+                vec![self.closed(Want::Mapping, depth), self.make(Want::Text, depth)],
+            ),
             3 => Tree::of("§.a", vec![self.closed(Want::Mapping, depth)]),
             4 => Tree::of("§[\"k\"]", vec![self.closed(Want::Mapping, depth)]),
-            5 => Tree::of("[§, §][§]", vec![self.make(want, depth), self.make(want, depth), self.make(Want::Number, depth)]),
+            5 => Tree::of(
+                "[§, §][§]",
+                vec![
+                    self.make(want, depth),
+                    self.make(want, depth),
+                    self.make(Want::Number, depth),
+                ],
+            ),
             6 => Tree::of("{a = §, b = §}.b", vec![self.make(want, depth), self.make(want, depth)]),
             7 => {
                 let name = *self.rng.pick(&["p", "h", "s", "a", "in", "l"]);
                 Tree::of(&format!("§.{name}"), vec![self.closed(Want::Mapping, depth)])
             }
-            8 => Tree::of("element(§, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Number, depth)]),
-            9 => Tree::of("lookup(§, §)", vec![self.make(Want::Mapping, depth), self.make(Want::Text, depth)]),
+            8 => Tree::of(
+                "element(§, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Number, depth)],
+            ),
+            9 => Tree::of(
+                "lookup(§, §)",
+                vec![self.make(Want::Mapping, depth), self.make(Want::Text, depth)],
+            ),
             10 => Tree::of(
                 "lookup(§, §, §)",
-                vec![self.make(Want::Mapping, depth), self.make(Want::Text, depth), self.make(want, depth)],
+                vec![
+                    self.make(Want::Mapping, depth),
+                    self.make(Want::Text, depth),
+                    self.make(want, depth),
+                ],
             ),
             _ => Tree::of("one(§)", vec![self.make(Want::Sequence, depth)]),
         }
@@ -211,7 +289,10 @@ impl<'r> Generator<'r> {
     fn text(&mut self, depth: usize) -> Tree {
         match self.rng.below(14) {
             0 => Tree::of("\"a${§}\"", vec![self.make(Want::Text, depth)]),
-            1 => Tree::of("\"${§}${§}\"", vec![self.make(Want::Text, depth), self.make(Want::Number, depth)]),
+            1 => Tree::of(
+                "\"${§}${§}\"",
+                vec![self.make(Want::Text, depth), self.make(Want::Number, depth)],
+            ),
             2 => Tree::of("\"${§}\"", vec![self.make(Want::Text, depth)]),
             3 => Tree::of(
                 "\"x%{ if § }${§}%{ else }b%{ endif }\"",
@@ -224,14 +305,24 @@ impl<'r> Generator<'r> {
             }
             5 => Tree::of("jsonencode(§)", vec![self.make(Want::Any, depth)]),
             6 => Tree::of("join(\",\", §)", vec![self.make(Want::Sequence, depth)]),
-            7 => Tree::of("format(\"%v-%v\", §, §)", vec![self.make(Want::Any, depth), self.make(Want::Text, depth)]),
+            7 => Tree::of(
+                "format(\"%v-%v\", §, §)",
+                vec![self.make(Want::Any, depth), self.make(Want::Text, depth)],
+            ),
             8 => Tree::of("tostring(§)", vec![self.make(Want::Text, depth)]),
-            9 => Tree::of("coalesce(§, §)", vec![self.make(Want::Text, depth), self.make(Want::Text, depth)]),
-            10 => Tree::of("replace(§, \"a\", §)", vec![self.make(Want::Text, depth), self.make(Want::Text, depth)]),
+            9 => Tree::of(
+                "coalesce(§, §)",
+                vec![self.make(Want::Text, depth), self.make(Want::Text, depth)],
+            ),
+            10 => Tree::of(
+                "replace(§, \"a\", §)",
+                vec![self.make(Want::Text, depth), self.make(Want::Text, depth)],
+            ),
             11 => Tree::of("provider::x::f(§)", vec![self.make(Want::Any, depth)]),
             12 => Tree::of("file(§)", vec![self.make(Want::Text, depth)]),
             _ => {
-                let name = *self.rng.pick(&["upper", "sha256", "base64encode", "trimspace", "timestamp"]);
+                let name =
+                    *self.rng.pick(&["upper", "sha256", "base64encode", "trimspace", "timestamp"]);
                 match name {
                     "timestamp" => Tree::leaf("timestamp()"),
                     name => Tree::of(&format!("{name}(§)"), vec![self.make(Want::Text, depth)]),
@@ -244,7 +335,10 @@ impl<'r> Generator<'r> {
         match self.rng.below(9) {
             0 | 1 => {
                 let op = *self.rng.pick(&["+", "-", "*", "/", "%"]);
-                Tree::of(&format!("(§ {op} §)"), vec![self.make(Want::Number, depth), self.make(Want::Number, depth)])
+                Tree::of(
+                    &format!("(§ {op} §)"),
+                    vec![self.make(Want::Number, depth), self.make(Want::Number, depth)],
+                )
             }
             2 => Tree::of("-§", vec![self.closed(Want::Number, depth)]),
             3 | 4 => {
@@ -252,9 +346,15 @@ impl<'r> Generator<'r> {
                 Tree::of("length(§)", vec![self.make(want, depth)])
             }
             5 => Tree::of("tonumber(§)", vec![self.make(Want::Text, depth)]),
-            6 => Tree::of("max(§, §...)", vec![self.make(Want::Number, depth), self.make(Want::Sequence, depth)]),
+            6 => Tree::of(
+                "max(§, §...)",
+                vec![self.make(Want::Number, depth), self.make(Want::Sequence, depth)],
+            ),
             7 => Tree::of("parseint(§, 10)", vec![self.make(Want::Text, depth)]),
-            _ => Tree::of("max(§, §)", vec![self.make(Want::Number, depth), self.make(Want::Number, depth)]),
+            _ => Tree::of(
+                "max(§, §)",
+                vec![self.make(Want::Number, depth), self.make(Want::Number, depth)],
+            ),
         }
     }
 
@@ -262,14 +362,29 @@ impl<'r> Generator<'r> {
         match self.rng.below(10) {
             0 | 1 => {
                 let op = *self.rng.pick(&["==", "!="]);
-                Tree::of(&format!("(§ {op} §)"), vec![self.make(Want::Any, depth), self.make(Want::Any, depth)])
+                Tree::of(
+                    &format!("(§ {op} §)"),
+                    vec![self.make(Want::Any, depth), self.make(Want::Any, depth)],
+                )
             }
             2 => Tree::of("(§ == null)", vec![self.make(Want::Any, depth)]),
-            3 => Tree::of("(§ < §)", vec![self.make(Want::Number, depth), self.make(Want::Number, depth)]),
-            4 => Tree::of("(§ && §)", vec![self.make(Want::Bool, depth), self.make(Want::Bool, depth)]),
-            5 => Tree::of("(§ || §)", vec![self.make(Want::Bool, depth), self.make(Want::Bool, depth)]),
+            3 => Tree::of(
+                "(§ < §)",
+                vec![self.make(Want::Number, depth), self.make(Want::Number, depth)],
+            ),
+            4 => Tree::of(
+                "(§ && §)",
+                vec![self.make(Want::Bool, depth), self.make(Want::Bool, depth)],
+            ),
+            5 => Tree::of(
+                "(§ || §)",
+                vec![self.make(Want::Bool, depth), self.make(Want::Bool, depth)],
+            ),
             6 => Tree::of("!§", vec![self.closed(Want::Bool, depth)]),
-            7 => Tree::of("contains(§, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Text, depth)]),
+            7 => Tree::of(
+                "contains(§, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Text, depth)],
+            ),
             8 => Tree::of("issensitive(§)", vec![self.make(Want::Any, depth)]),
             _ => Tree::of("tobool(§)", vec![self.make(Want::Bool, depth)]),
         }
@@ -299,18 +414,33 @@ impl<'r> Generator<'r> {
             7 => Tree::of("(var.eacho)[*][§]", vec![self.make(Want::Text, depth)]),
             8 => Tree::of("tolist(§)", vec![self.make(Want::Sequence, depth)]),
             9 => Tree::of("toset(§)", vec![self.make(Want::Sequence, depth)]),
-            10 => Tree::of("concat(§, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)]),
-            11 => Tree::of("flatten([§, §])", vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)]),
+            10 => Tree::of(
+                "concat(§, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)],
+            ),
+            11 => Tree::of(
+                "flatten([§, §])",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)],
+            ),
             12 => Tree::of("flatten(§)", vec![self.make(Want::Sequence, depth)]),
             13 => Tree::of("values(§)", vec![self.make(Want::Mapping, depth)]),
             14 => Tree::of("keys(§)", vec![self.make(Want::Mapping, depth)]),
             15 => Tree::of("reverse(§)", vec![self.make(Want::Sequence, depth)]),
-            16 => Tree::of("slice(§, 0, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Number, depth)]),
-            17 => Tree::of("split(§, §)", vec![self.make(Want::Text, depth), self.make(Want::Text, depth)]),
+            16 => Tree::of(
+                "slice(§, 0, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Number, depth)],
+            ),
+            17 => Tree::of(
+                "split(§, §)",
+                vec![self.make(Want::Text, depth), self.make(Want::Text, depth)],
+            ),
             18 => Tree::of("distinct(§)", vec![self.make(Want::Sequence, depth)]),
             19 => Tree::of("range(§)", vec![self.make(Want::Number, depth)]),
             20 => Tree::of("chunklist(§, 2)", vec![self.make(Want::Sequence, depth)]),
-            _ => Tree::of("setunion(§, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)]),
+            _ => Tree::of(
+                "setunion(§, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)],
+            ),
         }
     }
 
@@ -322,27 +452,58 @@ impl<'r> Generator<'r> {
         let body = self.inside(names, |it| it.make(Want::Any, depth));
         if self.rng.percent(40) {
             let condition = self.inside(names, |it| it.make(Want::Bool, depth));
-            return Tree::of(&format!("[for {intro} in § : § if §]"), vec![collection, body, condition]);
+            return Tree::of(
+                &format!("[for {intro} in § : § if §]"),
+                vec![collection, body, condition],
+            );
         }
         Tree::of(&format!("[for {intro} in § : §]"), vec![collection, body])
     }
 
     fn mapping(&mut self, depth: usize) -> Tree {
         match self.rng.below(14) {
-            0 | 1 => Tree::of("{a = §, b = §}", vec![self.make(Want::Any, depth), self.make(Want::Any, depth)]),
+            0 | 1 => Tree::of(
+                "{a = §, b = §}",
+                vec![self.make(Want::Any, depth), self.make(Want::Any, depth)],
+            ),
             2 => Tree::of("{a = §}", vec![self.make(Want::Any, depth)]),
-            3 => Tree::of("{(§) = §}", vec![self.make(Want::Text, depth), self.make(Want::Any, depth)]),
+            3 => Tree::of(
+                "{(§) = §}",
+                vec![self.make(Want::Text, depth), self.make(Want::Any, depth)],
+            ),
             4 => Tree::of(
                 "{(§) = §, b = §}",
-                vec![self.make(Want::Text, depth), self.make(Want::Any, depth), self.make(Want::Text, depth)],
+                vec![
+                    self.make(Want::Text, depth),
+                    self.make(Want::Any, depth),
+                    self.make(Want::Text, depth),
+                ],
             ),
             5..8 => self.for_object(depth),
-            8 => Tree::of("merge(§, §)", vec![self.make(Want::Mapping, depth), self.make(Want::Mapping, depth)]),
-            9 => Tree::of("merge(§...)", vec![Tree::of("[§, §]", vec![self.make(Want::Mapping, depth), self.make(Want::Mapping, depth)])]),
+            8 => Tree::of(
+                "merge(§, §)",
+                vec![self.make(Want::Mapping, depth), self.make(Want::Mapping, depth)],
+            ),
+            9 => Tree::of(
+                "merge(§...)",
+                vec![Tree::of(
+                    "[§, §]",
+                    vec![self.make(Want::Mapping, depth), self.make(Want::Mapping, depth)],
+                )],
+            ),
             10 => Tree::of("tomap(§)", vec![self.make(Want::Mapping, depth)]),
-            11 => Tree::of("zipmap(§, §)", vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)]),
-            12 => Tree::of("zipmap([\"a\", \"b\"], [§, §])", vec![self.make(Want::Any, depth), self.make(Want::Any, depth)]),
-            _ => Tree::of("tomap({a = §, b = §})", vec![self.make(Want::Text, depth), self.make(Want::Text, depth)]),
+            11 => Tree::of(
+                "zipmap(§, §)",
+                vec![self.make(Want::Sequence, depth), self.make(Want::Sequence, depth)],
+            ),
+            12 => Tree::of(
+                "zipmap([\"a\", \"b\"], [§, §])",
+                vec![self.make(Want::Any, depth), self.make(Want::Any, depth)],
+            ),
+            _ => Tree::of(
+                "tomap({a = §, b = §})",
+                vec![self.make(Want::Text, depth), self.make(Want::Text, depth)],
+            ),
         }
     }
 

@@ -2,8 +2,10 @@
 //! the abstract one is sure of, the concrete one does.
 //!
 //! Start at [`table`]: one readable row for each rule. [`random`] throws generated expressions at both domains;
-//! [`relation`] says what agreement is, [`names`] what the expressions can refer to, [`generate`] how they are made.
+//! [`relation`] says what agreement is, [`names`] what the expressions can refer to, [`generate`] how they are made. [`blocks`]
+//! has the one rule that no expression shows.
 
+mod blocks;
 mod generate;
 mod names;
 mod random;

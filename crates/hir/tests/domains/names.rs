@@ -140,8 +140,12 @@ impl Shape {
             Parts::Leaf(_) | Parts::Any => masked(value, rng, unknowns),
             Parts::Somewhere(..) => value.clone(),
             Parts::Object(parts) => value.map_parts(|step, part| {
-                let named = |(name, _): &&(&str, Shape)| *step == values::Step::Attr((*name).into());
-                parts.iter().find(named).map_or(part.clone(), |(_, it)| it.planned(part, rng, unknowns))
+                let named =
+                    |(name, _): &&(&str, Shape)| *step == values::Step::Attr((*name).into());
+                parts
+                    .iter()
+                    .find(named)
+                    .map_or(part.clone(), |(_, it)| it.planned(part, rng, unknowns))
             }),
             Parts::Tuple(parts) => value.map_parts(|_, part| {
                 position += 1;
@@ -240,14 +244,17 @@ fn random(ty: &Type, rng: &mut Rng, nulls: usize, marks: TriMarks) -> Value {
         Type::Bool => Value::bool(rng.percent(50)),
         Type::Number => Value::number((*rng.pick(&[0.0, 1.0, 2.0, 3.0, -1.0, 1.5])).into()),
         Type::String => Value::string(*rng.pick(&["", "a", "b", "k", "1", "true", "hush"])),
-        Type::List(element) => {
-            Value::list(Type::clone(element), (0..rng.below(4)).map(|_| part(element, rng)).collect())
-        }
+        Type::List(element) => Value::list(
+            Type::clone(element),
+            (0..rng.below(4)).map(|_| part(element, rng)).collect(),
+        ),
         Type::Set(element) => {
             let items = (0..rng.below(4)).map(|_| part(element, rng).without_all_marks());
             Value::set(Type::clone(element), items.collect())
         }
-        Type::Map(element) => Value::map(Type::clone(element), random_keys(rng, |rng| part(element, rng))),
+        Type::Map(element) => {
+            Value::map(Type::clone(element), random_keys(rng, |rng| part(element, rng)))
+        }
         Type::Tuple(types) => Value::tuple(types.iter().map(|ty| part(ty, rng)).collect()),
         Type::Object(object) => {
             Value::object(object.iter().map(|(name, ty)| (name.clone(), part(ty, rng))).collect())
@@ -273,10 +280,14 @@ fn random_type(rng: &mut Rng, depth: usize) -> Type {
         0 => Type::list(random_type(rng, depth - 1)),
         1 => Type::set(random_type(rng, depth - 1)),
         2 => Type::map(random_type(rng, depth - 1)),
-        3 => Type::tuple((0..rng.below(3)).map(|_| random_type(rng, depth - 1)).collect::<Vec<_>>()),
+        3 => {
+            Type::tuple((0..rng.below(3)).map(|_| random_type(rng, depth - 1)).collect::<Vec<_>>())
+        }
         _ => {
             let names: &[&str] = if rng.percent(50) { &["a", "b"] } else { &["a"] };
-            Type::object(names.iter().map(|name| (*name, random_type(rng, depth - 1))).collect::<Vec<_>>())
+            Type::object(
+                names.iter().map(|name| (*name, random_type(rng, depth - 1))).collect::<Vec<_>>(),
+            )
         }
     }
 }
@@ -297,7 +308,11 @@ pub(crate) fn all() -> Vec<Name> {
     let secret = TriMarks::NONE.with(MarkKind::Ephemeral, Maybe);
     let both = secret.with(MarkKind::Sensitive, Maybe);
     let mixed = || {
-        Shape::object([("p", string()), ("h", string().ephemeral(Yes)), ("s", number().sensitive(Yes))])
+        Shape::object([
+            ("p", string()),
+            ("h", string().ephemeral(Yes)),
+            ("s", number().sensitive(Yes)),
+        ])
     };
     let names = [
         ("s", string()),
@@ -330,7 +345,14 @@ pub(crate) fn all() -> Vec<Name> {
         ("mx", bool().sensitive(Maybe)),
         ("mixed", mixed().known()),
         ("open", mixed()),
-        ("deep", Shape::object([("in", mixed().known()), ("l", Shape::list(string().ephemeral(Yes)).known())]).known()),
+        (
+            "deep",
+            Shape::object([
+                ("in", mixed().known()),
+                ("l", Shape::list(string().ephemeral(Yes)).known()),
+            ])
+            .known(),
+        ),
         ("pair", Shape::tuple([string(), string().ephemeral(Yes)]).known()),
         ("objs", Shape::tuple([mixed().known(), mixed().known().sensitive(Maybe)]).known()),
         ("each", Shape::list(string().ephemeral(Yes)).known()),
@@ -338,7 +360,14 @@ pub(crate) fn all() -> Vec<Name> {
         ("eachm", Shape::map(number().ephemeral(Maybe)).known()),
         ("some", Shape::new(Parts::Somewhere(Type::map(Type::String), secret)).known()),
         ("somel", Shape::new(Parts::Somewhere(Type::list(Type::String), both))),
-        ("someo", Shape::new(Parts::Somewhere(Type::object([("a", Type::String), ("l", Type::list(Type::String))]), both)).known()),
+        (
+            "someo",
+            Shape::new(Parts::Somewhere(
+                Type::object([("a", Type::String), ("l", Type::list(Type::String))]),
+                both,
+            ))
+            .known(),
+        ),
     ];
     names.map(|(name, shape)| Name { name, shape }).into()
 }
@@ -351,7 +380,7 @@ pub(crate) struct Declared {
 
 #[salsa::db]
 #[derive(Clone, Default)]
-struct Database {
+pub(crate) struct Database {
     storage: salsa::Storage<Self>,
 }
 
@@ -363,9 +392,12 @@ impl db::Db for Database {}
 
 impl Declared {
     pub(crate) fn new(names: &[Name]) -> Declared {
+        Declared::of(names.iter().map(|it| (it.name, it.shape.abstract_value())).collect())
+    }
+
+    pub(crate) fn of(values: BTreeMap<&'static str, Abstract>) -> Declared {
         // Only the identity of an item matters here.
         let block = db::Block::new(&Database::default(), "".into());
-        let values = names.iter().map(|it| (it.name, it.shape.abstract_value())).collect();
         Declared { values, item: ItemKey { block, index: 0 } }
     }
 }
@@ -378,7 +410,13 @@ impl InferEnv for Declared {
         value.with_origin(self.link(at.into(), "used here", declared))
     }
 
-    fn module_output(&self, _: &str, _: &str, _: ExprId, _: &mut Vec<ItemProblem>) -> Option<Abstract> {
+    fn module_output(
+        &self,
+        _: &str,
+        _: &str,
+        _: ExprId,
+        _: &mut Vec<ItemProblem>,
+    ) -> Option<Abstract> {
         None
     }
 
@@ -401,6 +439,10 @@ pub(crate) struct Values {
 }
 
 impl Values {
+    pub(crate) fn of(values: BTreeMap<&'static str, Value>) -> Values {
+        Values { values }
+    }
+
     /// Values for the names that occur in a text: when all of them are known, and while planning.
     pub(crate) fn random(
         names: &[Name],
@@ -428,9 +470,8 @@ impl Values {
 /// Whether `var.name` occurs.
 fn mentions(text: &str, name: &str) -> bool {
     let name = format!("var.{name}");
-    text.match_indices(&name).any(|(at, _)| {
-        !text[at + name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
-    })
+    text.match_indices(&name)
+        .any(|(at, _)| !text[at + name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
 impl Scope for Values {

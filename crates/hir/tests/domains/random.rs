@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How many expressions a run looks at, unless the environment says so.
-const CASES: u64 = 4000;
+const CASES: u64 = 3000;
 
 /// The two sides.
 struct Sides {

@@ -28,7 +28,13 @@ pub(crate) fn unforeseen(planned: &Value, applied: &Value) -> Option<String> {
     wrong.into_iter().next()
 }
 
-fn foreseen(planned: Option<&Value>, applied: &Value, above: &Marks, path: &str, wrong: &mut Vec<String>) {
+fn foreseen(
+    planned: Option<&Value>,
+    applied: &Value,
+    above: &Marks,
+    path: &str,
+    wrong: &mut Vec<String>,
+) {
     let here = planned.map_or(above.clone(), |planned| above.union(planned.marks()));
     for kind in KINDS {
         if applied.marks().has(kind) && !here.has(kind) {

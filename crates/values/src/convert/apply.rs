@@ -139,7 +139,10 @@ fn shape_marks(from: &Type, to: &Type, elements: &[Value]) -> Marks {
 fn has_ephemeral_shape(value: &Value) -> bool {
     let mut found = false;
     value.walk(&mut |_, part| {
-        found |= part.marks().has(MarkKind::Ephemeral) && part.ty().is_shaped_by_values();
+        // What type an unknown part will have may not be known yet.
+        let may_be_shaped =
+            part.ty().is_shaped_by_values() || (!part.is_known() && part.ty().has_dynamic());
+        found |= part.marks().has(MarkKind::Ephemeral) && may_be_shaped;
         !found
     });
     found

@@ -115,8 +115,8 @@ impl Infer<'_> {
         ];
         for (object, collection) in object.into_iter().zip(collection) {
             let marks = match &base.ty {
-                Type::Object(_) => object.0,
-                Type::Dynamic => object.0.either(&collection.0),
+                Type::Object(_) if base.failing.is_typed_early => object.0,
+                Type::Object(_) | Type::Dynamic => object.0.either(&collection.0),
                 _ => collection.0,
             };
             flow.add(marks, object.1);

@@ -32,7 +32,7 @@ impl Infer<'_> {
             undecided.join(&left_behind.weakened());
             let value = if is_expanded { spread(&value) } else { value };
             // While something is unknown, a failure does not show.
-            let value = if value.failing.keeps_marks { value } else { value.weakened() };
+            let value = value.if_it_holds();
             let here = tried.clone().onto(value);
             tried.join(&left_behind);
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));

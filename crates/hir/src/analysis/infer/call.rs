@@ -276,6 +276,7 @@ impl Infer<'_> {
                 Abstract { marks: arg.marks.with(kind, Tri::No), ..inside }
             }
             MarkRule::NullsOut(kind) => nulled(arg, kind, true),
+            _ if rule == RuleId::EphemeralAsNull => arg.clone(),
             _ => arg.unmarked(),
         }
     }
@@ -298,8 +299,7 @@ impl Infer<'_> {
 }
 
 fn has_known_parts(value: &Abstract) -> bool {
-    let are_known = matches!(value.inside, Inside::Attrs(_) | Inside::Items(_));
-    value.presence == Presence::Known && are_known
+    value.presence == Presence::Known && value.known_length().is_some()
 }
 
 /// Whether the call may succeed where an argument turns out to be a null without a type.
@@ -332,10 +332,13 @@ pub(super) fn of_result(args: &[Abstract], ty: &Type, result: &Value) -> Abstrac
 /// The type that every result conforms to. Where the type of an argument is open, its value decides.
 fn result_type(function: &Function, args: &[Abstract], result: &Value) -> Type {
     let ty = result.ty();
-    let may_be_no_object =
-        |arg: &Abstract| matches!(arg.ty, Type::Object(_)) && arg.presence == Presence::Open;
-    if function.name == "merge" && args.iter().any(may_be_no_object) {
-        // A null gives no attributes.
+    // A null gives no attributes, and maps of one type make a map.
+    let decides_kind = |arg: &Abstract| match &arg.ty {
+        Type::Object(_) => arg.presence == Presence::Open,
+        Type::Map(_) => arg.has_open_type(),
+        _ => false,
+    };
+    if function.name == "merge" && args.iter().any(decides_kind) {
         return Type::Dynamic;
     }
     if !args.iter().any(Abstract::has_open_type) {

@@ -23,6 +23,7 @@ impl Infer<'_> {
         result: &Value,
     ) -> Abstract {
         let plain = of_result(args, ty, result);
+        let plain = if looks_into_types(function, args) { plain.undecided() } else { plain };
         let is_in_force = rules::rule(function.rule, Domain::Abstract) == MarkRule::UnionTop;
         if !is_in_force || args.iter().all(|arg| arg.deep_marks() == TriMarks::NONE) {
             return plain;
@@ -52,10 +53,10 @@ impl Infer<'_> {
         });
         let tagged: Vec<Value> = tagged.collect();
         match function.call(&tagged, &NoSurroundings) {
-            Ok(result) if result.is_known() => {
+            Ok(result) if result.is_known() && !looks_into_types(function, args) => {
                 flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
             }
-            _ => scattered(flow, args, plain),
+            _ => scattered(flow, function, args, plain),
         }
     }
 
@@ -83,24 +84,13 @@ impl Infer<'_> {
         let container = &args[0];
         let is_known = container.presence == Presence::Known;
         let found = match function.name {
-            "element" => {
+            "element" if is_known => {
                 let index = args[1].constant.as_ref().and_then(|it| it.0.as_number()?.to_i64());
-                match (&container.inside, index) {
-                    (Inside::Items(items), Some(index)) if is_known && !items.is_empty() => {
-                        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                        usize::try_from(index.rem_euclid(length))
-                            .ok()
-                            .and_then(|at| container.item(at))
-                    }
-                    _ => None,
-                }
+                wrapped(index, container.known_length()).and_then(|at| container.item(at))
             }
-            "lookup" => match (&container.inside, key_text(&args[1])) {
-                (Inside::Attrs(_), Some(name)) if is_known => {
-                    container.attr(&name).or_else(|| args.get(2).cloned())
-                }
-                _ => None,
-            },
+            "lookup" if is_known && container.known_length().is_some() => key_text(&args[1])
+                .and_then(|name| container.attr(&name).or_else(|| args.get(2).cloned())),
+            "element" | "lookup" => None,
             _ => return None,
         };
         if let Some(found) = found {
@@ -118,17 +108,30 @@ impl Infer<'_> {
     }
 }
 
+/// `flatten` dissolves what is a list, also where that shows late.
+fn looks_into_types(function: &Function, args: &[Abstract]) -> bool {
+    function.name == "flatten" && args.iter().any(|arg| !arg.failing.is_typed_early)
+}
+
+/// Where the index of `element` leads.
+fn wrapped(index: Option<i64>, length: Option<usize>) -> Option<usize> {
+    let length = i64::try_from(length?).ok().filter(|length| *length > 0)?;
+    usize::try_from(index?.rem_euclid(length)).ok()
+}
+
 /// The first argument of `zipmap`, of which the names in the result come.
 fn is_list_of_keys(function: &Function, position: usize) -> bool {
     function.name == "zipmap" && position == 0
 }
 
 /// Any part of the arguments may be any part of the result, or dissolve in it.
-fn scattered(mut flow: Flow, args: &[Abstract], plain: Abstract) -> Abstract {
+fn scattered(mut flow: Flow, function: &Function, args: &[Abstract], plain: Abstract) -> Abstract {
     let mut inner = Flow::default();
-    for arg in args {
+    for (position, arg) in args.iter().enumerate() {
         flow.perhaps(arg);
-        inner.add(arg.inner_marks().weakened(), arg);
+        if !is_list_of_keys(function, position) {
+            inner.add(arg.inner_marks().weakened(), arg);
+        }
     }
     let inside = Inside::Opaque(inner.marks());
     let value = Abstract { inside, constant: None, ..plain.undecided() };

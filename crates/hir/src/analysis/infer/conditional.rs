@@ -45,8 +45,8 @@ impl Infer<'_> {
                 // While the condition is unknown, the whole has the marks inside of either arm.
                 flow.perhaps(&a);
                 flow.perhaps(&b);
-                let joined = self.converted(&a, &ty.wanted).either(&self.converted(&b, &ty.wanted));
-                joined.undecided()
+                let [a, b] = [&a, &b].map(|arm| self.converted(arm, &ty.wanted).if_it_holds());
+                a.either(&b).undecided()
             }
         };
         failing.keeps_type &= ty.is_sure;
@@ -75,7 +75,7 @@ impl Infer<'_> {
         }
         // Whether it is converted, and to what, depends on the other arm's type. In a set, marks are on the whole.
         flow.perhaps(chosen);
-        converted.either(chosen).without_constants()
+        converted.either(chosen).undecided().without_constants()
     }
 
     fn check_condition(&mut self, at: ExprId, condition: &Abstract) {

@@ -1,0 +1,97 @@
+//! The rule of `dynamic` blocks, which needs a resource and its schema.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use hir::{
+    ItemKind, ProviderInput, SchemasHandle, Workspace,
+    analysis::{Abstract, Tri, item_value},
+    eval::decode_body,
+    names::{ItemKey, item},
+};
+use provider::{
+    Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
+};
+use values::{
+    Mark, MarkKind, Str, Type, Value,
+    rules::{Domain, RuleId, disable},
+};
+
+use crate::names::{Database, Values};
+
+const CONFIGURATION: &str = r#"
+variable "x" {
+  type      = list(string)
+  sensitive = true
+}
+
+resource "test_thing" "it" {
+  dynamic "part" {
+    for_each = var.x
+    content {
+      name = "plain"
+    }
+  }
+}
+"#;
+
+fn schema() -> Block {
+    let name = (Str::from("name"), Attribute::optional(Type::String));
+    let part = NestedBlock::new(Nesting::List, Block::new([name].into(), BTreeMap::new()));
+    Block::new(BTreeMap::new(), [("part".into(), part)].into())
+}
+
+/// The resource as the analysis sees it, and as its configuration decodes.
+fn both_sides() -> (Abstract, Value) {
+    let db = Database::default();
+    let file = db::input::file_from_text(&db, "main.tf".into(), CONFIGURATION, None);
+    let directory = db::Directory::new(&db, ".".into(), vec![file]);
+    let schema = schema();
+    let types = SchemaTypes {
+        managed: [("test_thing".into(), Arc::new(Schema::new(0, schema.clone())))].into(),
+        ..SchemaTypes::default()
+    };
+    let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
+    let schemas = ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
+    let input = ProviderInput::new(&db, SchemasHandle(Arc::new(schemas)));
+    let source = addr::ProviderSource::implied_for("test");
+    let directories = [(Arc::from("."), directory)].into();
+    let workspace =
+        Workspace::new(&db, directory, directories, BTreeMap::new(), [(source, input)].into());
+    let keys = file.blocks(&db).iter().map(|&block| ItemKey { block, index: 0 });
+    let found = keys.map(|key| (key, item(&db, key))).find_map(|(key, item)| match &item.kind {
+        ItemKind::Resource(resource) => Some((key, item, resource)),
+        _ => None,
+    });
+    let (key, item, resource) = found.expect("there is one resource");
+    let known = item_value(&db, workspace, directory, key.block, key.index).clone();
+    let list = Value::list(Type::String, vec!["a".into()]).with_mark(Mark::Sensitive);
+    let scope = Values::of([("x", list)].into());
+    let decoded = decode_body(&item.exprs, &resource.body, item.header, &schema, &scope);
+    let decoded = decoded.expect("nothing interrupts");
+    assert!(!decoded.has_errors(), "{:?}", decoded.diagnostics);
+    (known, decoded.value)
+}
+
+/// Whether the attribute that is set to a constant inside of the block is sensitive, in each domain.
+fn is_marked() -> (bool, bool) {
+    let (known, value) = both_sides();
+    let part = known.attr("part").expect("the schema has it").any_element();
+    let known = part.marks.union(&part.attr("name").expect("the schema has it").marks);
+    let parts = value.get_attr("part").expect("the schema has it");
+    let part = parts.as_slice().expect("the list is known")[0].clone();
+    (part.has_deep(MarkKind::Sensitive), known.sensitive == Tri::Yes)
+}
+
+#[test]
+fn what_makes_a_dynamic_block_marks_everything_in_it() {
+    assert_eq!(is_marked(), (true, true));
+}
+
+#[test]
+fn the_rule_of_dynamic_blocks_taken_out_of_one_domain_shows() {
+    let concrete = disable(RuleId::DynamicBlock, Domain::Concrete);
+    assert_eq!(is_marked(), (false, true));
+    drop(concrete);
+    let _abstract = disable(RuleId::DynamicBlock, Domain::Abstract);
+    assert_eq!(is_marked(), (true, false));
+}
