@@ -4,16 +4,19 @@ use serde_json::{Map, Value as Json};
 use state::{OutputValue, State};
 use values::{Kind, MarkKind, Value};
 
-use crate::{json, style::Style, value::value};
+use crate::{
+    json,
+    style::{Style, visible_line},
+    value::value,
+};
 
 /// Every output on a line of its own, as `NAME = VALUE`; sensitive ones without value unless asked for.
 ///
 /// The heading `Outputs:` is the caller's: `output` has none.
 pub fn outputs(state: &State, show_sensitive: bool, _style: &Style) -> String {
-    let shown = state
-        .outputs
-        .iter()
-        .map(|(name, output)| format!("{name} = {}\n", output_value(output, show_sensitive)));
+    let shown = state.outputs.iter().map(|(name, output)| {
+        format!("{} = {}\n", visible_line(name), output_value(output, show_sensitive))
+    });
     shown.collect()
 }
 

@@ -101,7 +101,9 @@ pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for it in text.chars() {
-        if is_hostile(it) {
+        if it == '\r' {
+            shown.push_str("\\r");
+        } else if is_hostile(it) {
             shown.push_str(&format!("\\u{:04x}", u32::from(it)));
         } else {
             shown.push(it);
@@ -118,4 +120,35 @@ pub(crate) fn visible_line(text: &str) -> String {
 fn is_hostile(it: char) -> bool {
     it.is_control() && it != '\n' && it != '\t'
         || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(width: usize, text: &str, expected: &str) {
+        let style = Style { width: Some(width), ..Style::PLAIN };
+        assert_eq!(style.wrap(text, 0), expected);
+    }
+
+    #[test]
+    fn prose_is_wrapped_before_the_word_that_is_too_much() {
+        check(10, "one two three", "one two\nthree");
+        check(7, "one two three", "one two\nthree");
+        check(3, "a longest b", "a\nlongest\nb");
+        check(10, "one\n\n  kept as it is\ntwo  gaps", "one\n\n  kept as it is\ntwo  gaps");
+        check(5, "äöü äöü", "äöü\näöü");
+        assert_eq!(Style::PLAIN.wrap("one two three", 0), "one two three");
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_spelled_out() {
+        assert_eq!(visible("a\tb\nc"), "a\tb\nc");
+        assert_eq!(
+            visible("a\u{1b}[m\r\u{9b}\u{2066}\u{7f}"),
+            "a\\u001b[m\\r\\u009b\\u2066\\u007f"
+        );
+        assert_eq!(visible_line("a\tb\nc"), "a\\tb\\nc");
+    }
 }

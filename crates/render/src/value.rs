@@ -144,37 +144,37 @@ mod tests {
         check(
             &everything(),
             expect![[r#"
-            {
-              "bool" = true
-              "empty list" = tolist([])
-              "empty map" = tomap({})
-              "empty object" = {}
-              "empty tuple" = []
-              "escapes" = "\a\"\\${é}\t"
-              "lines" = <<-EOT
-              x
-                y
+                {
+                  "bool" = true
+                  "empty list" = tolist([])
+                  "empty map" = tomap({})
+                  "empty object" = {}
+                  "empty tuple" = []
+                  "escapes" = "\a\"\\${é}\t"
+                  "lines" = <<-EOT
+                  x
+                    y
   
-              EOT
-              "list" = tolist([
-                "a",
-                <<-EOT_
-                EOT
+                  EOT
+                  "list" = tolist([
+                    "a",
+                    <<-EOT_
+                    EOT
     
-                EOT_,
-              ])
-              "map" = tomap({
-                "k" = "a"
-              })
-              "number" = 1000000000000000000000000000000
-              "set" = toset([
-                "a",
-              ])
-              "tuple" = [
-                1,
-                null,
-              ]
-            }"#]],
+                    EOT_,
+                  ])
+                  "map" = tomap({
+                    "k" = "a"
+                  })
+                  "number" = 1000000000000000000000000000000
+                  "set" = toset([
+                    "a",
+                  ])
+                  "tuple" = [
+                    1,
+                    null,
+                  ]
+                }"#]],
         );
         check(
             &Value::string("x\ny\n"),

@@ -174,13 +174,13 @@ fn control_characters_are_spelled_out() {
         &Style::PLAIN,
         expect![[r#"
 
-        Error: a\u001b[2Jb\nc
+            Error: a\u001b[2Jb\nc
 
-          with a.b["\u009b"],
+              with a.b["\u009b"],
 
-        x\u001b]0;title\u0007y\u202ez\u000d	kept
-        kept
-    "#]],
+            x\u001b]0;title\u0007y\u202ez\r	kept
+            kept
+        "#]],
     );
 }
 

@@ -20,7 +20,7 @@ use self::{
 };
 use crate::{
     plan::PlanView,
-    style::{Paint, Style},
+    style::{Paint, Style, visible_line},
 };
 
 /// What happens to a part of an object.
@@ -247,7 +247,11 @@ pub(crate) fn state_output_line(
     };
     let node = compute::typed(&Change::of_output(&value, &value, Action::NoOp), &value.ty());
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
-    format!("{name} = {}\n", Printer { style, temporary: None }.node(&node, 0, options))
+    format!(
+        "{} = {}\n",
+        visible_line(name),
+        Printer { style, temporary: None }.node(&node, 0, options)
+    )
 }
 
 /// A value with the marks that decide what is hidden.

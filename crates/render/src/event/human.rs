@@ -20,7 +20,8 @@ pub fn event(event: &Event, style: &Style) -> Option<String> {
         });
     }
     if let Event::ProvisionOutput { address, provisioner, line } = event {
-        let prefix = style.paint(Paint::Bold, &format!("{address} ({provisioner}):"));
+        let prefix =
+            style.paint(Paint::Bold, &format!("{address} ({}):", visible_line(provisioner)));
         return Some(format!("{prefix} {}\n", visible_line(line)));
     }
     if matches!(event, Event::Stopping) {
@@ -49,7 +50,7 @@ pub(super) fn message(event: &Event) -> Option<String> {
             format!("{} complete after {}{}", done(*action), duration(*elapsed), suffix(id)),
         ),
         Event::ProvisionStart { address, provisioner } => {
-            (address, format!("Provisioning with '{provisioner}'..."))
+            (address, format!("Provisioning with '{}'...", visible_line(provisioner)))
         }
         Event::EphemeralStart { address, action } => (address, format!("{}...", handling(*action))),
         Event::EphemeralProgress { address, action, elapsed } => (

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     diff,
     event::summary,
-    style::{Paint, Style},
+    style::{Paint, Style, visible_line},
 };
 
 /// Symbols in the order of the legend.
@@ -64,7 +64,8 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
 pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     let note = match saved_as {
         Some(path) => format!(
-            "Saved the plan to: {path}\n\nTo perform exactly these actions, run the following command to apply:\n    tofu apply {path:?}"
+            "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    tofu apply {path:?}",
+            visible_line(path)
         ),
         None => "Note: You didn't use the -out option to save this plan, so OpenTofu can't guarantee to take exactly these actions if you run \"tofu apply\" now.".to_owned(),
     };

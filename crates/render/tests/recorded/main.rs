@@ -157,3 +157,10 @@ recorded! {
     sensitive_parts_of_a_state_as_json: check_state_json("shapes", "sensitive", "state");
     outputs_of_a_state_as_json: check_state_json("shapes", "outputs", "state");
 }
+
+#[test]
+fn schemas_are_described_as_the_reference_does() {
+    let recorded = parse(include_str!("../data/shapes.schemas.json"));
+    let got = parse(&render::providers_schema_json(&schema::all(&recorded)));
+    assert_same("schemas", &pretty(&got), &pretty(&recorded));
+}

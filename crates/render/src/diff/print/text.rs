@@ -6,7 +6,7 @@ use super::{
     super::{change::Change, dynamic, sequence},
     Act, Node, Options, Paint, Printer, indent,
 };
-use crate::style::visible_line;
+use crate::style::visible;
 
 /// What a text is.
 enum Reading {
@@ -161,7 +161,7 @@ impl Printer<'_> {
     }
 
     fn text_line(&self, act: Act, line: &str, depth: usize, options: Options) -> String {
-        format!("{}{}{}\n", indent(depth + 1), self.symbol(act, options), visible_text(line))
+        format!("{}{}{}\n", indent(depth + 1), self.symbol(act, options), visible(line))
     }
 
     fn heredoc(&self, node: &Node, lines: Vec<String>, depth: usize, options: Options) -> String {
@@ -212,12 +212,4 @@ impl Printer<'_> {
 /// A text that nothing is said about but what happens to it.
 fn bare(act: Act) -> Node {
     Node { act, replace: false, shape: super::Shape::WriteOnly }
-}
-
-/// A line of a text as it is, but for what would move the cursor.
-fn visible_text(line: &str) -> String {
-    match line.contains(|it: char| it.is_control() && it != '\t') {
-        true => visible_line(line),
-        false => line.to_owned(),
-    }
 }
