@@ -39,7 +39,7 @@ use values::Value;
 
 pub use environment::block_on;
 pub use events::log_of;
-pub use written::{finds, plan_file, state_file};
+pub use written::{MADE_BY, finds, plan_file, state_file};
 
 /// The word in fixtures that stands for the directory of the playground's store.
 pub const STORE: &str = "$STORE";

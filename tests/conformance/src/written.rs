@@ -5,6 +5,9 @@ use std::io::{Cursor, Read};
 use engine::PlanOutcome;
 use state::{ConfigSnapshot, Plan, PlanFile, State, StateFile};
 
+/// The program that saved plans say they were made by.
+pub const MADE_BY: &str = "conformance";
+
 const LINEAGE: &str = "11111111-2222-3333-4444-555555555555";
 
 /// The bytes of the state file.
@@ -22,7 +25,7 @@ pub fn state_file(state: &State) -> Vec<u8> {
 /// Why it cannot be written.
 pub fn plan_file(outcome: &PlanOutcome) -> Result<Vec<u8>, state::EncodeError> {
     let file = PlanFile {
-        plan: Plan { made_by: "conformance".to_owned(), ..outcome.plan.clone() },
+        plan: Plan { made_by: MADE_BY.to_owned(), ..outcome.plan.clone() },
         prior_state: StateFile {
             state: outcome.refreshed.clone(),
             ..StateFile::new(LINEAGE.to_owned())

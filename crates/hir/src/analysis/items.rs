@@ -79,7 +79,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     let mut infer = Infer::new(&item.exprs, &env);
     if let Some(for_each) = config.for_each {
         env.in_repetition.set(true);
-        repetition(&mut infer, Repetition::ForEach(for_each));
+        provider_instances(&mut infer, config, for_each);
         env.in_repetition.set(false);
     }
     match env.workspace.providers(env.db).get(&source) {
@@ -92,6 +92,22 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     }
     let problems = std::mem::take(&mut infer.problems);
     Inference { value: Abstract::any(), problems: problems.into() }
+}
+
+/// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11).
+fn provider_instances(infer: &mut Infer<'_>, config: &ProviderConfig, for_each: ExprId) {
+    let value = infer.expr(for_each);
+    let certainty = value.marks.ephemeral;
+    if certainty == Tri::No {
+        return check_repetition_type(infer, "for_each", for_each, &value);
+    }
+    let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
+    let detail = format!(
+        "Ephemeral values, or values derived from ephemeral values, cannot be used as provider.{}{alias}.for_each.",
+        config.local_name
+    );
+    let problem = ItemProblem::error(for_each.into(), "ephemeral-static-value", "Ephemeral value not allowed", detail);
+    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
 }
 
 /// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use conformance::{World, finds, plan_file, state_file};
+use conformance::{MADE_BY, World, finds, plan_file, state_file};
 use db::{Diagnostic, Severity};
+use state::{Action, PlanFile, PlanMode};
 
 use super::sources::{OUTPUT, REMOTE, SOURCES, Source, VARIABLE};
 
@@ -90,34 +91,51 @@ fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &m
     if let Err(complaint) = planned {
         said("plan", complaint);
     }
-    if !outcome.has_errors() {
-        match plan_file(&outcome) {
-            Ok(bytes) => leaks(&bytes)
-                .into_iter()
-                .for_each(|it| said("the plan file", format!("holds {it}"))),
-            Err(error) => said("the plan file", error.to_string()),
+    let saved = match outcome.has_errors() {
+        true => None,
+        false => match plan_file(&outcome) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                said("the plan file", error.to_string());
+                None
+            }
+        },
+    };
+    let leaked = saved.iter().flat_map(|it| leaks(it));
+    leaked.for_each(|it| said("the plan file", format!("holds {it}")));
+    if let (Some(bytes), false) = (saved, matches!(verdict, Verdict::Refused(..))) {
+        live(&mut world, &bytes, &mut said);
+    }
+}
+
+/// Applies the saved plan, finds that nothing is left to do, and destroys everything.
+fn live(world: &mut World, saved: &[u8], said: &mut impl FnMut(&str, String)) {
+    let file = match PlanFile::read(saved, MADE_BY) {
+        Ok(file) => file,
+        Err(error) => return said("the plan file", error.to_string()),
+    };
+    let mut quiet = |who: &str, found: &[Diagnostic]| {
+        if found.iter().any(|it| it.is_error()) {
+            said(who, list(found));
         }
+    };
+    quiet("apply", &world.apply_plan(&file.plan, file.prior_state.state));
+    let state = state_file(&world.state);
+    let again = world.plan();
+    quiet("plan after apply", &again.diagnostics);
+    world.mode = PlanMode::Destroy;
+    quiet("destroy", &world.apply());
+    leaks(&state).into_iter().for_each(|it| said("the state", format!("holds {it}")));
+    if again.plan.resource_changes.iter().any(|it| it.change.action != Action::NoOp) {
+        said("plan after apply", "has something to do".to_owned());
     }
-    if matches!(verdict, Verdict::Refused(..)) {
-        return;
+    if world.state.instances().count() > 0 {
+        said("destroy", "leaves something".to_owned());
     }
-    let applied = world.apply();
-    if let Err(complaint) = agrees(&world, &applied, Verdict::Fine, line)
-        .or_else(|it| no_error(&applied).map_err(|_| it))
-    {
-        said("apply", complaint);
-    }
-    leaks(&state_file(&world.state))
-        .into_iter()
-        .for_each(|it| said("the state", format!("holds {it}")));
 }
 
 fn leaks(bytes: &[u8]) -> Vec<&'static str> {
     [VARIABLE, OUTPUT, REMOTE].into_iter().filter(|secret| finds(bytes, secret)).collect()
-}
-
-fn no_error(found: &[Diagnostic]) -> Result<(), String> {
-    if found.iter().any(Diagnostic::is_error) { Err(list(found)) } else { Ok(()) }
 }
 
 fn agrees(

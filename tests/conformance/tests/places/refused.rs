@@ -379,6 +379,22 @@ resource "playground_secret" "p" {
 "#,
         ),
         refused(
+            "for_each of a provider block",
+            summary("Ephemeral value not allowed"),
+            Plan::NeverLooks,
+            r#"
+provider "playground" {
+  alias    = "many"
+  for_each = toset(["x${@}"]) # here
+  store    = "$STORE"
+}
+resource "playground_secret" "p" {
+  provider = playground.many["x"]
+  name     = "p"
+}
+"#,
+        ),
+        refused(
             "backend",
             summary("Backend config contains ephemeral values"),
             Plan::NeverLooks,
