@@ -118,7 +118,8 @@ mod tests {
 
     #[track_caller]
     fn check(it: &Value, expected: Expect) {
-        expected.assert_eq(&value(it));
+        // An editor must not take the spaces at the end of an empty line.
+        expected.assert_eq(&value(it).replace(" \n", "·\n"));
     }
 
     fn everything() -> Value {
@@ -154,13 +155,13 @@ mod tests {
                   "lines" = <<-EOT
                   x
                     y
-  
+                 ·
                   EOT
                   "list" = tolist([
                     "a",
                     <<-EOT_
                     EOT
-    
+                   ·
                     EOT_,
                   ])
                   "map" = tomap({

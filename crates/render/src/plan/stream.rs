@@ -1,6 +1,8 @@
 //! A plan as lines of JSON (`plan -json`, `apply -json`).
 
-use addr::ResourceInstance;
+use std::collections::BTreeSet;
+
+use addr::{AbsResource, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Sources};
 use engine::Operation;
 use serde_json::{Map, Value as Json, json};
@@ -36,11 +38,12 @@ pub fn diagnostic_json_line(diagnostic: &Diagnostic, timestamp: &str, sources: &
 
 /// What had changed outside, one line for each object. Outside of refresh-only mode, only what matters to the plan.
 pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
+    let relevant: BTreeSet<&AbsResource> =
+        plan.relevant_attributes.iter().map(|it| &it.resource).collect();
     let is_shown = |it: &&ResourceChange| {
-        let resource = it.addr.containing_resource();
-        let is_relevant =
-            plan.relevant_attributes.iter().any(|relevant| relevant.resource == resource);
-        it.change.action != Action::NoOp && (plan.mode == PlanMode::RefreshOnly || is_relevant)
+        it.change.action != Action::NoOp
+            && (plan.mode == PlanMode::RefreshOnly
+                || relevant.contains(&it.addr.containing_resource()))
     };
     let lines = plan.resource_drift.iter().filter(is_shown).map(|change| {
         let word = action_word(change);
@@ -53,10 +56,11 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
 
 /// What will be done, one line for each object that something is done to.
 pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
-    let is_shown = |it: &&ResourceChange| {
-        it.change.action != Action::NoOp
-            || it.change.importing.is_some()
-            || super::comment::is_moved(it)
+    let is_shown = |it: &&ResourceChange| match (it.change.action, it.addr.resource.mode) {
+        (_, ResourceMode::Ephemeral) => false,
+        (Action::NoOp, _) => it.change.importing.is_some() || super::comment::is_moved(it),
+        (Action::Delete, mode) => mode == ResourceMode::Managed,
+        _ => true,
     };
     let lines = plan.resource_changes.iter().filter(is_shown).map(|change| {
         let word = action_word(change);

@@ -1,8 +1,10 @@
-//! Plans and states as the reference shows them: its JSON is read back, rendered, and compared with its own text.
+//! Plans and states as Terraform 1.11.4 shows them, whose renderer is OpenTofu's elder sibling: its JSON is read back,
+//! rendered, and compared with its own text.
 //!
 //! `tests/data/NAME.plan.json` is what `terraform show -json` said of a saved plan, `NAME.plan.txt` what
 //! `terraform show -no-color` said of the same; `NAME.state.*` likewise of the state. The providers' schemas are in
-//! `*.schemas.json`. The product's name is replaced before comparing.
+//! `*.schemas.json`. The product's name and the few words that differ are replaced before comparing; lists that change
+//! and keep their length, which the two compare differently, do not occur.
 
 mod configuration;
 mod document;

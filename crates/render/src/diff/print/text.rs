@@ -81,24 +81,11 @@ impl Printer<'_> {
             (Reading::Json(before), Reading::Json(after)) => {
                 self.document(node, Some(&before), Some(&after), depth, options)
             }
-            (old @ Reading::Json(_), _) | (old, Reading::Json(_)) => {
-                let _ = old;
-                let part = |act, text: Option<&Str>| match act {
-                    Act::Delete => self.text(
-                        &bare(act),
-                        text,
-                        None,
-                        depth,
-                        Options { no_null: true, ..options },
-                    ),
-                    act => self.text(&bare(act), None, text, depth, options),
-                };
-                format!(
-                    "{} {} {}",
-                    part(Act::Delete, before),
-                    self.arrow(),
-                    part(Act::Create, after)
-                )
+            (Reading::Json(_), _) | (_, Reading::Json(_)) => {
+                let gone = Options { no_null: true, ..options };
+                let before = self.text(&bare(Act::Delete), before, None, depth, gone);
+                let after = self.text(&bare(Act::Create), None, after, depth, options);
+                format!("{before} {} {after}", self.arrow())
             }
             (
                 old @ (Reading::Quoted(_) | Reading::Null),
