@@ -128,11 +128,12 @@ run() {
     fi
 }
 
-# The same with everything logged that can be.
+# The same with everything logged that can be. The log must be the provider's own: one that tells nothing proves nothing.
 run_logged() {
     logging=(TF_LOG=TRACE TF_LOG_PATH="$work/streams/$1.log")
     run "$@"
     logging=(TF_LOG=)
+    grep -qs 'rpc.method=' "$work/streams/$1.log" || differs "$1: the log has no request of the provider"
 }
 
 seconds_since() {
@@ -404,6 +405,7 @@ $stored.manager[0]: Destroying... [id=$secret_arn]
 $stored.manager[0]: Destruction complete after TIME
 Destroy complete! Resources: 2 destroyed.
 EOF
+    expect_equal "destroy-store: objects in the state" "$(grep -c '"mode"' "$work/store/terraform.tfstate" || true)" 0
     expect_equal "destroy-store: the secret" "$(ask_secret | grep -o DeletedDate)" DeletedDate
 }
 
@@ -433,6 +435,7 @@ main() {
 
     printf '%-28s %9s %7s %7s\n' command time opened closed
     printf '%s\n' "${figures[@]}"
+    echo "$(cat "$work"/streams/*.log | wc -l) lines of logs, $(cat "$work"/streams/*.log | grep -c redacted || true) of them redacted"
     echo "searched $searched files for ${#words[@]} secret words in $(wc -l <"$work/forms") forms; differences: $differences"
     ((differences == 0))
 }
