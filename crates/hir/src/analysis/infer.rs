@@ -27,6 +27,7 @@ use std::sync::Arc;
 pub(crate) use closed::for_each_child;
 use db::Severity;
 use flow::Flow;
+use rustc_hash::FxHashSet;
 use values::{
     MarkKind, Type, Value,
     rules::{self, Domain, MarkRule, RuleId},
@@ -86,6 +87,7 @@ pub struct Infer<'a> {
     closed: closed::Closed,
     /// What was found wrong.
     pub problems: Vec<ItemProblem>,
+    reported: FxHashSet<(At, &'static str, Severity)>,
     certainty: Certainty,
     /// How many rounds of loops are walked one by one here, all loops around this place together.
     rounds: usize,
@@ -100,6 +102,7 @@ impl<'a> Infer<'a> {
             symbols: vec![None; exprs.symbol_count()],
             closed: closed::Closed::of(exprs),
             problems: Vec::new(),
+            reported: FxHashSet::default(),
             certainty: Certainty::Sure,
             rounds: 1,
         }
@@ -189,22 +192,15 @@ impl<'a> Infer<'a> {
 
     /// Reports what is wrong whether or not it is evaluated. A loop walked round by round reports it once.
     fn report(&mut self, problem: ItemProblem) {
-        let before = self.problems.len();
-        self.problems.push(problem);
-        self.drop_repeated(before);
+        if self.reported.insert((problem.at, problem.id, problem.severity)) {
+            self.problems.push(problem);
+        }
     }
 
-    /// Drops problems from `before` on that an earlier round of a loop found at the same place.
+    /// Looks again at the problems from `before` on, which something else reported.
     fn drop_repeated(&mut self, before: usize) {
-        let mut at = before;
-        while at < self.problems.len() {
-            let (earlier, rest) = self.problems.split_at(at);
-            let problem = &rest[0];
-            match earlier.iter().any(|it| it.at == problem.at && it.id == problem.id) {
-                true => drop(self.problems.remove(at)),
-                false => at += 1,
-            }
-        }
+        let found: Vec<ItemProblem> = self.problems.drain(before..).collect();
+        found.into_iter().for_each(|problem| self.report(problem));
     }
 
     /// An expression without references: the evaluator knows what it means.

@@ -11,4 +11,5 @@ mod names;
 mod random;
 mod relation;
 mod rng;
+mod size;
 mod table;
