@@ -212,7 +212,7 @@ impl Keeper {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();
         let first = kept.last_bytes.is_none();
-        let serial = if first { kept.serial + 1 } else { kept.serial };
+        let serial = if first { next_serial(kept.serial)? } else { kept.serial };
         let file = StateFile {
             written_by: None,
             serial,
@@ -257,7 +257,7 @@ impl Keeper {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let file = StateFile {
             written_by: None,
-            serial: kept.serial + 1,
+            serial: next_serial(kept.serial).ok()?,
             lineage: kept.lineage.clone(),
             state: state.clone(),
         };
@@ -269,6 +269,17 @@ impl Keeper {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         release(session, lock)
     }
+}
+
+/// The serial of the state that follows; it never starts again at zero, because a greater one is the newer state.
+fn next_serial(serial: u64) -> Result<u64, Box<Diagnostic>> {
+    serial.checked_add(1).ok_or_else(|| {
+        Box::new(Diagnostic::error(
+            "state-serial",
+            "Failed to write state",
+            format!("The serial of the state is {serial}, and there is none after it. Somebody must have written it there: set a lower one."),
+        ))
+    })
 }
 
 impl StateSink for Keeper {
@@ -336,5 +347,11 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}");
         }
+    }
+
+    #[test]
+    fn no_serial_comes_after_the_greatest() {
+        assert_eq!(next_serial(4).ok(), Some(5));
+        assert!(next_serial(u64::MAX).is_err());
     }
 }

@@ -199,15 +199,13 @@ fn a_renewal_that_fails_or_dies_fails_its_users_and_closes() {
 }
 
 #[test]
-fn a_renewal_that_hangs_does_not_keep_the_command() {
-    check(&renewal("hang", &["Renewing...", "Closing..."], Close::Called));
-}
-
-#[test]
-fn a_close_that_hangs_is_given_up() {
+fn a_renewal_or_close_that_hangs_is_given_up() {
     let shows = &["Creation complete", "Closing ephemeral resource timed out", "after 10s"];
     let lease = "fault = { on = \"close\", kind = \"hang\", after = 1 }".into();
-    check(&Case { lease, ..Case::new("close hangs", shows, Close::Called) });
+    check_all(&[
+        renewal("hang", &["Renewing...", "Closing..."], Close::Called),
+        Case { lease, ..Case::new("close hangs", shows, Close::Called) },
+    ]);
 }
 
 #[test]
