@@ -160,7 +160,7 @@ impl Patterns {
         }
         self.spellings.add(spellings(secret));
         // A backslash at the end may escape what follows in the text, and is gone there.
-        let unescaped = Unescaped::new(secret.trim_end_matches('\\')).text;
+        let unescaped = Reading::unescaped(secret.trim_end_matches('\\')).text;
         if unescaped.len() >= MIN_SECRET {
             self.unescaped.add(vec![unescaped]);
         }
@@ -168,11 +168,11 @@ impl Patterns {
 
     /// Where secrets are, in order and without overlaps.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found = self.spellings.find(text);
-        if text.contains('\\') && !self.unescaped.is_empty() {
-            let unescaped = Unescaped::new(text);
-            let places = self.unescaped.find(&unescaped.text);
-            found.extend(places.into_iter().map(|it| unescaped.written(it)));
+        let mut found = self.find_unescaped(text);
+        if text.contains('%') && !self.spellings.is_empty() {
+            let decoded = Reading::percent_decoded(text);
+            let places = self.find_unescaped(&decoded.text);
+            found.extend(places.into_iter().map(|it| decoded.written(it)));
         }
         found.sort_by_key(|it| it.start);
         found.dedup_by(|next, last| {
@@ -183,6 +183,17 @@ impl Patterns {
             }
             overlaps
         });
+        found
+    }
+
+    /// Where secrets are, as they are or behind backslashes.
+    fn find_unescaped(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = self.spellings.find(text);
+        if text.contains('\\') && !self.unescaped.is_empty() {
+            let unescaped = Reading::unescaped(text);
+            let places = self.unescaped.find(&unescaped.text);
+            found.extend(places.into_iter().map(|it| unescaped.written(it)));
+        }
         found
     }
 
@@ -238,18 +249,52 @@ impl Matcher {
     }
 }
 
-/// A text without the escapes of JSON and its kin, however often it was quoted and whichever characters each quoting
-/// escaped: a secret and its escaped form come out the same. Encoders differ in what they escape (`<` in Go, `é` in
-/// Python, `/` in PHP), and a body of JSON that holds JSON mixes their choices.
-struct Unescaped {
+/// A text read without its escapes, so that a secret and its escaped form come out the same: encoders differ in what they
+/// escape, and a text may have passed several.
+struct Reading {
     text: String,
     /// Where each byte of `text` was written, and the end.
     starts: Vec<usize>,
 }
 
-impl Unescaped {
-    fn new(text: &str) -> Unescaped {
-        let mut it = Unescaped { text: String::with_capacity(text.len()), starts: Vec::new() };
+impl Reading {
+    /// Without percent-encoding, whichever bytes were encoded.
+    fn percent_decoded(text: &str) -> Reading {
+        let mut it = Reading { text: String::with_capacity(text.len()), starts: Vec::new() };
+        let mut at = 0;
+        while at < text.len() {
+            let mut run = Vec::new();
+            while let Some(byte) = percent_byte(text, at + run.len() * 3) {
+                run.push(byte);
+            }
+            let mut start = at;
+            for chunk in run.utf8_chunks() {
+                for _ in chunk.valid().bytes() {
+                    it.starts.push(start);
+                    start += 3;
+                }
+                it.text.push_str(chunk.valid());
+                if !chunk.invalid().is_empty() {
+                    it.text.push(char::REPLACEMENT_CHARACTER);
+                    it.starts.resize(it.text.len(), start);
+                    start += 3 * chunk.invalid().len();
+                }
+            }
+            at += run.len() * 3;
+            if let Some(character) = text[at..].chars().next() {
+                it.text.push(character);
+                it.starts.resize(it.text.len(), at);
+                at += character.len_utf8();
+            }
+        }
+        it.starts.push(text.len());
+        it
+    }
+
+    /// Without the escapes of JSON and its kin, however often it was quoted. Encoders differ in what they escape (`<` in
+    /// Go, `é` in Python, `/` in PHP), and a body of JSON that holds JSON mixes their choices.
+    fn unescaped(text: &str) -> Reading {
+        let mut it = Reading { text: String::with_capacity(text.len()), starts: Vec::new() };
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let (character, used) =
@@ -267,6 +312,13 @@ impl Unescaped {
     fn written(&self, part: Range<usize>) -> Range<usize> {
         self.starts[part.start]..self.starts[part.end]
     }
+}
+
+/// The byte of a `%XX` at `at`.
+fn percent_byte(text: &str, at: usize) -> Option<u8> {
+    let digits = text.get(at..at + 3)?.strip_prefix('%')?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hex { u8::from_str_radix(digits, 16).ok() } else { None }
 }
 
 /// The character that backslashes at the start of `text` stand for together with what follows, and the length of both.
@@ -317,10 +369,9 @@ fn spellings(secret: &str) -> Vec<String> {
     found.extend(
         secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
     );
-    for space in ["%20", "+"] {
-        let upper = percent_encoded(secret, space);
-        found.push(upper.to_lowercase());
-        found.push(upper);
+    // Forms write a space as a plus, which only they read as one; percent signs are read by [`Reading`].
+    if secret.contains(' ') {
+        found.push(secret.replace(' ', "+"));
     }
     found.extend(base64_forms(secret.as_bytes()));
     let hex = secret.bytes().fold(String::new(), |mut text, byte| {
@@ -349,6 +400,7 @@ fn percent_encoded(text: &str, space: &str) -> String {
     encoded
 }
 
+/// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
 /// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
 fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();

@@ -40,14 +40,12 @@ pub fn null_write_only(value: &Value, block: &Block) -> Value {
     })
 }
 
-/// Takes the ephemeral mark off write-only attributes, where it is allowed; every other mark stays, and ephemeral
-/// marks elsewhere too.
+/// Takes all marks off write-only attributes and what is inside of them. An ephemeral value is allowed there, and because
+/// nothing of such an attribute is kept, no other mark says anything either. Marks elsewhere stay.
 #[must_use]
-pub fn remove_ephemeral_from_write_only(value: &Value, block: &Block) -> Value {
+pub fn unmark_write_only(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::WriteOnly, &mut |_, site, value| match site {
-        Site::Attribute(attribute) if attribute.write_only => {
-            value.without_deep(MarkKind::Ephemeral)
-        }
+        Site::Attribute(attribute) if attribute.write_only => value.without_all_marks(),
         _ => value,
     })
 }

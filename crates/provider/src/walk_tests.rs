@@ -5,7 +5,7 @@ use values::{Kind, Mark, MarkKind, Step, Str, Value};
 use crate::fixture::{block, block_with, computed, nested, optional, sensitive, value, write_only};
 use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting};
 use crate::walk::{
-    mark_by_schema, mark_deprecated_by_schema, null_write_only, remove_ephemeral_from_write_only,
+    mark_by_schema, mark_deprecated_by_schema, null_write_only, unmark_write_only,
     sensitive_paths, write_only_paths, write_only_values_present,
 };
 
@@ -69,12 +69,12 @@ fn nulling_drops_the_ephemeral_mark_with_the_value_and_keeps_other_marks() {
 }
 
 #[test]
-fn the_ephemeral_mark_leaves_write_only_attributes_only() {
+fn marks_leave_write_only_attributes_only() {
     let schema = block([("o", optional()), ("w", write_only())]);
     let secret = Value::from("1").with_mark(Mark::Ephemeral).with_mark(Mark::Sensitive);
     let object = Value::object_from([("o", secret.clone()), ("w", secret.clone())]);
-    let bare = remove_ephemeral_from_write_only(&object, &schema);
-    assert_eq!(bare.get_attr("w"), Some(secret.without(MarkKind::Ephemeral)));
+    let bare = unmark_write_only(&object, &schema);
+    assert_eq!(bare.get_attr("w"), Some(secret.without_all_marks()));
     assert_eq!(bare.get_attr("o"), Some(secret));
 }
 

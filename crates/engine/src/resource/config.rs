@@ -29,11 +29,12 @@ impl Walk<'_> {
             block,
             Some(&subject.text),
         )?;
-        if !config.has_deep(MarkKind::Ephemeral) {
-            return Ok(config);
+        // What is written only is kept nowhere, so no mark of it is kept either: the references drop them all.
+        let marked = config.is_marked_deep();
+        if marked {
+            self.environment.redactor.learn(&config);
         }
-        self.environment.redactor.learn(&config);
-        let rest = provider::remove_ephemeral_from_write_only(&config, block);
+        let rest = if marked { provider::unmark_write_only(&config, block) } else { config };
         if !rest.has_deep(MarkKind::Ephemeral) {
             return Ok(rest);
         }
