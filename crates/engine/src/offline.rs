@@ -293,20 +293,14 @@ fn default(entry: &Entry, variable: &Variable) -> Option<Value> {
 ///
 /// A run evaluates only what it needs, and a destroy hardly anything; but a provider's log quotes what it reads.
 pub(crate) fn learn_given(offline: &Offline<'_>, redactor: &Redactor) {
-    let mut work = vec![(ModuleScope::root(offline), vec![ModuleId(0)])];
-    while let Some((scope, path)) = work.pop() {
+    let mut work = vec![ModuleScope::root(offline)];
+    while let Some(scope) = work.pop() {
         for (name, entry) in &scope.module().variables {
             if entry.variable().ephemeral || entry.variable().sensitive {
                 redactor.learn(&scope.variable(name));
             }
         }
-        for (call, id) in scope.module().calls.values() {
-            // Analysis refuses a module that calls itself; here it only must not go on for ever.
-            if !path.contains(id) {
-                let path = path.iter().copied().chain([*id]).collect();
-                work.push((scope.called(call, *id), path));
-            }
-        }
+        work.extend(scope.module().calls.values().map(|(call, id)| scope.called(call, *id)));
     }
 }
 
