@@ -312,7 +312,8 @@ fn is_lazy(node: &Declared) -> bool {
                 && lifecycle.preconditions.is_empty()
                 && lifecycle.postconditions.is_empty()
         }
-        // An ephemeral value enters a module by a variable that is declared so.
+        // An ephemeral value enters a module by a variable that is declared so. Those of the root module run all the
+        // same; what reads them need not.
         Declared::Variable(entry) => {
             let variable = entry.variable();
             variable.ephemeral && variable.validations.is_empty()

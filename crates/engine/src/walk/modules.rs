@@ -102,15 +102,24 @@ impl Walk<'_> {
             self.add_outer_edges(&module, module.node(local as u32), declared);
         }
         self.add_orphans(&module);
-        for (local, lazy) in template.lazy.iter().enumerate() {
-            if !lazy && !self.phase().is_destroy() {
-                self.graph.borrow_mut().demand(module.node(local as u32));
-            }
-        }
+        self.demand_all(&module);
         for local in 0..template.nodes.len() as u32 {
             self.graph.borrow_mut().settle(module.node(local));
         }
         index
+    }
+
+    /// Demands what of a module runs without being asked for. Variables of the root module always do, so that what was
+    /// given is checked even if nothing refers to it.
+    fn demand_all(&self, module: &ModuleRun) {
+        let destroys = self.phase().is_destroy();
+        let template = &module.template;
+        for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
+            let given = module.caller.is_none() && matches!(declared, Declared::Variable(_));
+            if given || (!lazy && !destroys) {
+                self.graph.borrow_mut().demand(module.node(local as u32));
+            }
+        }
     }
 
     /// Edges that lead out of the module: to providers, to the gate, and from inputs to the caller.
