@@ -34,7 +34,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         println!("{}", options::USAGE);
         return Ok(());
     };
-    let place = Place::build(root)?;
+    let place = Place::find(root, options.build)?;
     let references = references(&options)?;
     let mut report = Report::default();
     report.machine(&place.mayfly, &references);
@@ -63,12 +63,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Builds the executables in release.
-    fn build(root: &Path) -> Result<Self> {
-        cargo(
-            root,
-            &["build", "--release", "--package", "cli", "--package", "providers", "--bins"],
-        )?;
+    /// The executables in release, built if that is wanted.
+    fn find(root: &Path, build: bool) -> Result<Self> {
+        if build {
+            let what = ["--package", "cli", "--package", "providers", "--bins"];
+            cargo(root, &[&["build", "--release"], &what[..]].concat())?;
+        }
         let target = target_folder(root)?;
         let plugins = target.join("release");
         let mayfly =

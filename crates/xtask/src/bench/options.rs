@@ -11,6 +11,7 @@ usage: cargo xtask bench [OPTIONS]
   --runs N         runs of each command, of which the median counts (3)
   --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, `growth`, `parse`
   --large          growth to 100,000 resources, not only to 20,000
+  --no-build       take the executables that are in target/release
   --strict         fail if a budget is missed";
 
 /// The sizes that the budgets are for.
@@ -24,6 +25,7 @@ pub(crate) struct Options {
     pub(crate) runs: usize,
     only: Vec<String>,
     pub(crate) large: bool,
+    pub(crate) build: bool,
     pub(crate) strict: bool,
 }
 
@@ -39,6 +41,7 @@ impl Options {
             runs: 3,
             only: Vec::new(),
             large: false,
+            build: true,
             strict: false,
         };
         let mut rest = arguments.iter();
@@ -55,6 +58,7 @@ impl Options {
                 "--runs" => options.runs = at_least_one(value()?)?,
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 "--large" => options.large = true,
+                "--no-build" => options.build = false,
                 "--strict" => options.strict = true,
                 other => bail!("there is no option {other}\n\n{USAGE}"),
             }
