@@ -80,7 +80,11 @@ impl ByteRange {
 
 impl Diagnostic {
     /// An error without a place; fill in what is known.
-    pub fn error(id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+    pub fn error(
+        id: &'static str,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Diagnostic {
         Diagnostic {
             id,
             severity: Severity::Error,
@@ -95,7 +99,11 @@ impl Diagnostic {
     }
 
     /// A warning without a place; fill in what is known.
-    pub fn warning(id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+    pub fn warning(
+        id: &'static str,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, summary, detail) }
     }
 

@@ -61,7 +61,8 @@ pub fn set_file_text(db: &mut dyn Db, file: File, text: &str) {
     let ranges = syntax::split(text);
     let old = file.blocks(db).clone();
     let same = |db: &dyn Db, block: Block, range: TextRange| **block.text(db) == text[range];
-    let head = old.iter().zip(&ranges).take_while(|&(&block, &range)| same(db, block, range)).count();
+    let head =
+        old.iter().zip(&ranges).take_while(|&(&block, &range)| same(db, block, range)).count();
     let tail_limit = old.len().min(ranges.len()) - head;
     let tail = old
         .iter()

@@ -42,7 +42,10 @@ pub struct OsSystem {
     current_directory: PathBuf,
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place below the edge crates that asks the system")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place below the edge crates that asks the system"
+)]
 impl OsSystem {
     /// The process's own working directory.
     pub fn new() -> io::Result<OsSystem> {
@@ -59,7 +62,10 @@ impl OsSystem {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place below the edge crates that asks the system")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place below the edge crates that asks the system"
+)]
 impl System for OsSystem {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(self.absolute(path))
@@ -171,7 +177,10 @@ pub fn normalize(path: &Path) -> PathBuf {
 
 impl System for MemorySystem {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.lock().get(&absolute(path)).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        self.lock()
+            .get(&absolute(path))
+            .cloned()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>> {
@@ -188,7 +197,10 @@ impl System for MemorySystem {
         if entries.is_empty() {
             return Err(io::Error::from(io::ErrorKind::NotFound));
         }
-        Ok(entries.into_iter().map(|(name, is_directory)| DirectoryEntry { name, is_directory }).collect())
+        Ok(entries
+            .into_iter()
+            .map(|(name, is_directory)| DirectoryEntry { name, is_directory })
+            .collect())
     }
 
     fn is_directory(&self, path: &Path) -> bool {
@@ -224,9 +236,14 @@ mod tests {
 
     #[test]
     fn paths_are_normalized_textually() {
-        for (path, expected) in
-            [("a/./b/../c", "a/c"), ("./", "."), ("../mod", "../mod"), ("a/../../b", "../b"), ("/../a", "/a"), ("a/..", ".")]
-        {
+        for (path, expected) in [
+            ("a/./b/../c", "a/c"),
+            ("./", "."),
+            ("../mod", "../mod"),
+            ("a/../../b", "../b"),
+            ("/../a", "/a"),
+            ("a/..", "."),
+        ] {
             assert_eq!(normalize(Path::new(path)), Path::new(expected), "{path}");
         }
     }
@@ -236,8 +253,12 @@ mod tests {
         let system = MemorySystem::new();
         system.write("main.tf", "");
         system.write("mod/main.tf", "");
-        let names: Vec<_> = system.list_directory(Path::new(".")).expect("exists").into_iter().collect();
-        assert_eq!(names.iter().map(|it| (it.name.as_str(), it.is_directory)).collect::<Vec<_>>(), [("main.tf", false), ("mod", true)]);
+        let names: Vec<_> =
+            system.list_directory(Path::new(".")).expect("exists").into_iter().collect();
+        assert_eq!(
+            names.iter().map(|it| (it.name.as_str(), it.is_directory)).collect::<Vec<_>>(),
+            [("main.tf", false), ("mod", true)]
+        );
         assert!(system.list_directory(Path::new("nowhere")).is_err());
     }
 }

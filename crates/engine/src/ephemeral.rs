@@ -40,6 +40,12 @@ use crate::{
 /// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
 const LEAST_RENEW_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long a renewal may take; what is not renewed by then counts as expired.
+const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a renewal that runs keeps the close waiting. The close matters more: it frees what is open.
+const RENEWAL_GRACE: Duration = Duration::from_secs(2);
+
 /// How long a close may take once the run was told to end at once.
 const ABORTED_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -68,10 +74,23 @@ struct Open {
     /// Whether a renewal failed: the value must not be used any more.
     expired: Cell<bool>,
     closing: Cell<bool>,
+    /// Whether the provider was asked to close it.
+    close_called: Cell<bool>,
     /// Told when the close begins, so that waiting for a renewal ends.
     close_begins: Notify,
-    /// One renewal at a time; closing waits for the one that runs.
+    /// One renewal at a time; closing waits for the one that runs, which then ends soon.
     renewing: tokio::sync::Mutex<()>,
+}
+
+impl Open {
+    /// Ends when a renewal that runs must make room for the close.
+    async fn close_is_overdue(&self) {
+        let begins = self.close_begins.notified();
+        if !self.closing.get() {
+            begins.await;
+        }
+        tokio::time::sleep(RENEWAL_GRACE).await;
+    }
 }
 
 impl EphemeralStore {
@@ -311,6 +330,7 @@ impl Walk<'_> {
             renewed: Cell::new(Instant::now()),
             expired: Cell::new(false),
             closing: Cell::new(false),
+            close_called: Cell::new(false),
             close_begins: Notify::new(),
             renewing: tokio::sync::Mutex::new(()),
         });
@@ -430,12 +450,31 @@ impl Walk<'_> {
             private: open.private.borrow().clone(),
         };
         let call = open.provider.renew_ephemeral(request);
-        let response = self.ephemeral_progress(&open.address, action, begun, call).await;
-        open.private.replace(response.private);
-        open.renew_at.set(response.renew_at);
+        let call = self.ephemeral_progress(&open.address, action, begun, call);
+        let response = tokio::select! {
+            biased;
+            response = call => Some(response),
+            () = tokio::time::sleep(RENEW_TIMEOUT) => None,
+            () = open.close_is_overdue() => None,
+        };
         open.renewed.set(Instant::now());
-        let said =
-            self.report_provider(response.diagnostics, None, Some(&open.address.to_string()));
+        let text = open.address.to_string();
+        let said = match response {
+            Some(response) => {
+                open.private.replace(response.private);
+                open.renew_at.set(response.renew_at);
+                self.report_provider(response.diagnostics, None, Some(&text))
+            }
+            None => {
+                self.report_about(
+                    &text,
+                    "ephemeral-renew-timeout",
+                    "Renewing ephemeral resource timed out",
+                    timed_out(&text, "renewing", begun.elapsed()),
+                );
+                Err(Failed)
+            }
+        };
         open.expired.set(said.is_err());
         self.ephemeral_end(&open.address, action, begun, said.is_ok());
     }
@@ -452,33 +491,33 @@ impl Walk<'_> {
             return;
         }
         it.close_begins.notify_waiters();
+        // A renewal that runs would change what closing needs.
+        let _renewal = it.renewing.lock().await;
+        self.call_close(&it).await;
+    }
+
+    async fn call_close(&self, it: &Open) {
+        if it.close_called.replace(true) {
+            return;
+        }
         let action = EphemeralAction::Close;
         let begun = self.ephemeral_start(&it.address, action);
         let aborting = self.environment.cancel.level() == CancelLevel::Aborting;
         let limit = if aborting { ABORTED_CLOSE_TIMEOUT } else { CLOSE_EPHEMERAL_TIMEOUT };
-        let call = async {
-            // A renewal that runs would change what closing needs.
-            let _renewal = it.renewing.lock().await;
-            let request = CloseEphemeralRequest {
-                type_name: it.type_name.clone(),
-                private: it.private.borrow().clone(),
-            };
-            it.provider.close_ephemeral(request).await
+        let request = CloseEphemeralRequest {
+            type_name: it.type_name.clone(),
+            private: it.private.borrow().clone(),
         };
-        let call = tokio::time::timeout(limit, call);
+        let call = tokio::time::timeout(limit, it.provider.close_ephemeral(request));
         let text = it.address.to_string();
         let ok = match self.ephemeral_progress(&it.address, action, begun, call).await {
             Ok(found) => self.report_provider(found, None, Some(&text)).is_ok(),
             Err(_) => {
-                let detail = format!(
-                    "The ephemeral resource \"{text}\" timed out on closing after {}s",
-                    limit.as_secs()
-                );
                 self.report_about(
                     &text,
                     "ephemeral-close-timeout",
                     "Closing ephemeral resource timed out",
-                    detail,
+                    timed_out(&text, "closing", limit),
                 );
                 false
             }
@@ -488,11 +527,14 @@ impl Walk<'_> {
         self.ephemeral_end(&it.address, action, begun, ok);
     }
 
-    /// Closes what is still open, in reverse order of opening; nothing is, unless the run was given up.
+    /// Closes what is still open, in reverse order of opening; nothing is, unless the run was given up. Nothing else runs
+    /// any more, so a close that was still waiting for a renewal is done here too.
     pub(crate) async fn close_everything(&self) {
         let count = self.store.open.borrow().len() as u32;
         for index in (0..count).rev() {
-            self.close(OpenIx(index)).await;
+            let it = self.store.get(OpenIx(index));
+            it.closing.set(true);
+            self.call_close(&it).await;
         }
     }
 
@@ -549,6 +591,10 @@ impl Walk<'_> {
     pub(crate) fn provider_name(&self, node: NodeIx) -> String {
         self.source_of(node).map_or_else(|| "(unknown)".to_owned(), |it| format!("\"{it}\""))
     }
+}
+
+fn timed_out(address: &str, doing: &str, limit: Duration) -> String {
+    format!("The ephemeral resource \"{address}\" timed out on {doing} after {}s", limit.as_secs())
 }
 
 /// What the result must agree with: the configuration, and anything at all for attributes that the provider computes.

@@ -72,8 +72,17 @@ impl Secrecy {
     }
 }
 
+impl Subject {
+    /// Whether a new object is not complete before commands have run.
+    pub(crate) fn has_create_provisioners(&self) -> bool {
+        let provisioners = self.entry.iter().flat_map(|it| &it.resource().provisioners);
+        provisioners.into_iter().any(|it| !it.at_destroy)
+    }
+}
+
 impl Walk<'_> {
-    /// Runs the provisioners of a new object. Where one fails, the object is tainted.
+    /// Runs the provisioners of a new object, which the state has as tainted. That is taken back when all succeeded, so
+    /// it stays where one fails or the run is given up.
     pub(crate) async fn provision_created(
         &self,
         subject: &Subject,
@@ -83,16 +92,10 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         for provisioner in entry.resource().provisioners.iter().filter(|it| !it.at_destroy) {
             let opened = self.with_facts(subject.node, |it| it.opened.clone());
-            let ran = match self.freshen(&opened).await {
-                Ok(()) => self.provision(subject, entry, each, value, provisioner).await,
-                Err(Failed) => Err(Failed),
-            };
-            if ran.is_err() {
-                self.taint(subject)?;
-                return Err(Failed);
-            }
+            self.freshen(&opened).await?;
+            self.provision(subject, entry, each, value, provisioner).await?;
         }
-        Ok(())
+        if subject.has_create_provisioners() { self.untaint(subject) } else { Ok(()) }
     }
 
     /// Runs the provisioners of an object that is about to be destroyed. Where one fails, it is not.

@@ -10,7 +10,10 @@ use values::Str;
 
 use crate::{
     item::ItemKind,
-    names::{ItemKey, ItemName, block_items, called_directory, item, module_scope, provider_local_name, required_providers},
+    names::{
+        ItemKey, ItemName, block_items, called_directory, item, module_scope, provider_local_name,
+        required_providers,
+    },
     program::{Entry, Module, ModuleId, Origin, Program},
     workspace::Workspace,
 };
@@ -20,10 +23,14 @@ use crate::{
 pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
     let directories = reachable(db, workspace);
     let (sources, places) = sources(db, &directories);
-    let ids: FxHashMap<Directory, ModuleId> =
-        directories.iter().enumerate().map(|(index, directory)| (*directory, ModuleId(index as u32))).collect();
+    let ids: FxHashMap<Directory, ModuleId> = directories
+        .iter()
+        .enumerate()
+        .map(|(index, directory)| (*directory, ModuleId(index as u32)))
+        .collect();
     let build = Build { db, workspace, ids, places };
-    let modules: Vec<Module> = directories.iter().map(|directory| build.module(*directory)).collect();
+    let modules: Vec<Module> =
+        directories.iter().map(|directory| build.module(*directory)).collect();
     let schemas = schemas(db, workspace);
     Program { modules, schemas, sources }
 }
@@ -52,7 +59,8 @@ fn sources(db: &dyn Db, directories: &[Directory]) -> (Sources, FxHashMap<Block,
     let mut places = FxHashMap::default();
     for directory in directories {
         for file in directory.files(db) {
-            let texts: Arc<[Arc<str>]> = file.blocks(db).iter().map(|block| block.text(db).clone()).collect();
+            let texts: Arc<[Arc<str>]> =
+                file.blocks(db).iter().map(|block| block.text(db).clone()).collect();
             for (index, block) in file.blocks(db).iter().enumerate() {
                 places.insert(*block, (files.len() as u32, index as u32));
             }
@@ -88,7 +96,9 @@ impl Build<'_> {
         };
         for (local_name, (entry, _)) in &required.declared {
             module.provider_sources.insert(local_name.clone(), required.source(local_name));
-            module.configuration_aliases.insert(local_name.clone(), entry.configuration_aliases.to_vec());
+            module
+                .configuration_aliases
+                .insert(local_name.clone(), entry.configuration_aliases.to_vec());
         }
         for (name, &key) in &module_scope(self.db, directory).names {
             self.file(&mut module, directory, name, self.entry(key));
@@ -97,7 +107,8 @@ impl Build<'_> {
     }
 
     fn others(&self, directory: Directory) -> Vec<Entry> {
-        let blocks = directory.files(self.db).iter().flat_map(|file| file.blocks(self.db).iter().copied());
+        let blocks =
+            directory.files(self.db).iter().flat_map(|file| file.blocks(self.db).iter().copied());
         let keys = blocks.flat_map(|block| {
             let items = block_items(self.db, block).iter().enumerate();
             let others = items.filter(|(_, item)| matches!(item.kind, ItemKind::Other(_)));
@@ -152,7 +163,10 @@ fn schemas(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Arc<Pr
 }
 
 /// Every provider that the configuration names, with the constraints on its version: what must be installed.
-pub fn provider_requirements(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Vec<Str>> {
+pub fn provider_requirements(
+    db: &dyn Db,
+    workspace: Workspace,
+) -> BTreeMap<ProviderSource, Vec<Str>> {
     let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
     for directory in reachable(db, workspace) {
         let required = required_providers(db, directory);
@@ -162,7 +176,9 @@ pub fn provider_requirements(db: &dyn Db, workspace: Workspace) -> BTreeMap<Prov
         }
         for (name, &key) in &module_scope(db, directory).names {
             let local_name = match (name, &item(db, key).kind) {
-                (ItemName::Resource(_), ItemKind::Resource(resource)) => provider_local_name(resource),
+                (ItemName::Resource(_), ItemKind::Resource(resource)) => {
+                    provider_local_name(resource)
+                }
                 (ItemName::Provider(local_name, _), _) => local_name.clone(),
                 _ => continue,
             };

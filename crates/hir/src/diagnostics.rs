@@ -14,27 +14,40 @@ use crate::{
 };
 
 /// Everything that is wrong with the configuration, hints included: the root module first, then the others by path.
+/// Modules that were read for a call that is gone do not count.
 pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
-    let root = workspace.root(db);
-    let others = workspace.directories(db).values().copied().filter(|directory| *directory != root);
+    let mut directories = crate::build::reachable(db, workspace);
+    directories[1..].sort_by_key(|directory| directory.path(db));
     let places = Places::of(db, workspace);
     let mut diagnostics = Vec::new();
-    for directory in std::iter::once(root).chain(others) {
+    for directory in directories {
         diagnostics.extend(of_module(db, workspace, directory, &places));
     }
     diagnostics
 }
 
 /// Everything that is wrong with one module, in the order of its files.
-pub fn module_diagnostics(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Diagnostic> {
+pub fn module_diagnostics(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+) -> Vec<Diagnostic> {
     of_module(db, workspace, directory, &Places::of(db, workspace))
 }
 
-fn of_module(db: &dyn Db, workspace: Workspace, directory: Directory, places: &Places) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = directory.files(db).iter().filter_map(|file| decode_error(db, *file)).collect();
+fn of_module(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    places: &Places,
+) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> =
+        directory.files(db).iter().filter_map(|file| decode_error(db, *file)).collect();
     for file in directory.files(db) {
         for &block in file.blocks(db) {
-            found.extend(block_problems(db, block).iter().map(|problem| from_block(problem, places, block)));
+            found.extend(
+                block_problems(db, block).iter().map(|problem| from_block(problem, places, block)),
+            );
         }
     }
     found.extend(provider_problems(db, directory, places));
@@ -73,9 +86,13 @@ impl Places {
 
 fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
     let offset = file.decode_error(db)?;
-    let location = Location { path: file.path(db).clone(), range: ByteRange { start: offset, end: offset } };
+    let location =
+        Location { path: file.path(db).clone(), range: ByteRange { start: offset, end: offset } };
     let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
-    Some(Diagnostic::error("invalid-encoding", "Invalid character encoding", detail).at(Some(location)))
+    Some(
+        Diagnostic::error("invalid-encoding", "Invalid character encoding", detail)
+            .at(Some(location)),
+    )
 }
 
 fn from_block(problem: &Problem, places: &Places, block: Block) -> Diagnostic {
@@ -96,7 +113,9 @@ impl Naming for Diagnostic {
     fn naming(mut self, place: Option<Location>) -> Diagnostic {
         if self.detail.contains(PLACE) {
             self.detail = self.detail.replace(PLACE, "the place shown below");
-            self.related.extend(place.map(|location| Related { location, message: "this is the place".to_owned() }));
+            self.related.extend(
+                place.map(|location| Related { location, message: "this is the place".to_owned() }),
+            );
         }
         self
     }
@@ -107,7 +126,10 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
     let range = source_map.and_then(|map| map.range(problem.at));
     let related = problem.related.iter().filter_map(|(key, at, message)| {
         let map = source_maps(db, key.block).get(key.index as usize)?;
-        Some(Related { location: places.location(key.block, map.range(*at)?)?, message: message.clone() })
+        Some(Related {
+            location: places.location(key.block, map.range(*at)?)?,
+            message: message.clone(),
+        })
     });
     let location = range.and_then(|range| places.location(key.block, range));
     Diagnostic {

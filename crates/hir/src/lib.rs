@@ -9,6 +9,7 @@
 //! **Absent on purpose:** LSP positions, terminal text, provider processes, state.
 
 pub mod analysis;
+mod build;
 pub mod diagnostics;
 pub mod eval;
 pub mod expr;
@@ -17,15 +18,14 @@ pub mod lower;
 pub mod names;
 pub mod program;
 pub mod scope;
-mod build;
 mod source_map;
 pub mod suggest;
 pub mod workspace;
 
+pub use build::{program, provider_requirements, reachable};
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
-pub use build::{program, provider_requirements, reachable};
 pub use program::{Entry, Module, ModuleId, Origin, Program};
-pub use workspace::{ProviderInput, SchemasHandle, Workspace};
 pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope};
+pub use workspace::{ProviderInput, SchemasHandle, Workspace};

@@ -202,7 +202,10 @@ pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProvider
                 Some(source) => ProviderSource::parse(source).ok(),
                 None => Some(ProviderSource::implied_for(&entry.local_name)),
             };
-            result.declared.entry(entry.local_name.clone()).or_insert_with(|| (entry.clone(), source));
+            result
+                .declared
+                .entry(entry.local_name.clone())
+                .or_insert_with(|| (entry.clone(), source));
         }
     }
     result

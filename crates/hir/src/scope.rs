@@ -15,13 +15,22 @@ pub trait Scope {
 
     /// `type.name[key]`, without building the collection. `None` means that the general way must be taken: `reference`,
     /// then an index.
-    fn resource_instance(&self, _resource: &addr::Resource, _key: &Value) -> Result<Option<Value>, Interrupt> {
+    fn resource_instance(
+        &self,
+        _resource: &addr::Resource,
+        _key: &Value,
+    ) -> Result<Option<Value>, Interrupt> {
         Ok(None)
     }
 
     /// `module.call.output` or `module.call[key].output`, without building the object of all outputs. `None` means that
     /// the general way must be taken.
-    fn module_output(&self, _call: &str, _key: Option<&Value>, _output: &str) -> Result<Option<Value>, Interrupt> {
+    fn module_output(
+        &self,
+        _call: &str,
+        _key: Option<&Value>,
+        _output: &str,
+    ) -> Result<Option<Value>, Interrupt> {
         Ok(None)
     }
 

@@ -8,7 +8,10 @@ use crate::{expr::At, lower, program::Origin};
 pub(crate) fn locate(sources: &Sources, origin: Origin, at: At) -> Option<Location> {
     let (map, file) = source_map(sources, origin)?;
     let range = ByteRange::from(map.range(at)?);
-    Some(Location { path: file.path.clone(), range: range.shifted(file.block_offset(origin.block)) })
+    Some(Location {
+        path: file.path.clone(),
+        range: range.shifted(file.block_offset(origin.block)),
+    })
 }
 
 /// The header of the block around an item, as shown after "in".

@@ -40,9 +40,13 @@ mod tests {
 
     #[test]
     fn names_two_edits_away_are_suggested() {
-        for (name, expected) in
-            [("pasword", Some("password")), ("password", Some("password")), ("nothing", None), ("uesr", Some("user")), ("", None)]
-        {
+        for (name, expected) in [
+            ("pasword", Some("password")),
+            ("password", Some("password")),
+            ("nothing", None),
+            ("uesr", Some("user")),
+            ("", None),
+        ] {
             assert_eq!(closest(name, ["user", "password", "description"]), expected, "{name}");
         }
     }

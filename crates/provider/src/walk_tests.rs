@@ -5,8 +5,8 @@ use values::{Kind, Mark, MarkKind, Step, Str, Value};
 use crate::fixture::{block, block_with, computed, nested, optional, sensitive, value, write_only};
 use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting};
 use crate::walk::{
-    mark_by_schema, mark_deprecated_by_schema, null_write_only, unmark_write_only,
-    sensitive_paths, write_only_paths, write_only_values_present,
+    mark_by_schema, mark_deprecated_by_schema, null_write_only, sensitive_paths, unmark_write_only,
+    write_only_paths, write_only_values_present,
 };
 
 /// Write-only and sensitive attributes in every kind of place.

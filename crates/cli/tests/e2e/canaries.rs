@@ -212,8 +212,8 @@ fn missing(name: &str) -> String {
 fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
     let cases = [
         (missing("var.from_flag"), "has no secret named \"(redacted)"),
-        (missing("jsonencode({ k = var.structured })"), "has no secret named"),
-        (missing("base64encode(\"x${var.from_json}\")"), "has no secret named"),
+        (missing("jsonencode({ k = var.structured })"), "(redacted)"),
+        (missing("base64encode(\"x${var.from_json}\")"), "(redacted)"),
         (
             "ephemeral \"playground_random\" \"x\" {\n  lifecycle {\n    precondition {\n      condition     = var.from_prompt == \"\"\n      error_message = \"It is ${var.from_prompt}.\"\n    }\n  }\n}\n".into(),
             "precondition failed",

@@ -451,6 +451,8 @@ impl Walk<'_> {
         let status = match (applied.failed, creates) {
             (true, true) => Status::Tainted,
             (true, false) => prior.map_or(Status::Ready, |it| it.object.status),
+            // Until its provisioners have succeeded: the run may end at any moment before.
+            (false, true) if subject.has_create_provisioners() => Status::Tainted,
             (false, _) => Status::Ready,
         };
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
@@ -492,10 +494,10 @@ impl Walk<'_> {
         })
     }
 
-    /// Marks the object of an instance to be replaced.
-    pub(crate) fn taint(&self, subject: &Subject) -> Result<(), Failed> {
+    /// Says that the object of an instance need not be replaced.
+    pub(crate) fn untaint(&self, subject: &Subject) -> Result<(), Failed> {
         let Some(object) = self.object(&subject.address) else { return Ok(()) };
-        self.save(subject, Some(Arc::new(object.with_status(Status::Tainted))))
+        self.save(subject, Some(Arc::new(object.with_status(Status::Ready))))
     }
 }
 

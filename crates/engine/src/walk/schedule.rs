@@ -128,7 +128,9 @@ pub(crate) async fn run(walk: &Walk<'_>) {
             CancelLevel::Aborting => {
                 "The operation was given up. What ran at that moment may have happened or not: make a new plan to see."
             }
-            _ => "The operation was interrupted. What had begun was finished; nothing else was done.",
+            _ => {
+                "The operation was interrupted. What had begun was finished; nothing else was done."
+            }
         };
         walk.report(Diagnostic::error("interrupted", "execution halted", detail));
     }

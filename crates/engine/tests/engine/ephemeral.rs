@@ -1,5 +1,7 @@
 //! The life of ephemeral resources.
 
+use std::time::Duration;
+
 use expect_test::{Expect, expect};
 
 use crate::world::{World, summaries, world};
@@ -336,6 +338,92 @@ fn it_is_renewed_while_it_is_used() {
         });
         world.apply_plan(planned.plan, planned.refreshed);
     });
+    check_pairs(&world);
+}
+
+/// The creation of `a` takes as long as said, and a renewal that is due in it hangs.
+#[track_caller]
+fn check_hanging_renewal(creation: Duration, expected: Expect) {
+    let mut world = world(USED);
+    world.with_shared(|it| {
+        it.renew_after = Some(3);
+        it.hangs.push("renew s");
+        it.slow = Some(("create a", creation));
+    });
+    let planned = world.plan();
+    world.log();
+    let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+    let calls = world.calls();
+    assert_eq!(calls.iter().filter(|it| it.ends_with("renew s")).count(), 1, "{calls:?}");
+    check_pairs(&world);
+    expected.assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));
+}
+
+#[test]
+fn a_renewal_that_hangs_makes_room_for_the_close() {
+    check_hanging_renewal(
+        Duration::from_secs(5),
+        expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        test_thing.a: Creating...
+        ephemeral.test_secret.s: Renewing...
+        test_thing.a: Creating complete [id=id1]
+        test_thing.z: Creating...
+        test_thing.z: Creating complete [id=id2]
+        Error: Renewing ephemeral resource timed out
+        ephemeral.test_secret.s: Renewing errored
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        ---
+        error: Renewing ephemeral resource timed out
+    "#]],
+    );
+}
+
+#[test]
+fn a_renewal_that_hangs_counts_as_failed_after_its_time() {
+    check_hanging_renewal(
+        Duration::from_secs(60),
+        expect![[r#"
+        ephemeral.test_secret.s: Opening...
+        ephemeral.test_secret.s: Opening complete
+        test_thing.a: Creating...
+        ephemeral.test_secret.s: Renewing...
+        test_thing.a: Still creating... [10s]
+        ephemeral.test_secret.s: Still renewing... [10s]
+        Error: Renewing ephemeral resource timed out
+        ephemeral.test_secret.s: Renewing errored
+        test_thing.a: Still creating... [20s]
+        test_thing.a: Still creating... [30s]
+        test_thing.a: Still creating... [40s]
+        test_thing.a: Still creating... [50s]
+        test_thing.a: Creating complete [id=id1]
+        ephemeral.test_secret.s: Closing...
+        ephemeral.test_secret.s: Closing complete
+        test_thing.z: Creating...
+        test_thing.z: Creating complete [id=id2]
+        ---
+        error: Renewing ephemeral resource timed out
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_that_is_given_up_while_a_close_waits_for_a_renewal_closes() {
+    let mut world = world(USED);
+    world.with_shared(|it| {
+        it.renew_after = Some(3);
+        it.hangs.push("renew s");
+        it.slow = Some(("create a", Duration::from_secs(4)));
+    });
+    let planned = world.plan();
+    world.log();
+    // The second object is created while the close waits.
+    world.stop_after = Some("test_thing.z");
+    world.aborts = true;
+    let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+    assert_eq!(summaries(&diagnostics), "error: execution halted\n");
     check_pairs(&world);
 }
 

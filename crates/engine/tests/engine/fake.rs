@@ -20,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) renew_after: Option<i64>,
     /// Calls that never answer.
     pub(crate) hangs: Vec<&'static str>,
+    /// A call that answers after some time.
+    pub(crate) slow: Option<(&'static str, Duration)>,
     pub(crate) processes: u32,
     /// Objects by id, as they are outside: what reading gives. Absent here means gone if `gone` names it.
     pub(crate) gone: Vec<String>,
@@ -48,12 +50,16 @@ impl Fake {
 
     /// Records a call; waits for ever or fails if a fault says so.
     async fn call(&self, what: String) -> Vec<ProviderDiagnostic> {
-        let (fails, hangs) = {
+        let (fails, hangs, slow) = {
             let mut shared = self.shared.lock().expect("no test panics with the lock");
             shared.calls.push(format!("#{} {what}", self.serial));
             let named = |list: &[&str]| list.iter().any(|it| what == *it);
-            (named(&shared.faults), named(&shared.hangs))
+            let slow = shared.slow.filter(|(slow, _)| *slow == what);
+            (named(&shared.faults), named(&shared.hangs), slow)
         };
+        if let Some((_, time)) = slow {
+            tokio::time::sleep(time).await;
+        }
         if hangs {
             std::future::pending::<()>().await;
         }

@@ -1,6 +1,7 @@
 //! What a plan decides.
 
 use expect_test::{Expect, expect};
+use state::PlanMode;
 
 use crate::world::{actions, summaries, world};
 
@@ -29,11 +30,57 @@ output "o" { value = test_thing.b.name }
 
 #[test]
 fn what_is_not_run_is_said() {
-    let config = |block: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{block}\n");
+    let config =
+        |block: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{block}\n");
     let moved = "moved {\n  from = test_thing.b\n  to   = test_thing.a\n}";
     let mut world = world(&config(moved));
     assert_eq!(summaries(&world.apply()), "", "there is nothing to move");
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
     world.edit("main.tf", &config("import {\n  to = test_thing.a\n  id = \"x\"\n}"));
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
+}
+
+#[test]
+fn variables_are_checked_even_if_nothing_refers_to_them() {
+    let mut world = world(
+        r#"
+variable "missing" {}
+variable "secret" { ephemeral = true }
+variable "number" {
+  type      = number
+  ephemeral = true
+}
+variable "short" {
+  default = "abc"
+  validation {
+    condition     = length(var.short) > 3
+    error_message = "Too short."
+  }
+}
+"#,
+    );
+    world.set("number", "one");
+    for mode in [PlanMode::Normal, PlanMode::Destroy] {
+        world.mode = mode;
+        let mut found: Vec<String> =
+            summaries(&world.plan().diagnostics).lines().map(str::to_owned).collect();
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "error: Invalid value for input variable",
+                "error: Invalid value for variable",
+                "error: No value for required variable",
+                "error: No value for required variable",
+            ],
+            "{mode:?}"
+        );
+    }
+    for (name, value) in [("missing", "m"), ("secret", "s"), ("number", "1"), ("short", "long")] {
+        world.set(name, value);
+    }
+    for mode in [PlanMode::Normal, PlanMode::Destroy] {
+        world.mode = mode;
+        assert_eq!(summaries(&world.apply()), "", "{mode:?}");
+    }
 }

@@ -139,6 +139,33 @@ resource "test_thing" "a" {
 }
 
 #[test]
+fn an_object_is_tainted_until_its_provisioners_have_run() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "true" }
+}
+"#,
+    );
+    world.command_aborts = true;
+    let planned = world.plan();
+    let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+    assert_eq!(summaries(&diagnostics), "error: execution halted\n");
+    let status = |world: &World| {
+        let (.., instance) = world.state.instances().next()?;
+        instance.current.as_ref().map(|it| it.status)
+    };
+    assert_eq!(status(&world), Some(state::Status::Tainted));
+    world.command_aborts = false;
+    world.cancel = engine::CancelToken::new();
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(status(&world), Some(state::Status::Ready));
+    let persisted = world.persisted.lock().expect("not poisoned").len();
+    assert_eq!(persisted, 4, "created; destroyed, created, provisioned");
+}
+
+#[test]
 fn a_short_secret_hides_the_whole_output() {
     check(
         r#"

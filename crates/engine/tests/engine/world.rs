@@ -38,6 +38,10 @@ pub(crate) struct World {
     pub(crate) commands: Arc<Mutex<Vec<String>>>,
     /// Instances after whose change the run is told to stop.
     pub(crate) stop_after: Option<&'static str>,
+    /// Whether it is then given up.
+    pub(crate) aborts: bool,
+    /// Whether the run is given up while a command runs.
+    pub(crate) command_aborts: bool,
     /// How often the state was handed over.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
 }
@@ -70,6 +74,8 @@ pub(crate) fn world(fixture: &str) -> World {
         fails: false,
         commands: Arc::default(),
         stop_after: None,
+        aborts: false,
+        command_aborts: false,
         persisted: Arc::default(),
     }
 }
@@ -97,6 +103,7 @@ impl ProviderFactory for Factory {
 struct Shell {
     prints: &'static str,
     fails: bool,
+    aborts: bool,
     ran: Arc<Mutex<Vec<String>>>,
 }
 
@@ -105,10 +112,15 @@ impl CommandRunner for Shell {
         &'a self,
         command: Command,
         output: &'a (dyn Fn(&str) + Send + Sync),
-        _: &'a CancelToken,
+        cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<CommandStatus, String>> {
         self.ran.lock().expect("not poisoned").push(command.arguments.join(" "));
         self.prints.lines().for_each(output);
+        if self.aborts {
+            cancel.cancel();
+            cancel.cancel();
+            return Box::pin(std::future::pending());
+        }
         let (success, text) =
             if self.fails { (false, "exit status 3") } else { (true, "exit status 0") };
         let status = CommandStatus { success, text: text.to_owned() };
@@ -119,6 +131,7 @@ impl CommandRunner for Shell {
 struct Sink {
     persisted: Arc<Mutex<Vec<String>>>,
     stop_after: Option<&'static str>,
+    aborts: bool,
     cancel: CancelToken,
 }
 
@@ -127,6 +140,9 @@ impl StateSink for Sink {
         let changed = changed.to_string();
         if self.stop_after == Some(changed.as_str()) {
             self.cancel.cancel();
+            if self.aborts {
+                self.cancel.cancel();
+            }
         }
         self.persisted.lock().expect("not poisoned").push(changed);
         Ok(())
@@ -159,6 +175,7 @@ impl World {
             commands: Arc::new(Shell {
                 prints: self.prints,
                 fails: self.fails,
+                aborts: self.command_aborts,
                 ran: Arc::clone(&self.commands),
             }),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
@@ -206,6 +223,7 @@ impl World {
         let sink = Sink {
             persisted: Arc::clone(&self.persisted),
             stop_after: self.stop_after,
+            aborts: self.aborts,
             cancel: self.cancel.clone(),
         };
         let outcome = block_on(apply(

@@ -36,19 +36,28 @@ pub(super) struct BodyInfer<'i, 'a> {
 
 impl BodyInfer<'_, '_> {
     /// The object that reading the block back gives: types of the schema, marks of schema and configuration.
-    pub(super) fn block(&mut self, body: &Body, schema: &SchemaBlock, header: NodeId, path: &str) -> Abstract {
+    pub(super) fn block(
+        &mut self,
+        body: &Body,
+        schema: &SchemaBlock,
+        header: NodeId,
+        path: &str,
+    ) -> Abstract {
         let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::new();
         let fixup: Vec<&str> = schema
             .attributes()
             .iter()
-            .filter(|(name, attribute)| is_block_like(attribute) && body.blocks.iter().any(|it| it.kind == **name))
+            .filter(|(name, attribute)| {
+                is_block_like(attribute) && body.blocks.iter().any(|it| it.kind == **name)
+            })
             .map(|(name, _)| &**name)
             .collect();
         for (name, attribute) in schema.attributes() {
             let written = body.attrs.iter().find(|attr| attr.name == *name);
             let value = written.map(|attr| self.attribute(attr, attribute, path));
             if written.is_none() && attribute.required && !fixup.contains(&&**name) {
-                let detail = format!("The argument \"{name}\" is required, but no definition was found.");
+                let detail =
+                    format!("The argument \"{name}\" is required, but no definition was found.");
                 self.error(header, "missing-argument", "Missing required argument", detail);
             }
             attrs.insert(name.clone(), read_back(attribute, value));
@@ -81,14 +90,21 @@ impl BodyInfer<'_, '_> {
 
     fn check_type(&mut self, attr: &Attr, value: &Abstract, wanted: &Type) {
         let problem = match &value.constant {
-            Some(constant) => convert::convert(&constant.0, wanted).err().map(|error| error.to_string()),
+            Some(constant) => {
+                convert::convert(&constant.0, wanted).err().map(|error| error.to_string())
+            }
             None if value.ty == Type::Dynamic => None,
             None if convert::can_convert(&value.ty, wanted) => None,
             None => Some(convert::mismatch(&value.ty, wanted)),
         };
         if let Some(problem) = problem {
             let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
-            self.error(attr.value, "incorrect-attribute-type", "Incorrect attribute value type", detail);
+            self.error(
+                attr.value,
+                "incorrect-attribute-type",
+                "Incorrect attribute value type",
+                detail,
+            );
         }
     }
 
@@ -101,7 +117,9 @@ impl BodyInfer<'_, '_> {
             return self.misuse(at.into(), value, value.marks.ephemeral, path);
         }
         match (&attribute.ty, &value.inside) {
-            (AttributeType::Nested(object), Inside::Attrs(parts)) if object.nesting() == provider::ObjectNesting::Single => {
+            (AttributeType::Nested(object), Inside::Attrs(parts))
+                if object.nesting() == provider::ObjectNesting::Single =>
+            {
                 for (name, part) in parts.iter() {
                     let Some(nested) = object.attributes().get(name) else { continue };
                     let at = self.object_value(at, name).unwrap_or(at);
@@ -110,16 +128,22 @@ impl BodyInfer<'_, '_> {
             }
             (AttributeType::Nested(object), inside) => {
                 let elements: Vec<(Option<Str>, Abstract)> = match inside {
-                    Inside::Attrs(parts) => parts.iter().map(|(name, part)| (Some(name.clone()), part.clone())).collect(),
+                    Inside::Attrs(parts) => parts
+                        .iter()
+                        .map(|(name, part)| (Some(name.clone()), part.clone()))
+                        .collect(),
                     Inside::Items(items) => items.iter().map(|item| (None, item.clone())).collect(),
                     Inside::Each(element) => vec![(None, (**element).clone())],
                     Inside::Opaque(_) => Vec::new(),
                 };
-                let is_list = object.nesting() == provider::ObjectNesting::List && matches!(inside, Inside::Items(_));
+                let is_list = object.nesting() == provider::ObjectNesting::List
+                    && matches!(inside, Inside::Items(_));
                 for (index, (key, element)) in elements.iter().enumerate() {
                     let (place, path) = match key {
                         Some(key) => (self.object_value(at, key), format!("{path}[{key:?}]")),
-                        None if is_list => (self.tuple_element(at, index), format!("{path}[{index}]")),
+                        None if is_list => {
+                            (self.tuple_element(at, index), format!("{path}[{index}]"))
+                        }
                         None => (self.tuple_element(at, index), path.to_owned()),
                     };
                     self.check_element(place.unwrap_or(at), element, object, &path);
@@ -134,7 +158,13 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    fn check_element(&mut self, at: ExprId, element: &Abstract, object: &provider::NestedObject, path: &str) {
+    fn check_element(
+        &mut self,
+        at: ExprId,
+        element: &Abstract,
+        object: &provider::NestedObject,
+        path: &str,
+    ) {
         if element.marks.ephemeral > Tri::No {
             return self.misuse(at.into(), element, element.marks.ephemeral, path);
         }
@@ -164,7 +194,12 @@ impl BodyInfer<'_, '_> {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
         );
-        let problem = ItemProblem::error(at, "ephemeral-value-misuse", "Invalid use of an ephemeral value", detail);
+        let problem = ItemProblem::error(
+            at,
+            "ephemeral-value-misuse",
+            "Invalid use of an ephemeral value",
+            detail,
+        );
         self.infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
     }
 
@@ -177,12 +212,24 @@ impl BodyInfer<'_, '_> {
                 "The value of the write-only attribute \"{path}\" stands in the configuration for everyone who can read the file. Take it from \
                  an ephemeral variable or an ephemeral resource instead."
             );
-            let problem = ItemProblem::error(at.into(), "literal-secret", "Secret written in the configuration", detail);
+            let problem = ItemProblem::error(
+                at.into(),
+                "literal-secret",
+                "Secret written in the configuration",
+                detail,
+            );
             self.infer.problems.push(problem.with_severity(Severity::Warning));
         }
     }
 
-    fn nested_blocks(&mut self, body: &Body, kind: &Str, nested: &NestedBlock, header: NodeId, path: &str) -> Abstract {
+    fn nested_blocks(
+        &mut self,
+        body: &Body,
+        kind: &Str,
+        nested: &NestedBlock,
+        header: NodeId,
+        path: &str,
+    ) -> Abstract {
         let written: Vec<&Block> = body.blocks.iter().filter(|block| block.kind == *kind).collect();
         self.check_count(&written, kind, nested, header);
         let mut elements = Vec::new();
@@ -191,7 +238,9 @@ impl BodyInfer<'_, '_> {
             known &= block.dynamic.is_none();
             let path = match (nested.nesting, block.labels.first()) {
                 (Nesting::List, _) if known => format!("{}[{index}]", join(path, kind)),
-                (Nesting::Map, Some(label)) if block.dynamic.is_none() => format!("{}[{label:?}]", join(path, kind)),
+                (Nesting::Map, Some(label)) if block.dynamic.is_none() => {
+                    format!("{}[{label:?}]", join(path, kind))
+                }
                 _ => join(path, kind),
             };
             elements.push((block.labels.first().cloned(), self.nested_block(block, nested, &path)));
@@ -200,7 +249,9 @@ impl BodyInfer<'_, '_> {
     }
 
     fn nested_block(&mut self, block: &Block, nested: &NestedBlock, path: &str) -> Abstract {
-        let Some(dynamic) = &block.dynamic else { return self.block(&block.body, &nested.block, block.node, path) };
+        let Some(dynamic) = &block.dynamic else {
+            return self.block(&block.body, &nested.block, block.node, path);
+        };
         let for_each = self.infer.expr(dynamic.for_each);
         self.check_dynamic(dynamic.for_each, &for_each, path);
         for label in &dynamic.labels {
@@ -208,9 +259,12 @@ impl BodyInfer<'_, '_> {
         }
         // Marks of `for_each` go to everything that its blocks hold.
         let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
-        let keys = Abstract::of_type(Type::Dynamic).with_marks(&marks).with_origin(for_each.origin.clone());
+        let keys = Abstract::of_type(Type::Dynamic)
+            .with_marks(&marks)
+            .with_origin(for_each.origin.clone());
         let element = instance(&for_each).with_marks(&marks);
-        let iterator = Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
+        let iterator =
+            Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
         let (persistence, node) = (self.persistence, block.node);
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             BodyInfer { infer, persistence }.block(&block.body, &nested.block, node, path)
@@ -221,13 +275,21 @@ impl BodyInfer<'_, '_> {
     fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {
         let iterable = matches!(
             for_each.ty,
-            Type::Dynamic | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Tuple(_) | Type::Object(_)
+            Type::Dynamic
+                | Type::List(_)
+                | Type::Set(_)
+                | Type::Map(_)
+                | Type::Tuple(_)
+                | Type::Object(_)
         );
         let is_null = for_each.constant.as_ref().is_some_and(|it| it.0.is_null());
         if !iterable || is_null {
             let detail = match is_null {
                 true => "Cannot use a null value in for_each.".to_owned(),
-                false => format!("Cannot use a {} value in for_each. An iterable collection is required.", for_each.ty.friendly_name()),
+                false => format!(
+                    "Cannot use a {} value in for_each. An iterable collection is required.",
+                    for_each.ty.friendly_name()
+                ),
             };
             self.error(at, "invalid-dynamic-for-each", "Invalid dynamic for_each value", detail);
         }
@@ -236,7 +298,13 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    fn check_count(&mut self, written: &[&Block], kind: &str, nested: &NestedBlock, header: NodeId) {
+    fn check_count(
+        &mut self,
+        written: &[&Block],
+        kind: &str,
+        nested: &NestedBlock,
+        header: NodeId,
+    ) {
         if written.iter().any(|block| block.dynamic.is_some()) {
             return;
         }
@@ -244,11 +312,19 @@ impl BodyInfer<'_, '_> {
         let single = matches!(nested.nesting, Nesting::Single | Nesting::Group);
         if single && count > 1 {
             let detail = format!("Only one block of type \"{kind}\" is allowed.");
-            self.error(written[1].node, "duplicate-block", &format!("Duplicate {kind} block"), detail);
+            self.error(
+                written[1].node,
+                "duplicate-block",
+                &format!("Duplicate {kind} block"),
+                detail,
+            );
         } else if nested.min_items > count {
             let plural = if nested.min_items == 1 { "is" } else { "are" };
             let (summary, detail) = match single {
-                true => (format!("Missing {kind} block"), format!("A block of type \"{kind}\" is required here.")),
+                true => (
+                    format!("Missing {kind} block"),
+                    format!("A block of type \"{kind}\" is required here."),
+                ),
                 false => (
                     format!("Insufficient {kind} blocks"),
                     format!("At least {} \"{kind}\" blocks {plural} required.", nested.min_items),
@@ -257,7 +333,12 @@ impl BodyInfer<'_, '_> {
             self.error(header, "insufficient-blocks", &summary, detail);
         } else if !single && nested.max_items > 0 && count > nested.max_items {
             let detail = format!("No more than {} \"{kind}\" blocks are allowed", nested.max_items);
-            self.error(written[nested.max_items as usize].node, "too-many-blocks", &format!("Too many {kind} blocks"), detail);
+            self.error(
+                written[nested.max_items as usize].node,
+                "too-many-blocks",
+                &format!("Too many {kind} blocks"),
+                detail,
+            );
         }
     }
 
@@ -269,8 +350,13 @@ impl BodyInfer<'_, '_> {
             self.infer.expr(attr.value);
             let mut detail = format!("An argument named \"{}\" is not expected here.", attr.name);
             if schema.blocks().contains_key(&attr.name) {
-                detail.push_str(&format!(" Did you mean to define a block of type \"{}\"?", attr.name));
-            } else if let Some(close) = suggest::closest(&attr.name, schema.attributes().keys().map(|name| &**name)) {
+                detail.push_str(&format!(
+                    " Did you mean to define a block of type \"{}\"?",
+                    attr.name
+                ));
+            } else if let Some(close) =
+                suggest::closest(&attr.name, schema.attributes().keys().map(|name| &**name))
+            {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
             self.error(attr.node, "unsupported-argument", "Unsupported argument", detail);
@@ -285,7 +371,9 @@ impl BodyInfer<'_, '_> {
                     " Did you mean to define argument \"{}\"? If so, use the equals sign to assign it a value.",
                     block.kind
                 ));
-            } else if let Some(close) = suggest::closest(&block.kind, schema.blocks().keys().map(|name| &**name)) {
+            } else if let Some(close) =
+                suggest::closest(&block.kind, schema.blocks().keys().map(|name| &**name))
+            {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
             self.error(block.node, "unsupported-block", "Unsupported block type", detail);
@@ -299,7 +387,12 @@ impl BodyInfer<'_, '_> {
             if self.persistence == Persistence::Stored {
                 let certainty = value.deep_marks().ephemeral;
                 if certainty > Tri::No {
-                    self.misuse(attr.value.into(), &value, certainty, &join(&block.kind, &attr.name));
+                    self.misuse(
+                        attr.value.into(),
+                        &value,
+                        certainty,
+                        &join(&block.kind, &attr.name),
+                    );
                 }
             }
         }
@@ -308,7 +401,13 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    fn error(&mut self, at: impl Into<At>, id: &'static str, summary: &str, detail: impl Into<String>) {
+    fn error(
+        &mut self,
+        at: impl Into<At>,
+        id: &'static str,
+        summary: &str,
+        detail: impl Into<String>,
+    ) {
         self.infer.problems.push(ItemProblem::error(at.into(), id, summary, detail));
     }
 }
@@ -331,7 +430,9 @@ fn join(path: &str, name: &str) -> String {
 /// Whether users may write blocks for the attribute.
 fn is_block_like(attribute: &Attribute) -> bool {
     match &attribute.ty {
-        AttributeType::Type(Type::List(element) | Type::Set(element)) => matches!(**element, Type::Object(_)),
+        AttributeType::Type(Type::List(element) | Type::Set(element)) => {
+            matches!(**element, Type::Object(_))
+        }
         _ => false,
     }
 }
@@ -345,13 +446,20 @@ fn read_back(attribute: &Attribute, written: Option<Abstract>) -> Abstract {
     } else {
         let marks = written.map(|it| (it.marks, it.inner_marks())).unwrap_or_default();
         let (top, inner) = (without_ephemeral(marks.0), without_ephemeral(marks.1));
-        Abstract { inside: Inside::Opaque(inner.weakened()), ..Abstract::of_type(ty) }.with_marks(&top)
+        Abstract { inside: Inside::Opaque(inner.weakened()), ..Abstract::of_type(ty) }
+            .with_marks(&top)
     };
     if attribute.sensitive {
         value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
     }
-    if let Some(nested) = attribute.nested().filter(|it| it.nesting() == provider::ObjectNesting::Single) {
-        let parts = nested.attributes().iter().map(|(name, part)| (name.clone(), read_back(part, None))).collect();
+    if let Some(nested) =
+        attribute.nested().filter(|it| it.nesting() == provider::ObjectNesting::Single)
+    {
+        let parts = nested
+            .attributes()
+            .iter()
+            .map(|(name, part)| (name.clone(), read_back(part, None)))
+            .collect();
         value.inside = Inside::attrs(parts);
     }
     value
@@ -369,18 +477,27 @@ fn arrange(nested: &NestedBlock, elements: Vec<(Option<Str>, Abstract)>, known: 
             Some((_, element)) => element,
             None => Abstract::of_type(ty.clone()),
         },
-        _ if !known => match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
-            Some(element) => Abstract::each(ty.clone(), element),
-            None => Abstract::of_type(ty.clone()),
-        },
-        Nesting::List => Abstract::tuple(elements.into_iter().map(|(_, element)| element).collect()),
-        Nesting::Set => match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
-            Some(element) => Abstract::each(ty.clone(), element),
-            None => Abstract::of_type(ty.clone()),
-        },
-        Nesting::Map => {
-            Abstract::object(elements.into_iter().map(|(label, element)| (label.unwrap_or_default(), element)).collect())
+        _ if !known => {
+            match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
+                Some(element) => Abstract::each(ty.clone(), element),
+                None => Abstract::of_type(ty.clone()),
+            }
         }
+        Nesting::List => {
+            Abstract::tuple(elements.into_iter().map(|(_, element)| element).collect())
+        }
+        Nesting::Set => {
+            match elements.into_iter().map(|(_, element)| element).reduce(|a, b| a.either(&b)) {
+                Some(element) => Abstract::each(ty.clone(), element),
+                None => Abstract::of_type(ty.clone()),
+            }
+        }
+        Nesting::Map => Abstract::object(
+            elements
+                .into_iter()
+                .map(|(label, element)| (label.unwrap_or_default(), element))
+                .collect(),
+        ),
     };
     Abstract { ty, constant: None, ..value }
 }
@@ -399,7 +516,9 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
                     ("key".into(), Abstract::any()),
                     ("value".into(), instance(&for_each)),
                 ]));
-                infer.with_symbol(dynamic.iterator, iterator, |infer| without_schema(infer, &block.body));
+                infer.with_symbol(dynamic.iterator, iterator, |infer| {
+                    without_schema(infer, &block.body)
+                });
             }
             None => without_schema(infer, &block.body),
         }
@@ -408,5 +527,8 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
 
 /// Whether a constant is a string with something in it.
 pub(super) fn is_nonempty_text(value: &Abstract) -> bool {
-    value.constant.as_ref().is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
+    value
+        .constant
+        .as_ref()
+        .is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
 }

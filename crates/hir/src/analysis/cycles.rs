@@ -43,7 +43,9 @@ impl Node {
     fn name(self, db: &dyn Db) -> String {
         let declared = item(db, self.key());
         match (self, declared.kind.as_module_call()) {
-            (Node::Input(_, index), Some(call)) => format!("module.{}.var.{}", call.name, call.inputs[index as usize].name),
+            (Node::Input(_, index), Some(call)) => {
+                format!("module.{}.var.{}", call.name, call.inputs[index as usize].name)
+            }
             _ => address_of(declared),
         }
     }
@@ -61,8 +63,10 @@ struct Graph {
 impl Graph {
     fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
         let mentions = Mentions { db, workspace, directory, scope: module_scope(db, directory) };
-        let nodes: Vec<Node> = module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
-        let index: FxHashMap<Node, usize> = nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
+        let nodes: Vec<Node> =
+            module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
+        let index: FxHashMap<Node, usize> =
+            nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
         let mut edges = vec![Vec::new(); nodes.len()];
         for key in module_items(db, directory) {
             for (node, (target, expr)) in mentions.of_item(key) {
@@ -85,7 +89,8 @@ pub(super) fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory
     let graph = Graph::of(db, workspace, directory);
     let mut result = Dependencies::default();
     for component in components(&graph.edges) {
-        let is_cycle = component.len() > 1 || graph.edges[component[0]].iter().any(|(target, _)| *target == component[0]);
+        let is_cycle = component.len() > 1
+            || graph.edges[component[0]].iter().any(|(target, _)| *target == component[0]);
         if is_cycle {
             report_cycle(db, &graph, &component, &mut result.cycles);
         }
@@ -109,22 +114,34 @@ impl Mentions<'_> {
     /// Every edge of an item and, if it is a module call, of its arguments.
     fn of_item(&self, key: ItemKey) -> Vec<(Node, Edge)> {
         let item = item(self.db, key);
-        let inputs = item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
+        let inputs =
+            item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
         let mut edges = Vec::new();
         for reference in &item.refs {
             // A provisioner runs when its resource exists.
-            let runs_later = matches!(reference.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner);
+            let runs_later = matches!(
+                reference.place,
+                RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner
+            );
             if runs_later || is_itself(item, &reference.target) {
                 continue;
             }
-            let node = inputs.get(&reference.expr).map_or(Node::Item(key), |&index| Node::Input(key, index));
-            edges.extend(self.targets(&reference.target).into_iter().map(|target| (node, (target, reference.expr))));
+            let node = inputs
+                .get(&reference.expr)
+                .map_or(Node::Item(key), |&index| Node::Input(key, index));
+            edges.extend(
+                self.targets(&reference.target)
+                    .into_iter()
+                    .map(|target| (node, (target, reference.expr))),
+            );
         }
         edges
     }
 
     fn targets(&self, target: &RefTarget) -> Vec<Node> {
-        let find = |name: ItemName| self.scope.names.get(&name).map(|&key| Node::Item(key)).into_iter().collect();
+        let find = |name: ItemName| {
+            self.scope.names.get(&name).map(|&key| Node::Item(key)).into_iter().collect()
+        };
         match target {
             RefTarget::Variable(name) => find(ItemName::Variable(name.clone())),
             RefTarget::Local(name) => find(ItemName::Local(name.clone())),
@@ -137,15 +154,22 @@ impl Mentions<'_> {
 
     /// The call, and those of its arguments that the output needs.
     fn module(&self, name: &Str, output: Option<&Str>) -> Vec<Node> {
-        let Some(&key) = self.scope.names.get(&ItemName::Module(name.clone())) else { return Vec::new() };
+        let Some(&key) = self.scope.names.get(&ItemName::Module(name.clone())) else {
+            return Vec::new();
+        };
         let Some(call) = item(self.db, key).kind.as_module_call() else { return Vec::new() };
         let child = called_directory(self.db, self.workspace, self.directory, call);
         let needed = match (output, child) {
-            (Some(output), Some(child)) => output_inputs(self.db, self.workspace, child).get(output),
+            (Some(output), Some(child)) => {
+                output_inputs(self.db, self.workspace, child).get(output)
+            }
             _ => None,
         };
         let is_needed = |input: &Attr| needed.is_none_or(|needed| needed.contains(&input.name));
-        let inputs = (0u32..).zip(&call.inputs).filter(|(_, input)| is_needed(input)).map(|(index, _)| Node::Input(key, index));
+        let inputs = (0u32..)
+            .zip(&call.inputs)
+            .filter(|(_, input)| is_needed(input))
+            .map(|(index, _)| Node::Input(key, index));
         std::iter::once(Node::Item(key)).chain(inputs).collect()
     }
 }
@@ -172,7 +196,11 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
 ///
 /// **Stability:** an edit of the module that keeps who mentions whom leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
-pub fn output_inputs(db: &dyn Db, workspace: Workspace, directory: Directory) -> BTreeMap<Str, BTreeSet<Str>> {
+pub fn output_inputs(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+) -> BTreeMap<Str, BTreeSet<Str>> {
     let graph = Graph::of(db, workspace, directory);
     let mut result = BTreeMap::new();
     for (start, node) in graph.nodes.iter().enumerate() {
@@ -229,7 +257,10 @@ fn components(edges: &[Vec<(usize, ExprId)>]) -> Vec<Vec<usize>> {
                 }
                 None => {
                     if low[node] == number[node] {
-                        let from = stack.iter().rposition(|&it| it == node).expect("a root is on the stack");
+                        let from = stack
+                            .iter()
+                            .rposition(|&it| it == node)
+                            .expect("a root is on the stack");
                         let component = stack.split_off(from);
                         component.iter().for_each(|&member| on_stack[member] = false);
                         result.push(component);
@@ -244,7 +275,12 @@ fn components(edges: &[Vec<(usize, ExprId)>]) -> Vec<Vec<usize>> {
     result
 }
 
-fn report_cycle(db: &dyn Db, graph: &Graph, component: &[usize], problems: &mut Vec<LocatedProblem>) {
+fn report_cycle(
+    db: &dyn Db,
+    graph: &Graph,
+    component: &[usize],
+    problems: &mut Vec<LocatedProblem>,
+) {
     let names: Vec<String> = component.iter().map(|&member| graph.nodes[member].name(db)).collect();
     for (position, &member) in component.iter().enumerate() {
         let inside = graph.edges[member].iter().find(|(target, _)| component.contains(target));
@@ -258,17 +294,30 @@ fn report_cycle(db: &dyn Db, graph: &Graph, component: &[usize], problems: &mut 
                 "Self-referential block",
                 format!("Configuration for {name} may not refer to itself."),
             ),
-            1 => ItemProblem::error(expr.into(), "cycle", "Self-reference", format!("{name} may not refer to itself.")),
+            1 => ItemProblem::error(
+                expr.into(),
+                "cycle",
+                "Self-reference",
+                format!("{name} may not refer to itself."),
+            ),
             _ => {
                 let mut problem = ItemProblem::error(
                     expr.into(),
                     "cycle",
                     format!("Cycle: {}", sorted(&names).join(", ")),
-                    format!("{name} depends on itself through the others. Remove one of the references."),
+                    format!(
+                        "{name} depends on itself through the others. Remove one of the references."
+                    ),
                 );
-                for (&other, name) in component.iter().zip(&names).filter(|(other, _)| **other != member) {
+                for (&other, name) in
+                    component.iter().zip(&names).filter(|(other, _)| **other != member)
+                {
                     let key = graph.nodes[other].key();
-                    problem.related.push((key, item(db, key).header.into(), format!("{name} is part of the cycle")));
+                    problem.related.push((
+                        key,
+                        item(db, key).header.into(),
+                        format!("{name} is part of the cycle"),
+                    ));
                 }
                 problem
             }

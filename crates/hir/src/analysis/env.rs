@@ -38,7 +38,12 @@ pub(crate) struct ItemEnv<'db> {
 }
 
 impl<'db> ItemEnv<'db> {
-    pub(crate) fn new(db: &'db dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> ItemEnv<'db> {
+    pub(crate) fn new(
+        db: &'db dyn Db,
+        workspace: Workspace,
+        directory: Directory,
+        key: ItemKey,
+    ) -> ItemEnv<'db> {
         ItemEnv {
             db,
             workspace,
@@ -95,7 +100,8 @@ impl<'db> ItemEnv<'db> {
             Some(close) => format!("Did you mean \"{close}\"?"),
             None => format!("This variable can be declared with a variable \"{name}\" {{}} block."),
         };
-        let detail = format!("An input variable with the name \"{name}\" has not been declared. {hint}");
+        let detail =
+            format!("An input variable with the name \"{name}\" has not been declared. {hint}");
         problems.push(undeclared(at, "Reference to undeclared input variable", detail));
         Abstract::any()
     }
@@ -115,18 +121,31 @@ impl<'db> ItemEnv<'db> {
         Abstract::any()
     }
 
-    fn resource(&self, resource: &addr::Resource, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
+    fn resource(
+        &self,
+        resource: &addr::Resource,
+        at: ExprId,
+        problems: &mut Vec<ItemProblem>,
+    ) -> Abstract {
         if let Some(key) = self.find(&ItemName::Resource(resource.clone())) {
             // A provisioner may name its own resource: it runs when that exists.
             if key == self.key
                 && let Some(object) = &*self.self_object.borrow()
             {
                 let repeated = self.each.is_some() || self.counted;
-                return if repeated { Abstract::each(Type::Dynamic, object.clone()) } else { object.clone() };
+                return if repeated {
+                    Abstract::each(Type::Dynamic, object.clone())
+                } else {
+                    object.clone()
+                };
             }
             return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
         }
-        problems.push(undeclared(at, "Reference to undeclared resource", self.undeclared_resource(resource)));
+        problems.push(undeclared(
+            at,
+            "Reference to undeclared resource",
+            self.undeclared_resource(resource),
+        ));
         Abstract::any()
     }
 
@@ -135,27 +154,46 @@ impl<'db> ItemEnv<'db> {
         let place = self.module_name();
         let mut detail = match resource.mode {
             ResourceMode::Managed => {
-                format!("A managed resource \"{}\" \"{}\" has not been declared in {place}.", resource.type_name, resource.name)
+                format!(
+                    "A managed resource \"{}\" \"{}\" has not been declared in {place}.",
+                    resource.type_name, resource.name
+                )
             }
             ResourceMode::Data => {
-                format!("A data resource \"{}\" \"{}\" has not been declared in {place}.", resource.type_name, resource.name)
+                format!(
+                    "A data resource \"{}\" \"{}\" has not been declared in {place}.",
+                    resource.type_name, resource.name
+                )
             }
             ResourceMode::Ephemeral => {
-                format!("There is no ephemeral resource \"{}\" \"{}\" definition in {place}.", resource.type_name, resource.name)
+                format!(
+                    "There is no ephemeral resource \"{}\" \"{}\" definition in {place}.",
+                    resource.type_name, resource.name
+                )
             }
         };
         let scope = module_scope(self.db, self.directory);
-        let other_mode = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral].into_iter().find_map(|mode| {
-            let other = addr::Resource::new(mode, resource.type_name.clone(), resource.name.clone());
-            scope.names.contains_key(&ItemName::Resource(other.clone())).then_some((mode, other))
-        });
+        let other_mode = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral]
+            .into_iter()
+            .find_map(|mode| {
+                let other =
+                    addr::Resource::new(mode, resource.type_name.clone(), resource.name.clone());
+                scope
+                    .names
+                    .contains_key(&ItemName::Resource(other.clone()))
+                    .then_some((mode, other))
+            });
         if let Some((mode, other)) = other_mode {
             let noun = if mode == ResourceMode::Data { "data resource" } else { mode.noun() };
             detail.push_str(&format!("\n\nDid you mean the {noun} {other}?"));
             return detail;
         }
         let same_type = scope.names.keys().filter_map(|name| match name {
-            ItemName::Resource(it) if it.mode == resource.mode && it.type_name == resource.type_name => Some(&*it.name),
+            ItemName::Resource(it)
+                if it.mode == resource.mode && it.type_name == resource.type_name =>
+            {
+                Some(&*it.name)
+            }
             _ => None,
         });
         // `locl.x` reads as a resource of type `locl`.
@@ -174,7 +212,9 @@ impl<'db> ItemEnv<'db> {
 
     fn module(&self, call: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         match self.find(&ItemName::Module(call.clone())) {
-            Some(key) => self.used(at, || format!("module.{call} is ephemeral"), self.value_of(key)),
+            Some(key) => {
+                self.used(at, || format!("module.{call} is ephemeral"), self.value_of(key))
+            }
             None => {
                 self.undeclared_module(call, at, problems);
                 Abstract::any()
@@ -189,12 +229,17 @@ impl<'db> ItemEnv<'db> {
         });
         let close = suggest::closest(call, names.iter().map(|name| &**name));
         let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
-        let detail = format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
+        let detail =
+            format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
         problems.push(undeclared(at, "Reference to undeclared module", detail));
     }
 
     fn names(&self, pick: impl Fn(&ItemName) -> Option<&Str>) -> Vec<Str> {
-        module_scope(self.db, self.directory).names.keys().filter_map(|name| pick(name).cloned()).collect()
+        module_scope(self.db, self.directory)
+            .names
+            .keys()
+            .filter_map(|name| pick(name).cloned())
+            .collect()
     }
 
     fn each(&self, value: bool, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
@@ -265,12 +310,22 @@ impl InferEnv for ItemEnv<'_> {
             }
             Ref::Applying => {
                 let value = Abstract::of_type(Type::Bool).with_mark(MarkKind::Ephemeral, Tri::Yes);
-                self.used(at, || "whether the apply command is running is an ephemeral value".to_owned(), value)
+                self.used(
+                    at,
+                    || "whether the apply command is running is an ephemeral value".to_owned(),
+                    value,
+                )
             }
         }
     }
 
-    fn module_output(&self, call: &str, output: &str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Option<Abstract> {
+    fn module_output(
+        &self,
+        call: &str,
+        output: &str,
+        at: ExprId,
+        problems: &mut Vec<ItemProblem>,
+    ) -> Option<Abstract> {
         let key = self.find(&ItemName::Module(call.into()))?;
         let declared = item(self.db, key).kind.as_module_call()?;
         let child = called_directory(self.db, self.workspace, self.directory, declared);
@@ -284,9 +339,16 @@ impl InferEnv for ItemEnv<'_> {
             ItemName::Output(name) => Some(&**name),
             _ => None,
         });
-        let hint = suggest::closest(output, names).map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint = suggest::closest(output, names)
+            .map(|close| format!(" Did you mean \"{close}\"?"))
+            .unwrap_or_default();
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
-        problems.push(ItemProblem::error(at.into(), "unsupported-attribute", "Unsupported attribute", detail));
+        problems.push(ItemProblem::error(
+            at.into(),
+            "unsupported-attribute",
+            "Unsupported attribute",
+            detail,
+        ));
         Some(Abstract::any())
     }
 
@@ -307,13 +369,20 @@ impl InferEnv for ItemEnv<'_> {
         };
         let required = required_providers(self.db, self.directory);
         if !required.declared.contains_key(local) {
-            return Err(format!("There is no provider \"{local}\" in this module's required_providers, which its functions need."));
+            return Err(format!(
+                "There is no provider \"{local}\" in this module's required_providers, which its functions need."
+            ));
         }
         let source = required.source(local);
-        let Some(input) = self.workspace.providers(self.db).get(&source) else { return Ok(Type::Dynamic) };
+        let Some(input) = self.workspace.providers(self.db).get(&source) else {
+            return Ok(Type::Dynamic);
+        };
         match input.schemas(self.db).0.functions.get(function) {
             Some(signature) => Ok(signature.returns.clone()),
-            None => Err(format!("The provider {} has no function \"{function}\".", source.for_display())),
+            None => Err(format!(
+                "The provider {} has no function \"{function}\".",
+                source.for_display()
+            )),
         }
     }
 

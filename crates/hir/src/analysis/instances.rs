@@ -53,7 +53,12 @@ pub(crate) fn keys_of(db: &dyn Db, block: Block, index: u32) -> Keys {
 
 /// Reports references to instances that lack a key, or have one too many. What else was said of such a reference is
 /// dropped from `problems`.
-pub(super) fn check_keys(db: &dyn Db, directory: Directory, item: &Item, problems: &mut Vec<ItemProblem>) {
+pub(super) fn check_keys(
+    db: &dyn Db,
+    directory: Directory,
+    item: &Item,
+    problems: &mut Vec<ItemProblem>,
+) {
     for (id, expr) in item.exprs.iter() {
         let found = match expr {
             Expr::GetAttr { base, name } => missing_key(db, directory, &item.exprs[*base], name),
@@ -97,8 +102,16 @@ fn missing_key(db: &dyn Db, directory: Directory, base: &Expr, attribute: &Str) 
     }
 }
 
-fn unexpected_key(db: &dyn Db, directory: Directory, exprs: &Exprs, base: crate::ExprId, key: crate::ExprId) -> Found {
-    let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else { return None };
+fn unexpected_key(
+    db: &dyn Db,
+    directory: Directory,
+    exprs: &Exprs,
+    base: crate::ExprId,
+    key: crate::ExprId,
+) -> Found {
+    let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else {
+        return None;
+    };
     if keys(db, directory, &exprs[base])?.are_needed() {
         return None;
     }
@@ -145,12 +158,15 @@ fn strengthened(joined: &Abstract, elements: &[&Abstract]) -> Abstract {
     let inside = match &joined.inside {
         Inside::Attrs(parts) => {
             let part = |(name, part): (&Str, &Abstract)| {
-                let same: Vec<Abstract> = elements.iter().filter_map(|element| element.attr(name)).collect();
+                let same: Vec<Abstract> =
+                    elements.iter().filter_map(|element| element.attr(name)).collect();
                 (name.clone(), strengthened(part, &same.iter().collect::<Vec<_>>()))
             };
             Inside::attrs(parts.iter().map(part).collect())
         }
-        Inside::Opaque(marks) => Inside::Opaque(elements.iter().fold(*marks, |all, it| all.union(&it.inner_marks()))),
+        Inside::Opaque(marks) => {
+            Inside::Opaque(elements.iter().fold(*marks, |all, it| all.union(&it.inner_marks())))
+        }
         other => other.clone(),
     };
     Abstract { marks, inside, ..joined.clone() }

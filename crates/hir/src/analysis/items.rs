@@ -29,7 +29,12 @@ use crate::{
 };
 
 /// Infers one item.
-pub(super) fn infer_item(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> Inference {
+pub(super) fn infer_item(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    key: ItemKey,
+) -> Inference {
     let inference = infer_kind(db, workspace, directory, key);
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(db, directory, item(db, key), &mut problems);
@@ -106,7 +111,12 @@ fn provider_instances(infer: &mut Infer<'_>, config: &ProviderConfig, for_each: 
         "Ephemeral values, or values derived from ephemeral values, cannot be used as provider.{}{alias}.for_each.",
         config.local_name
     );
-    let problem = ItemProblem::error(for_each.into(), "ephemeral-static-value", "Ephemeral value not allowed", detail);
+    let problem = ItemProblem::error(
+        for_each.into(),
+        "ephemeral-static-value",
+        "Ephemeral value not allowed",
+        detail,
+    );
     infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
 }
 
@@ -151,7 +161,8 @@ fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
     let (summary, detail) = match name {
         "enabled" => (
             "Invalid enabled argument".to_owned(),
-            "The given \"enabled\" argument value is unsuitable: the given value is ephemeral.".to_owned(),
+            "The given \"enabled\" argument value is unsuitable: the given value is ephemeral."
+                .to_owned(),
         ),
         _ => (
             format!("Invalid {name} argument"),
@@ -177,12 +188,18 @@ fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
         }
         _ => "The given \"enabled\" argument value is unsuitable: the given value is sensitive.",
     };
-    infer.problems.push(ItemProblem::error(expr.into(), "sensitive-repetition", format!("Invalid {name} argument"), detail));
+    infer.problems.push(ItemProblem::error(
+        expr.into(),
+        "sensitive-repetition",
+        format!("Invalid {name} argument"),
+        detail,
+    ));
 }
 
 fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
     let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
-    let unsuitable = |problem: &str| format!("The given \"{name}\" argument value is unsuitable: {problem}.");
+    let unsuitable =
+        |problem: &str| format!("The given \"{name}\" argument value is unsuitable: {problem}.");
     let found = match name {
         _ if is_null => Some(unsuitable("the given value is null")),
         "count" => match converted(value, &Type::Number) {
@@ -197,13 +214,23 @@ fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value:
         _ => for_each_problem(&value.ty).map(|problem| unsuitable(&problem)),
     };
     if let Some(detail) = found {
-        infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", format!("Invalid {name} argument"), detail));
+        infer.problems.push(ItemProblem::error(
+            expr.into(),
+            "invalid-repetition-value",
+            format!("Invalid {name} argument"),
+            detail,
+        ));
     }
 }
 
 fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
     let detail = format!("Invalid expression value: {problem}.");
-    infer.problems.push(ItemProblem::error(expr.into(), "invalid-repetition-value", "Incorrect value type", detail));
+    infer.problems.push(ItemProblem::error(
+        expr.into(),
+        "invalid-repetition-value",
+        "Incorrect value type",
+        detail,
+    ));
 }
 
 /// The constant as a value of a type, where there is a constant.
@@ -212,7 +239,9 @@ fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
 /// Why it can be none, or why nothing of its type can.
 fn converted(value: &Abstract, wanted: &Type) -> Result<Option<Value>, String> {
     match &value.constant {
-        Some(constant) => convert::convert(&constant.0, wanted).map(Some).map_err(|error| error.to_string()),
+        Some(constant) => {
+            convert::convert(&constant.0, wanted).map(Some).map_err(|error| error.to_string())
+        }
         None if value.ty == Type::Dynamic || convert::can_convert(&value.ty, wanted) => Ok(None),
         None => Err(convert::mismatch(&value.ty, wanted)),
     }
@@ -238,7 +267,11 @@ fn for_each_problem(ty: &Type) -> Option<String> {
 }
 
 /// Sets up `each` and `count` for an item, and checks their argument.
-pub(super) fn with_repetition(item: &Item, repeated: Repetition, env: &mut ItemEnv<'_>) -> Vec<ItemProblem> {
+pub(super) fn with_repetition(
+    item: &Item,
+    repeated: Repetition,
+    env: &mut ItemEnv<'_>,
+) -> Vec<ItemProblem> {
     env.in_repetition.set(true);
     let mut infer = Infer::new(&item.exprs, env);
     let value = repetition(&mut infer, repeated);
@@ -257,9 +290,15 @@ pub(super) fn with_repetition(item: &Item, repeated: Repetition, env: &mut ItemE
 pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends_on: &[DependsOn]) {
     for entry in depends_on {
         let exists = match &entry.target {
-            RefTarget::Variable(name) => super::declares(env.db, env.directory, &ItemName::Variable(name.clone())),
-            RefTarget::Local(name) => super::declares(env.db, env.directory, &ItemName::Local(name.clone())),
-            RefTarget::Resource(resource) => super::declares(env.db, env.directory, &ItemName::Resource(resource.clone())),
+            RefTarget::Variable(name) => {
+                super::declares(env.db, env.directory, &ItemName::Variable(name.clone()))
+            }
+            RefTarget::Local(name) => {
+                super::declares(env.db, env.directory, &ItemName::Local(name.clone()))
+            }
+            RefTarget::Resource(resource) => {
+                super::declares(env.db, env.directory, &ItemName::Resource(resource.clone()))
+            }
             RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
                 super::declares(env.db, env.directory, &ItemName::Module(call.clone()))
             }
@@ -275,20 +314,29 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
         };
         if !exists {
             let (summary, detail) = match &entry.target {
-                RefTarget::Resource(resource) => ("Reference to undeclared resource", env.undeclared_resource(resource)),
-                RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
-                    ("Reference to undeclared module", format!("No module call named \"{call}\" is declared here."))
+                RefTarget::Resource(resource) => {
+                    ("Reference to undeclared resource", env.undeclared_resource(resource))
                 }
+                RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => (
+                    "Reference to undeclared module",
+                    format!("No module call named \"{call}\" is declared here."),
+                ),
                 RefTarget::Variable(name) => (
                     "Reference to undeclared input variable",
                     format!("An input variable with the name \"{name}\" has not been declared."),
                 ),
-                RefTarget::Local(name) => {
-                    ("Reference to undeclared local value", format!("A local value with the name \"{name}\" has not been declared."))
-                }
+                RefTarget::Local(name) => (
+                    "Reference to undeclared local value",
+                    format!("A local value with the name \"{name}\" has not been declared."),
+                ),
                 RefTarget::Ambient(_) => continue,
             };
-            infer.problems.push(ItemProblem::error(entry.node.into(), "undeclared-reference", summary, detail));
+            infer.problems.push(ItemProblem::error(
+                entry.node.into(),
+                "undeclared-reference",
+                summary,
+                detail,
+            ));
         }
     }
 }
@@ -304,19 +352,31 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
     let (summary, detail) = match &declared.kind {
         ItemKind::Variable(it) => (
             "Duplicate variable declaration".to_owned(),
-            format!("A variable named \"{}\" was already declared. Variable names must be unique within a module.", it.name),
+            format!(
+                "A variable named \"{}\" was already declared. Variable names must be unique within a module.",
+                it.name
+            ),
         ),
         ItemKind::Local(it) => (
             "Duplicate local value definition".to_owned(),
-            format!("A local value named \"{}\" was already defined. Local value names must be unique within a module.", it.name),
+            format!(
+                "A local value named \"{}\" was already defined. Local value names must be unique within a module.",
+                it.name
+            ),
         ),
         ItemKind::Output(it) => (
             "Duplicate output definition".to_owned(),
-            format!("An output named \"{}\" was already defined. Output names must be unique within a module.", it.name),
+            format!(
+                "An output named \"{}\" was already defined. Output names must be unique within a module.",
+                it.name
+            ),
         ),
         ItemKind::ModuleCall(it) => (
             "Duplicate module call".to_owned(),
-            format!("A module call named \"{}\" was already defined. Module calls must have unique names within a module.", it.name),
+            format!(
+                "A module call named \"{}\" was already defined. Module calls must have unique names within a module.",
+                it.name
+            ),
         ),
         ItemKind::Resource(it) => {
             let (type_name, name) = (&it.resource.type_name, &it.resource.name);
@@ -327,16 +387,25 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
             };
             (
                 format!("Duplicate {kind} \"{type_name}\" configuration"),
-                format!("A {type_name} {noun} named \"{name}\" was already declared. Resource names must be unique per type in each module."),
+                format!(
+                    "A {type_name} {noun} named \"{name}\" was already declared. Resource names must be unique per type in each module."
+                ),
             )
         }
         ItemKind::Provider(it) => (
             "Duplicate provider configuration".to_owned(),
-            format!("A configuration of provider \"{}\" under this name was already given. Use \"alias\" for a second one.", it.local_name),
+            format!(
+                "A configuration of provider \"{}\" under this name was already given. Use \"alias\" for a second one.",
+                it.local_name
+            ),
         ),
-        _ => ("Duplicate declaration".to_owned(), "This name was already declared in this module.".to_owned()),
+        _ => (
+            "Duplicate declaration".to_owned(),
+            "This name was already declared in this module.".to_owned(),
+        ),
     };
-    let mut problem = ItemProblem::error(declared.header.into(), "duplicate-declaration", summary, detail);
+    let mut problem =
+        ItemProblem::error(declared.header.into(), "duplicate-declaration", summary, detail);
     problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
     problem
 }

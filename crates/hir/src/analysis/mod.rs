@@ -45,22 +45,48 @@ pub struct Inference {
 ///
 /// **Stability:** depends on the item, on the values of what it mentions and on the schemas it uses; not on ranges.
 #[salsa::tracked(returns(ref), cycle_result = inference_in_cycle)]
-pub fn item_inference(db: &dyn Db, workspace: Workspace, directory: Directory, block: Block, index: u32) -> Inference {
+pub fn item_inference(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+) -> Inference {
     items::infer_item(db, workspace, directory, ItemKey { block, index })
 }
 
 /// What a reference to an item means: the part of its inference that others see.
 #[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
-pub fn item_value(db: &dyn Db, workspace: Workspace, directory: Directory, block: Block, index: u32) -> Abstract {
+pub fn item_value(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+) -> Abstract {
     item_inference(db, workspace, directory, block, index).value.clone()
 }
 
 /// Nothing is known of an item that depends on itself; the cycle is reported by [`module_problems`].
-fn inference_in_cycle(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory, _: Block, _: u32) -> Inference {
+fn inference_in_cycle(
+    _: &dyn Db,
+    _: salsa::Id,
+    _: Workspace,
+    _: Directory,
+    _: Block,
+    _: u32,
+) -> Inference {
     Inference { value: Abstract::any(), problems: Box::default() }
 }
 
-fn value_in_cycle(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory, _: Block, _: u32) -> Abstract {
+fn value_in_cycle(
+    _: &dyn Db,
+    _: salsa::Id,
+    _: Workspace,
+    _: Directory,
+    _: Block,
+    _: u32,
+) -> Abstract {
     Abstract::any()
 }
 
@@ -71,7 +97,11 @@ pub type LocatedProblem = (ItemKey, ItemProblem);
 /// found.
 ///
 /// Items are inferred in the order of their dependencies, so that a long chain of locals needs no deep recursion.
-pub fn module_problems(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<LocatedProblem> {
+pub fn module_problems(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+) -> Vec<LocatedProblem> {
     let graph = cycles::item_order(db, workspace, directory);
     for key in &graph.order {
         item_value(db, workspace, directory, key.block, key.index);

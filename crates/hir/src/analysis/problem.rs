@@ -29,7 +29,12 @@ pub struct ItemProblem {
 
 impl ItemProblem {
     /// An error.
-    pub fn error(at: At, id: &'static str, summary: impl Into<String>, detail: impl Into<String>) -> ItemProblem {
+    pub fn error(
+        at: At,
+        id: &'static str,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> ItemProblem {
         ItemProblem {
             at,
             id,

@@ -26,11 +26,19 @@ pub(super) struct BodyReader {
 impl BodyReader {
     pub(super) fn new(block: &ast::Block) -> BodyReader {
         let range = header_range(block);
-        let mut reader = BodyReader { attrs: vec![], blocks: vec![], known_attrs: vec![], known_blocks: vec![], range };
+        let mut reader = BodyReader {
+            attrs: vec![],
+            blocks: vec![],
+            known_attrs: vec![],
+            known_blocks: vec![],
+            range,
+        };
         for item in block.body().into_iter().flat_map(|body| body.items()) {
             match item {
                 // The first of two attributes of one name counts; the second was reported by the parser.
-                BodyItem::Attribute(attr) if reader.position(attr.name().as_deref()).is_none() => reader.attrs.push(attr),
+                BodyItem::Attribute(attr) if reader.position(attr.name().as_deref()).is_none() => {
+                    reader.attrs.push(attr)
+                }
                 BodyItem::Attribute(_) => {}
                 BodyItem::Block(block) => reader.blocks.push(block),
             }
@@ -57,7 +65,12 @@ impl BodyReader {
     }
 
     /// A block that may stand once. Further ones are reported.
-    pub(super) fn single_block(&mut self, ctx: &mut ItemCtx<'_>, kind: &'static str, inside: &str) -> Option<ast::Block> {
+    pub(super) fn single_block(
+        &mut self,
+        ctx: &mut ItemCtx<'_>,
+        kind: &'static str,
+        inside: &str,
+    ) -> Option<ast::Block> {
         let mut blocks = self.blocks(kind).into_iter();
         let first = blocks.next();
         for extra in blocks {
@@ -65,14 +78,20 @@ impl BodyReader {
                 "duplicate-block",
                 header_range(&extra),
                 format!("Duplicate {kind} block"),
-                format!("This {inside} already has a {kind} block. Only one is allowed; merge the two."),
+                format!(
+                    "This {inside} already has a {kind} block. Only one is allowed; merge the two."
+                ),
             ));
         }
         first
     }
 
     /// A required argument; its absence is reported at the block's header.
-    pub(super) fn required(&mut self, ctx: &mut ItemCtx<'_>, name: &'static str) -> Option<ast::Attribute> {
+    pub(super) fn required(
+        &mut self,
+        ctx: &mut ItemCtx<'_>,
+        name: &'static str,
+    ) -> Option<ast::Attribute> {
         let attr = self.attr(name);
         if attr.is_none() {
             ctx.problem(missing_argument(self.range, name));
@@ -84,11 +103,21 @@ impl BodyReader {
     pub(super) fn finish(self, ctx: &mut ItemCtx<'_>) {
         for attr in &self.attrs {
             let Some(name) = attr.name_token() else { continue };
-            ctx.problem(unsupported_argument(name.text_range(), name.text(), &self.known_attrs, &self.known_blocks));
+            ctx.problem(unsupported_argument(
+                name.text_range(),
+                name.text(),
+                &self.known_attrs,
+                &self.known_blocks,
+            ));
         }
         for block in &self.blocks {
             let Some(kind) = block.type_token() else { continue };
-            ctx.problem(unsupported_block(kind.text_range(), kind.text(), &self.known_attrs, &self.known_blocks));
+            ctx.problem(unsupported_block(
+                kind.text_range(),
+                kind.text(),
+                &self.known_attrs,
+                &self.known_blocks,
+            ));
         }
     }
 
@@ -211,7 +240,9 @@ fn dynamic_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
 
 fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[ExprId]> {
     match attr.and_then(|attr| attr.value()) {
-        Some(ast::Expr::Tuple(tuple)) => tuple.elements().map(|element| ctx.expr(&element)).collect(),
+        Some(ast::Expr::Tuple(tuple)) => {
+            tuple.elements().map(|element| ctx.expr(&element)).collect()
+        }
         Some(other) => {
             ctx.problem(Problem::error(
                 "invalid-dynamic-labels",
@@ -239,7 +270,11 @@ fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<
     name.map(Str::from)
 }
 
-fn dynamic_content(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::Block) -> Option<ast::Block> {
+fn dynamic_content(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    block: &ast::Block,
+) -> Option<ast::Block> {
     let mut contents = reader.blocks("content").into_iter();
     let first = contents.next();
     if first.is_none() {
@@ -304,7 +339,11 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     let node = ctx.node(range);
     // An expression stands for the reference in the static graph, so that cycles can be shown.
     let expr = ctx.alloc(crate::expr::Expr::Missing, range);
-    ctx.add_ref(crate::item::StaticRef { target: target.clone(), place: RefPlace::DependsOn, expr });
+    ctx.add_ref(crate::item::StaticRef {
+        target: target.clone(),
+        place: RefPlace::DependsOn,
+        expr,
+    });
     Some(DependsOn { target, node })
 }
 
@@ -355,7 +394,10 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
             "unsuitable-value-type",
             value.syntax().text_range(),
             "Unsuitable value type",
-            format!("Unsuitable value: \"{}\" must be a string without interpolation.", attr.name().unwrap_or_default()),
+            format!(
+                "Unsuitable value: \"{}\" must be a string without interpolation.",
+                attr.name().unwrap_or_default()
+            ),
         ));
     }
     result.map(Str::from)

@@ -13,7 +13,8 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     body::check_name(ctx, &label, "check block name");
     let mut reader = BodyReader::new(block);
-    let asserts: Box<[_]> = reader.blocks("assert").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    let asserts: Box<[_]> =
+        reader.blocks("assert").iter().filter_map(|block| body::condition(ctx, block)).collect();
     if asserts.is_empty() {
         ctx.problem(Problem::error(
             "zero-asserts",

@@ -1,15 +1,17 @@
 //! Expressions: from the syntax tree to the arena of an item.
 
 use syntax::{
-    AstNode, TextRange,
-    ast,
+    AstNode, TextRange, ast,
     template::{self, Part, Template},
 };
 use values::{Number, Str};
 
 use super::{ItemCtx, problem::Problem};
 use crate::{
-    expr::{BinaryOp, Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId, TemplatePart, UnaryOp},
+    expr::{
+        BinaryOp, Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId,
+        TemplatePart, UnaryOp,
+    },
     lower::reference,
 };
 
@@ -73,7 +75,9 @@ impl ItemCtx<'_> {
     fn traversal(&mut self, traversal: &ast::Traversal, range: TextRange) -> ExprId {
         let steps: Vec<ast::Step> = traversal.steps().collect();
         match traversal.base() {
-            Some(ast::Expr::Reference(root)) => reference::traversal(self, Some(&root), &steps, range),
+            Some(ast::Expr::Reference(root)) => {
+                reference::traversal(self, Some(&root), &steps, range)
+            }
             Some(base) => {
                 let start = base.syntax().text_range();
                 let base = self.expr(&base);
@@ -84,19 +88,28 @@ impl ItemCtx<'_> {
     }
 
     /// Applies traversal steps to a base that is already lowered; `start` is the base's range.
-    pub(super) fn steps(&mut self, mut base: ExprId, start: TextRange, steps: &[ast::Step]) -> ExprId {
+    pub(super) fn steps(
+        &mut self,
+        mut base: ExprId,
+        start: TextRange,
+        steps: &[ast::Step],
+    ) -> ExprId {
         for (index, step) in steps.iter().enumerate() {
             let range = start.cover(step.syntax().text_range());
             base = match step {
                 ast::Step::AttrStep(it) => match it.name() {
-                    Some(name) => self.alloc(Expr::GetAttr { base, name: Str::from(&*name) }, range),
+                    Some(name) => {
+                        self.alloc(Expr::GetAttr { base, name: Str::from(&*name) }, range)
+                    }
                     None => self.alloc(Expr::Missing, range),
                 },
                 ast::Step::LegacyIndexStep(it) => {
                     let key_range = it.syntax().text_range();
                     let number = it.number().and_then(|number| Number::parse(&number));
                     let key = match number {
-                        Some(number) => self.alloc(Expr::Literal(Literal::Number(number)), key_range),
+                        Some(number) => {
+                            self.alloc(Expr::Literal(Literal::Number(number)), key_range)
+                        }
                         None => self.alloc(Expr::Missing, key_range),
                     };
                     self.alloc(Expr::Index { base, key }, range)
@@ -105,15 +118,20 @@ impl ItemCtx<'_> {
                     let key = self.expr_opt(it.index(), it.syntax().text_range());
                     self.alloc(Expr::Index { base, key }, range)
                 }
-                ast::Step::SplatStep(_) => return self.splat(base, start, step, &steps[index + 1..]),
+                ast::Step::SplatStep(_) => {
+                    return self.splat(base, start, step, &steps[index + 1..]);
+                }
                 ast::Step::AttrSplatStep(_) => {
                     let rest = &steps[index + 1..];
                     let taken = rest
                         .iter()
-                        .take_while(|step| matches!(step, ast::Step::AttrStep(_) | ast::Step::LegacyIndexStep(_)))
+                        .take_while(|step| {
+                            matches!(step, ast::Step::AttrStep(_) | ast::Step::LegacyIndexStep(_))
+                        })
                         .count();
                     let splat = self.splat(base, start, step, &rest[..taken]);
-                    let start = start.cover(rest[..taken].last().unwrap_or(step).syntax().text_range());
+                    let start =
+                        start.cover(rest[..taken].last().unwrap_or(step).syntax().text_range());
                     return self.steps(splat, start, &rest[taken..]);
                 }
             };
@@ -122,7 +140,13 @@ impl ItemCtx<'_> {
     }
 
     /// `base[*]` with the steps that go into each element.
-    fn splat(&mut self, base: ExprId, start: TextRange, step: &ast::Step, inner: &[ast::Step]) -> ExprId {
+    fn splat(
+        &mut self,
+        base: ExprId,
+        start: TextRange,
+        step: &ast::Step,
+        inner: &[ast::Step],
+    ) -> ExprId {
         let here = start.cover(step.syntax().text_range());
         let item = self.symbol("*".into());
         let element = self.alloc(Expr::Symbol(item), here);
@@ -206,7 +230,10 @@ impl ItemCtx<'_> {
         let body = self.expr_opt(it.value(), range);
         let condition = it.cond().map(|cond| self.expr_opt(cond.expr(), range));
         self.leave(depth);
-        self.alloc(Expr::ForTuple(Box::new(ForTuple { key, value, collection, body, condition })), range)
+        self.alloc(
+            Expr::ForTuple(Box::new(ForTuple { key, value, collection, body, condition })),
+            range,
+        )
     }
 
     fn for_object(&mut self, it: &ast::ForObject, range: TextRange) -> ExprId {
@@ -267,7 +294,9 @@ impl ItemCtx<'_> {
                 let condition = self.expr_opt(it.condition.clone(), it.node.syntax().text_range());
                 let then = self.text(&it.then_parts, range);
                 let otherwise = self.text(it.else_parts.as_deref().unwrap_or_default(), range);
-                TemplatePart::Expr(self.alloc(Expr::Conditional { condition, then, otherwise }, range))
+                TemplatePart::Expr(
+                    self.alloc(Expr::Conditional { condition, then, otherwise }, range),
+                )
             }
             Part::For(it) => TemplatePart::Expr(self.template_for(it, range)),
         }
@@ -319,5 +348,9 @@ pub(super) fn keyword(expr: &ast::Expr) -> Option<String> {
 pub(super) fn is_identifier(name: &str) -> bool {
     let parse = syntax::parse_expression(name);
     let whole = parse.errors().is_empty() && !name.contains(char::is_whitespace);
-    whole && parse.tree().expr().is_some_and(|expr| expr.name_token().is_some_and(|token| token.text() == name))
+    whole
+        && parse
+            .tree()
+            .expr()
+            .is_some_and(|expr| expr.name_token().is_some_and(|token| token.text() == name))
 }

@@ -61,7 +61,8 @@ impl SourceMap {
 
     /// The smallest expression around an offset, for hover and completion.
     pub fn expr_at(&self, offset: syntax::TextSize) -> Option<ExprId> {
-        let around = self.exprs.iter().enumerate().filter(|(_, range)| range.contains_inclusive(offset));
+        let around =
+            self.exprs.iter().enumerate().filter(|(_, range)| range.contains_inclusive(offset));
         around.min_by_key(|(_, range)| range.len()).map(|(index, _)| ExprId(index as u32))
     }
 }
@@ -79,7 +80,9 @@ pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
                 let name = attribute.name().unwrap_or_default();
                 lowered.problems.push(Problem::error(
                     "unsupported-argument",
-                    attribute.name_token().map_or(attribute.syntax().text_range(), |name| name.text_range()),
+                    attribute
+                        .name_token()
+                        .map_or(attribute.syntax().text_range(), |name| name.text_range()),
                     "Unsupported argument",
                     format!("An argument named \"{name}\" is not expected here."),
                 ));
@@ -123,7 +126,18 @@ pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<P
 
 /// The top-level block types, for suggestions.
 const TOP_LEVEL: &[&str] = &[
-    "resource", "data", "ephemeral", "module", "provider", "variable", "output", "locals", "terraform", "check", "moved", "import",
+    "resource",
+    "data",
+    "ephemeral",
+    "module",
+    "provider",
+    "variable",
+    "output",
+    "locals",
+    "terraform",
+    "check",
+    "moved",
+    "import",
     "removed",
 ];
 
@@ -133,9 +147,15 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
         "variable" => one(lowered, block, named::variable),
         "output" => one(lowered, block, named::output),
         "locals" => named::locals(lowered, block),
-        "resource" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Managed)),
-        "data" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Data)),
-        "ephemeral" => one(lowered, block, |ctx, block| resource::resource(ctx, block, addr::ResourceMode::Ephemeral)),
+        "resource" => one(lowered, block, |ctx, block| {
+            resource::resource(ctx, block, addr::ResourceMode::Managed)
+        }),
+        "data" => one(lowered, block, |ctx, block| {
+            resource::resource(ctx, block, addr::ResourceMode::Data)
+        }),
+        "ephemeral" => one(lowered, block, |ctx, block| {
+            resource::resource(ctx, block, addr::ResourceMode::Ephemeral)
+        }),
         "module" => one(lowered, block, module_call::module_call),
         "provider" => one(lowered, block, provider_block::provider),
         "terraform" => one(lowered, block, terraform::terraform),
@@ -149,7 +169,12 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
             if let Some(close) = crate::suggest::closest(other, TOP_LEVEL.iter().copied()) {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
-            lowered.problems.push(Problem::error("unsupported-block", kind.text_range(), "Unsupported block type", detail));
+            lowered.problems.push(Problem::error(
+                "unsupported-block",
+                kind.text_range(),
+                "Unsupported block type",
+                detail,
+            ));
         }
     }
 }
@@ -263,7 +288,12 @@ impl<'a> ItemCtx<'a> {
         if let Some((_, symbol)) = self.scope.iter().rev().find(|(bound, _)| &**bound == name) {
             return Some(*symbol);
         }
-        let free = self.free_names.as_ref()?.iter().find(|(bound, _)| &**bound == name).map(|(_, symbol)| *symbol);
+        let free = self
+            .free_names
+            .as_ref()?
+            .iter()
+            .find(|(bound, _)| &**bound == name)
+            .map(|(_, symbol)| *symbol);
         Some(free.unwrap_or_else(|| {
             let symbol = self.symbol(name.into());
             if let Some(names) = &mut self.free_names {

@@ -17,7 +17,8 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     body::check_name(ctx, &label, "module instance name");
     let mut reader = BodyReader::new(block);
     let source_attr = reader.required(ctx, "source");
-    let source_range = source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
+    let source_range =
+        source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
     let source_node = ctx.node(source_range);
     let source_value = source_attr.and_then(|attr| attr.value());
     let source = source_value.as_ref().and_then(expr::literal_string).map(Str::from);
@@ -32,7 +33,9 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     if let Some(lifecycle) = reader.single_block(ctx, "lifecycle", "module") {
         let mut lifecycle = BodyReader::new(&lifecycle);
         if let Some(enabled) = lifecycle.attr("enabled") {
-            repetition = Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));
+            repetition = Repetition::Enabled(
+                ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
+            );
         }
         lifecycle.finish(ctx);
     }

@@ -20,7 +20,8 @@ use crate::{
 };
 
 /// Names that a variable cannot have, because a module call gives them another meaning.
-const RESERVED: &[&str] = &["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"];
+const RESERVED: &[&str] =
+    &["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"];
 
 pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
@@ -43,7 +44,11 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
     let _ = body::literal_bool(ctx, reader.attr("const"));
-    let validations = reader.blocks("validation").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    let validations = reader
+        .blocks("validation")
+        .iter()
+        .filter_map(|block| body::condition(ctx, block))
+        .collect();
     reader.finish(ctx);
     Some(ItemKind::Variable(Box::new(Variable {
         name,
@@ -77,7 +82,11 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
     let (ephemeral, ephemeral_node) = ephemeral(ctx, reader.attr("ephemeral"));
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
-    let preconditions = reader.blocks("precondition").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    let preconditions = reader
+        .blocks("precondition")
+        .iter()
+        .filter_map(|block| body::condition(ctx, block))
+        .collect();
     reader.finish(ctx);
     Some(ItemKind::Output(Box::new(Output {
         name: Str::from(&*label.text()),

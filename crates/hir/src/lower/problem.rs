@@ -30,7 +30,14 @@ impl Problem {
         summary: impl Into<String>,
         detail: impl Into<String>,
     ) -> Problem {
-        Problem { id, severity: Severity::Error, range, summary: summary.into(), detail: detail.into(), related: None }
+        Problem {
+            id,
+            severity: Severity::Error,
+            range,
+            summary: summary.into(),
+            detail: detail.into(),
+            related: None,
+        }
     }
 
     pub(crate) fn warning(

@@ -23,14 +23,18 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
             "Move the version constraint into the required_providers block of the terraform block.",
         ));
     }
-    let for_each = reader.attr("for_each").map(|attr| ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &attr)));
+    let for_each = reader
+        .attr("for_each")
+        .map(|attr| ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &attr)));
     for name in ["count", "depends_on", "source"] {
         if let Some(attr) = reader.attr(name) {
             ctx.problem(Problem::error(
                 "reserved-argument",
                 attr.syntax().text_range(),
                 "Reserved argument name in provider block",
-                format!("The provider argument name \"{name}\" is reserved for use in a future version."),
+                format!(
+                    "The provider argument name \"{name}\" is reserved for use in a future version."
+                ),
             ));
         }
     }

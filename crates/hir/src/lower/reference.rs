@@ -24,7 +24,9 @@ pub(super) fn traversal(
     steps: &[ast::Step],
     range: TextRange,
 ) -> ExprId {
-    let Some(name) = root.and_then(ast::Reference::ident_token) else { return ctx.alloc(Expr::Missing, range) };
+    let Some(name) = root.and_then(ast::Reference::ident_token) else {
+        return ctx.alloc(Expr::Missing, range);
+    };
     let start = name.text_range();
     if let Some(symbol) = ctx.lookup(name.text()) {
         let base = ctx.alloc(Expr::Symbol(symbol), start);
@@ -56,7 +58,9 @@ pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarge
         _ => return None,
     };
     match resolve_root(&root.name()?, &steps) {
-        Ok(Root { reference, taken }) => is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..])),
+        Ok(Root { reference, taken }) => {
+            is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..]))
+        }
         Err(Refused { id, summary, detail }) => {
             ctx.problem(Problem::error(id, expr.syntax().text_range(), summary, detail));
             None
@@ -66,8 +70,11 @@ pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarge
 
 /// Whether what follows a name picks an instance at most, or an output of a module; not an attribute.
 fn is_whole(reference: &Ref, rest: &[ast::Step]) -> bool {
-    let is_key = |step: &ast::Step| matches!(step, ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_));
-    let is_output = |step: &ast::Step| matches!(reference, Ref::Module(_)) && matches!(step, ast::Step::AttrStep(_));
+    let is_key =
+        |step: &ast::Step| matches!(step, ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_));
+    let is_output = |step: &ast::Step| {
+        matches!(reference, Ref::Module(_)) && matches!(step, ast::Step::AttrStep(_))
+    };
     match (reference, rest) {
         (_, []) => true,
         (Ref::Resource(_) | Ref::Module(_), [step]) => is_key(step) || is_output(step),
@@ -164,10 +171,19 @@ const COUNT: &str = "The \"count\" object does not have an attribute named {}. T
                      which is the index of each instance of a resource block that has the \"count\" argument set.";
 const PATH: &str = "The \"path\" object does not have an attribute named {}. The supported attributes are path.module, \
                     path.root, path.cwd and path.temp.";
-const PATHS: &[(&str, Ref)] =
-    &[("module", Ref::PathModule), ("root", Ref::PathRoot), ("cwd", Ref::PathCwd), ("temp", Ref::PathTemp)];
+const PATHS: &[(&str, Ref)] = &[
+    ("module", Ref::PathModule),
+    ("root", Ref::PathRoot),
+    ("cwd", Ref::PathCwd),
+    ("temp", Ref::PathTemp),
+];
 
-fn attribute(root: &str, name: Option<Str>, known: &[(&str, Ref)], unknown: &str) -> Result<Root, Refused> {
+fn attribute(
+    root: &str,
+    name: Option<Str>,
+    known: &[(&str, Ref)],
+    unknown: &str,
+) -> Result<Root, Refused> {
     let Some(name) = name else {
         return Err(refused(format!(
             "The \"{root}\" object cannot be accessed directly. Instead, access one of its attributes."
@@ -193,7 +209,11 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
         Some("applying") => Ok(Root { reference: Ref::Applying, taken: 1 }),
         Some(other) => Err(Refused {
             id: "invalid-reference",
-            summary: if root == "tofu" { "Invalid \"tofu\" attribute" } else { "Invalid \"terraform\" attribute" },
+            summary: if root == "tofu" {
+                "Invalid \"tofu\" attribute"
+            } else {
+                "Invalid \"terraform\" attribute"
+            },
             detail: format!(
                 "The \"{root}\" object does not have an attribute named \"{other}\". The supported attributes are {root}.workspace, \
                  the name of the currently-selected workspace, and {root}.applying, whether the apply command is running."
@@ -205,7 +225,12 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
     }
 }
 
-fn resource(mode: ResourceMode, keyword: &str, what: &str, steps: &[ast::Step]) -> Result<Root, Refused> {
+fn resource(
+    mode: ResourceMode,
+    keyword: &str,
+    what: &str,
+    steps: &[ast::Step],
+) -> Result<Root, Refused> {
     let Some(ty) = attr_name(steps.first()) else {
         return Err(refused(format!(
             "The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."
@@ -214,7 +239,9 @@ fn resource(mode: ResourceMode, keyword: &str, what: &str, steps: &[ast::Step]) 
     let Some(name) = attr_name(steps.get(1)) else {
         let article = if what.starts_with('e') { "an" } else { "a" };
         return Err(refused(match steps.len() {
-            0 | 1 => format!("The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."),
+            0 | 1 => format!(
+                "The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."
+            ),
             _ => format!(
                 "A reference to {article} {what} must be followed by at least one attribute access, specifying the resource name."
             ),

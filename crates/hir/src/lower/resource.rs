@@ -14,13 +14,24 @@ use super::{
     problem::Problem,
 };
 use crate::item::{
-    Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace, Repetition, Resource,
+    Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace,
+    Repetition, Resource,
 };
 
 /// Arguments of `lifecycle` that only managed resources have.
-const MANAGED_ONLY: &[&str] = &["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy"];
+const MANAGED_ONLY: &[&str] = &[
+    "create_before_destroy",
+    "prevent_destroy",
+    "ignore_changes",
+    "replace_triggered_by",
+    "destroy",
+];
 
-pub(super) fn resource(ctx: &mut ItemCtx<'_>, block: &ast::Block, mode: ResourceMode) -> Option<ItemKind> {
+pub(super) fn resource(
+    ctx: &mut ItemCtx<'_>,
+    block: &ast::Block,
+    mode: ResourceMode,
+) -> Option<ItemKind> {
     let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
     let noun = mode.noun();
     body::check_name(ctx, &ty, &format!("{noun} type name"));
@@ -116,7 +127,8 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
             [] => (None, None),
             [ast::Step::AttrStep(alias)] => (Some(alias.name()?), None),
             [ast::Step::AttrStep(alias), ast::Step::IndexStep(key)] if !quoted => {
-                let key = ctx.in_place(RefPlace::ProviderKey, |ctx| ctx.expr_opt(key.index(), range));
+                let key =
+                    ctx.in_place(RefPlace::ProviderKey, |ctx| ctx.expr_opt(key.index(), range));
                 (Some(alias.name()?), Some(key))
             }
             _ => return None,
@@ -134,7 +146,12 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
     result
 }
 
-fn lifecycle(ctx: &mut ItemCtx<'_>, block: &ast::Block, mode: ResourceMode, repetition: &mut Repetition) -> Lifecycle {
+fn lifecycle(
+    ctx: &mut ItemCtx<'_>,
+    block: &ast::Block,
+    mode: ResourceMode,
+    repetition: &mut Repetition,
+) -> Lifecycle {
     let mut reader = BodyReader::new(block);
     let mut lifecycle = Lifecycle::default();
     if mode == ResourceMode::Managed {
@@ -144,25 +161,44 @@ fn lifecycle(ctx: &mut ItemCtx<'_>, block: &ast::Block, mode: ResourceMode, repe
     }
     if let Some(enabled) = reader.attr("enabled") {
         if *repetition != Repetition::Single {
-            let other = if matches!(repetition, Repetition::Count(_)) { "count" } else { "for_each" };
-            exclusive(ctx, enabled.syntax().text_range(), &format!("\"{other}\" and \"enabled\""), mode.noun());
+            let other =
+                if matches!(repetition, Repetition::Count(_)) { "count" } else { "for_each" };
+            exclusive(
+                ctx,
+                enabled.syntax().text_range(),
+                &format!("\"{other}\" and \"enabled\""),
+                mode.noun(),
+            );
         }
-        *repetition = Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));
+        *repetition = Repetition::Enabled(
+            ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
+        );
     }
-    lifecycle.preconditions = reader.blocks("precondition").iter().filter_map(|block| body::condition(ctx, block)).collect();
-    lifecycle.postconditions = reader.blocks("postcondition").iter().filter_map(|block| body::condition(ctx, block)).collect();
+    lifecycle.preconditions = reader
+        .blocks("precondition")
+        .iter()
+        .filter_map(|block| body::condition(ctx, block))
+        .collect();
+    lifecycle.postconditions = reader
+        .blocks("postcondition")
+        .iter()
+        .filter_map(|block| body::condition(ctx, block))
+        .collect();
     reader.finish(ctx);
     lifecycle
 }
 
 fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: &mut Lifecycle) {
-    lifecycle.create_before_destroy = body::literal_bool(ctx, reader.attr("create_before_destroy")).unwrap_or(false);
+    lifecycle.create_before_destroy =
+        body::literal_bool(ctx, reader.attr("create_before_destroy")).unwrap_or(false);
     lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
     if let Some(attr) = reader.attr("destroy") {
         let _ = body::literal_bool(ctx, Some(attr));
     }
     lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
-    if let Some(ast::Expr::Tuple(tuple)) = reader.attr("replace_triggered_by").and_then(|attr| attr.value()) {
+    if let Some(ast::Expr::Tuple(tuple)) =
+        reader.attr("replace_triggered_by").and_then(|attr| attr.value())
+    {
         lifecycle.replace_triggered_by = ctx.in_place(RefPlace::ReplaceTrigger, |ctx| {
             tuple.elements().map(|element| ctx.expr(&element)).collect()
         });
@@ -170,7 +206,12 @@ fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: 
 }
 
 /// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).
-fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, _block: &ast::Block, mode: ResourceMode) {
+fn refuse_managed_lifecycle(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    _block: &ast::Block,
+    mode: ResourceMode,
+) {
     for name in MANAGED_ONLY.iter().copied() {
         let Some(attr) = reader.attr(name) else { continue };
         let range = attr.syntax().text_range();
@@ -215,16 +256,25 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
     if paths.is_empty() { IgnoreChanges::None } else { IgnoreChanges::Paths(paths.into()) }
 }
 
-fn ignore_path(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<(IgnorePath, crate::expr::NodeId)> {
+fn ignore_path(
+    ctx: &mut ItemCtx<'_>,
+    element: &ast::Expr,
+) -> Option<(IgnorePath, crate::expr::NodeId)> {
     let range = element.syntax().text_range();
-    let parsed = expr::literal_string(element).and_then(|text| syntax::parse_expression(&text).tree().expr());
+    let parsed = expr::literal_string(element)
+        .and_then(|text| syntax::parse_expression(&text).tree().expr());
     let path = parsed.as_ref().unwrap_or(element).as_static_traversal().and_then(|traversal| {
-        traversal.steps.iter().try_fold(Path::default().attr(traversal.root.text()), |path, step| match step {
-            ast::Step::AttrStep(it) => Some(path.attr(it.name()?)),
-            ast::Step::LegacyIndexStep(it) => Some(path.index(Value::number(values::Number::parse(&it.number()?)?))),
-            ast::Step::IndexStep(it) => Some(path.index(literal_key(&it.index()?)?)),
-            _ => None,
-        })
+        traversal.steps.iter().try_fold(
+            Path::default().attr(traversal.root.text()),
+            |path, step| match step {
+                ast::Step::AttrStep(it) => Some(path.attr(it.name()?)),
+                ast::Step::LegacyIndexStep(it) => {
+                    Some(path.index(Value::number(values::Number::parse(&it.number()?)?)))
+                }
+                ast::Step::IndexStep(it) => Some(path.index(literal_key(&it.index()?)?)),
+                _ => None,
+            },
+        )
     });
     match path {
         Some(path) => Some((IgnorePath(path), ctx.node(range))),
@@ -273,7 +323,8 @@ fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner>
         None => false,
     };
     let continue_on_failure =
-        keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref() == Some("continue");
+        keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref()
+            == Some("continue");
     let place = if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner };
     ctx.in_place(place, |ctx| {
         let connection = reader.single_block(ctx, "connection", "provisioner");
@@ -300,7 +351,10 @@ fn keyword_of(
         "invalid-provisioner-keyword",
         value.syntax().text_range(),
         format!("Invalid \"{what}\" keyword"),
-        format!("The \"{what}\" argument requires one of the following keywords: {}.", words.join(" or ")),
+        format!(
+            "The \"{what}\" argument requires one of the following keywords: {}.",
+            words.join(" or ")
+        ),
     ));
     None
 }
@@ -336,7 +390,9 @@ fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::
             ));
         }
     }
-    let has_escape = block.body().is_some_and(|body| body.blocks().any(|it| it.block_type().as_deref() == Some("_")));
+    let has_escape = block
+        .body()
+        .is_some_and(|body| body.blocks().any(|it| it.block_type().as_deref() == Some("_")));
     if has_escape {
         reader.absorb_escape();
     }

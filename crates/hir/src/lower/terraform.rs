@@ -20,7 +20,11 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     let required_version = body::literal_text(ctx, reader.attr("required_version"));
     let _ = (reader.attr("experiments"), reader.attr("language"));
     let blocks = reader.blocks("required_providers");
-    let required_providers = blocks.iter().flat_map(required_provider_items).filter_map(|attr| required_provider(ctx, &attr)).collect();
+    let required_providers = blocks
+        .iter()
+        .flat_map(required_provider_items)
+        .filter_map(|attr| required_provider(ctx, &attr))
+        .collect();
     let backend = reader.single_block(ctx, "backend", "terraform block");
     let backend = backend.and_then(|block| {
         body::expect_labels(ctx, &block, ["type"])?;
@@ -76,7 +80,11 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
     Some(entry)
 }
 
-fn required_provider_field(ctx: &mut ItemCtx<'_>, entry: &mut RequiredProvider, item: &ast::ObjectItem) {
+fn required_provider_field(
+    ctx: &mut ItemCtx<'_>,
+    entry: &mut RequiredProvider,
+    item: &ast::ObjectItem,
+) {
     let Some(key) = item.key() else { return };
     let name = match key.name_token() {
         Some(token) => token.text().to_owned(),
@@ -103,20 +111,29 @@ fn required_provider_field(ctx: &mut ItemCtx<'_>, entry: &mut RequiredProvider, 
 }
 
 fn invalid(value: &ast::Expr, detail: &str) -> Problem {
-    Problem::error("invalid-required-providers", value.syntax().text_range(), "Invalid required_providers syntax", detail)
+    Problem::error(
+        "invalid-required-providers",
+        value.syntax().text_range(),
+        "Invalid required_providers syntax",
+        detail,
+    )
 }
 
 fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[Str]> {
     let ast::Expr::Tuple(tuple) = value else {
-        ctx.problem(invalid(value, "configuration_aliases is a list of references such as [aws.replica]."));
+        ctx.problem(invalid(
+            value,
+            "configuration_aliases is a list of references such as [aws.replica].",
+        ));
         return Box::default();
     };
     let mut aliases = Vec::new();
     for element in tuple.elements() {
-        let alias = element.as_static_traversal().and_then(|traversal| match traversal.steps.as_slice() {
-            [ast::Step::AttrStep(alias)] if traversal.root.text() == local_name => alias.name(),
-            _ => None,
-        });
+        let alias =
+            element.as_static_traversal().and_then(|traversal| match traversal.steps.as_slice() {
+                [ast::Step::AttrStep(alias)] if traversal.root.text() == local_name => alias.name(),
+                _ => None,
+            });
         match alias {
             Some(alias) => aliases.push(Str::from(&*alias)),
             None => ctx.problem(invalid(

@@ -31,8 +31,12 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
         return quoted(ctx, &text, range);
     }
     let ast::Expr::Call(call) = value else {
-        return invalid(ctx, range, "A type specification is either a primitive type keyword (bool, number, string), complex type \
-                                    constructor call, or the keyword any.");
+        return invalid(
+            ctx,
+            range,
+            "A type specification is either a primitive type keyword (bool, number, string), complex type \
+                                    constructor call, or the keyword any.",
+        );
     };
     let name = call.name()?;
     let args: Vec<ast::Expr> = call.args().collect();
@@ -47,27 +51,44 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
                 _ => Type::map(element),
             })
         }
-        ("list" | "set" | "map", _) => {
-            invalid(ctx, range, &format!("The {name} type constructor requires one argument specifying the element type."))
-        }
+        ("list" | "set" | "map", _) => invalid(
+            ctx,
+            range,
+            &format!(
+                "The {name} type constructor requires one argument specifying the element type."
+            ),
+        ),
         ("tuple", [ast::Expr::Tuple(elements)]) => tuple(ctx, elements, defaults),
-        ("tuple", _) => invalid(ctx, range, "Tuple type constructor requires a list of element types."),
+        ("tuple", _) => {
+            invalid(ctx, range, "Tuple type constructor requires a list of element types.")
+        }
         ("object", [ast::Expr::Object(object)]) => self::object(ctx, object, defaults),
-        ("object", _) => {
-            invalid(ctx, range, "Object type constructor requires a map whose keys are attribute names and whose values are types.")
-        }
-        ("optional", _) => {
-            invalid(ctx, range, "Keyword \"optional\" is valid only as a modifier for object type attributes.")
-        }
-        ("string" | "number" | "bool" | "any", _) => {
-            invalid(ctx, range, &format!("Primitive type keyword \"{name}\" does not expect arguments."))
-        }
+        ("object", _) => invalid(
+            ctx,
+            range,
+            "Object type constructor requires a map whose keys are attribute names and whose values are types.",
+        ),
+        ("optional", _) => invalid(
+            ctx,
+            range,
+            "Keyword \"optional\" is valid only as a modifier for object type attributes.",
+        ),
+        ("string" | "number" | "bool" | "any", _) => invalid(
+            ctx,
+            range,
+            &format!("Primitive type keyword \"{name}\" does not expect arguments."),
+        ),
         _ => invalid(ctx, range, &format!("Keyword \"{name}\" is not a valid type constructor.")),
     }
 }
 
 fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type> {
-    ctx.problem(Problem::error("invalid-type-constraint", range, "Invalid type specification", detail));
+    ctx.problem(Problem::error(
+        "invalid-type-constraint",
+        range,
+        "Invalid type specification",
+        detail,
+    ));
     None
 }
 
@@ -80,14 +101,28 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
         // Old modules write these without an element type.
         "list" => Some(Type::list(Type::Dynamic)),
         "map" => Some(Type::map(Type::Dynamic)),
-        "set" => invalid(ctx, range, "The set type constructor requires one argument specifying the element type."),
+        "set" => invalid(
+            ctx,
+            range,
+            "The set type constructor requires one argument specifying the element type.",
+        ),
         "object" | "tuple" => invalid(
             ctx,
             range,
-            &format!("The {word} type constructor requires one argument specifying its {}.",
-                if word == "object" { "attribute types as a map" } else { "element types as a list" }),
+            &format!(
+                "The {word} type constructor requires one argument specifying its {}.",
+                if word == "object" {
+                    "attribute types as a map"
+                } else {
+                    "element types as a list"
+                }
+            ),
         ),
-        other => invalid(ctx, range, &format!("The keyword \"{other}\" is not a valid type specification.")),
+        other => invalid(
+            ctx,
+            range,
+            &format!("The keyword \"{other}\" is not a valid type specification."),
+        ),
     }
 }
 
@@ -108,7 +143,11 @@ fn quoted(ctx: &mut ItemCtx<'_>, text: &str, range: TextRange) -> Option<Type> {
             ));
             Some(ty)
         }
-        None => invalid(ctx, range, "A type is written without quotes: string, list(number), object({ name = string })."),
+        None => invalid(
+            ctx,
+            range,
+            "A type is written without quotes: string, list(number), object({ name = string }).",
+        ),
     }
 }
 
@@ -152,7 +191,9 @@ fn object(ctx: &mut ItemCtx<'_>, object: &ast::Object, defaults: &mut Defaults) 
 
 fn optional_modifier(value: &ast::Expr) -> Option<Vec<ast::Expr>> {
     match value {
-        ast::Expr::Call(call) if call.name().as_deref() == Some("optional") => Some(call.args().collect()),
+        ast::Expr::Call(call) if call.name().as_deref() == Some("optional") => {
+            Some(call.args().collect())
+        }
         _ => None,
     }
 }
@@ -180,8 +221,10 @@ fn optional_attribute(
     if let Some(default) = default {
         let id = ctx.expr(default);
         let exprs = ctx.exprs_so_far();
-        let constant = Some(crate::eval::constant(&exprs, id)).filter(|it| it.diagnostics.is_empty());
-        let constraint = TypeConstraint { ty: ty.clone(), defaults: present(inner.clone()), written: true };
+        let constant =
+            Some(crate::eval::constant(&exprs, id)).filter(|it| it.diagnostics.is_empty());
+        let constraint =
+            TypeConstraint { ty: ty.clone(), defaults: present(inner.clone()), written: true };
         let converted = constant.map(|it| match it.value.is_null() {
             true => convert::convert(&it.value, &ty.without_optional()),
             false => crate::eval::apply_type(&constraint, it.value),

@@ -5,11 +5,7 @@ use db::Severity;
 use values::{Type, convert};
 
 use crate::{
-    analysis::{
-        infer::Infer,
-        problem::ItemProblem,
-        value::Tri,
-    },
+    analysis::{infer::Infer, problem::ItemProblem, value::Tri},
     item::Condition,
 };
 
@@ -50,16 +46,24 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition, place: Place) 
         _ => return,
     };
     let shown = match place {
-        Place::Variable => "explain this condition refers to {} values. Mayfly will not display the resulting message.",
-        Place::Object | Place::Check => "explain this condition refers to {} values, so Mayfly will not display the resulting message.",
+        Place::Variable => {
+            "explain this condition refers to {} values. Mayfly will not display the resulting message."
+        }
+        Place::Object | Place::Check => {
+            "explain this condition refers to {} values, so Mayfly will not display the resulting message."
+        }
     };
     let detail = format!(
         "The error expression used to {}\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function} \
          function.",
         shown.replace("{}", kind)
     );
-    let problem =
-        ItemProblem::error(condition.error_message.into(), "error-message-marks", format!("Error message refers to {kind} values"), detail);
+    let problem = ItemProblem::error(
+        condition.error_message.into(),
+        "error-message-marks",
+        format!("Error message refers to {kind} values"),
+        detail,
+    );
     let origin = if kind == "ephemeral" { message.origin.as_ref() } else { None };
     infer.problems.push(problem.with_severity(Severity::Warning).because(origin));
 }

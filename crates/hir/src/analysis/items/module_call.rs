@@ -38,7 +38,8 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
             "The called module is this one, or it calls this one again, so there would be no end to it.",
         ));
     }
-    let inputs: Vec<(&Attr, Abstract)> = call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
+    let inputs: Vec<(&Attr, Abstract)> =
+        call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
     if let Some(child) = child {
         check_inputs(&mut infer, &env, item, child, &inputs);
     }
@@ -60,7 +61,8 @@ fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
         let value = infer.expr(expr);
         let certainty = value.deep_marks().ephemeral;
         if certainty > Tri::No {
-            let problem = ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
+            let problem =
+                ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
             infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
         }
         certainty > Tri::No
@@ -130,25 +132,42 @@ fn missing_module(call: &ModuleCall) -> ItemProblem {
     ItemProblem::error(call.source_node.into(), "module-not-installed", summary, detail)
 }
 
-fn variables<'db>(env: &ItemEnv<'db>, child: Directory) -> BTreeMap<&'db Str, (&'db Variable, crate::names::ItemKey)> {
+fn variables<'db>(
+    env: &ItemEnv<'db>,
+    child: Directory,
+) -> BTreeMap<&'db Str, (&'db Variable, crate::names::ItemKey)> {
     let names = &module_scope(env.db, child).names;
     names
         .iter()
         .filter_map(|(name, &key)| match name {
-            ItemName::Variable(name) => Some((name, (item_of(env.db, key).kind.as_variable()?, key))),
+            ItemName::Variable(name) => {
+                Some((name, (item_of(env.db, key).kind.as_variable()?, key)))
+            }
             _ => None,
         })
         .collect()
 }
 
-fn check_inputs(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, child: Directory, inputs: &[(&Attr, Abstract)]) {
+fn check_inputs(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    item: &Item,
+    child: Directory,
+    inputs: &[(&Attr, Abstract)],
+) {
     let variables = variables(env, child);
     for (input, value) in inputs {
         let Some((variable, key)) = variables.get(&input.name) else {
             let close = suggest::closest(&input.name, variables.keys().map(|name| &***name));
             let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
-            let detail = format!("An argument named \"{}\" is not expected here.{hint}", input.name);
-            infer.problems.push(ItemProblem::error(input.node.into(), "unsupported-argument", "Unsupported argument", detail));
+            let detail =
+                format!("An argument named \"{}\" is not expected here.{hint}", input.name);
+            infer.problems.push(ItemProblem::error(
+                input.node.into(),
+                "unsupported-argument",
+                "Unsupported argument",
+                detail,
+            ));
             continue;
         };
         let certainty = value.deep_marks().ephemeral;
@@ -158,23 +177,45 @@ fn check_inputs(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, child: Di
             continue;
         }
         if let Some(error) = type_error(variable, value) {
-            let detail = format!("The given value is not suitable for the module's variable \"{}\": {error}.", input.name);
-            let problem = ItemProblem::error(input.value.into(), "invalid-module-argument", "Invalid value for module argument", detail);
+            let detail = format!(
+                "The given value is not suitable for the module's variable \"{}\": {error}.",
+                input.name
+            );
+            let problem = ItemProblem::error(
+                input.value.into(),
+                "invalid-module-argument",
+                "Invalid value for module argument",
+                detail,
+            );
             infer.problems.push(declared_here(problem, env, *key));
         }
     }
     for (name, (variable, key)) in &variables {
         let given = inputs.iter().any(|(input, _)| input.name == **name);
         if variable.default.is_none() && !given {
-            let detail = format!("The argument \"{name}\" is required, but no definition was found.");
-            let problem = ItemProblem::error(item.header.into(), "missing-argument", "Missing required argument", detail);
+            let detail =
+                format!("The argument \"{name}\" is required, but no definition was found.");
+            let problem = ItemProblem::error(
+                item.header.into(),
+                "missing-argument",
+                "Missing required argument",
+                detail,
+            );
             infer.problems.push(declared_here(problem, env, *key));
         }
     }
 }
 
-fn declared_here(mut problem: ItemProblem, env: &ItemEnv<'_>, key: crate::names::ItemKey) -> ItemProblem {
-    problem.related.push((key, item_of(env.db, key).header.into(), "the variable is declared here".to_owned()));
+fn declared_here(
+    mut problem: ItemProblem,
+    env: &ItemEnv<'_>,
+    key: crate::names::ItemKey,
+) -> ItemProblem {
+    problem.related.push((
+        key,
+        item_of(env.db, key).header.into(),
+        "the variable is declared here".to_owned(),
+    ));
     problem
 }
 
@@ -185,18 +226,30 @@ fn not_ephemeral(input: &Attr, certainty: Tri) -> ItemProblem {
          the following attribute to its declaration:\n  ephemeral = true",
         input.name
     );
-    let problem = ItemProblem::error(input.value.into(), "variable-not-ephemeral", "Invalid usage of ephemeral value", detail);
+    let problem = ItemProblem::error(
+        input.value.into(),
+        "variable-not-ephemeral",
+        "Invalid usage of ephemeral value",
+        detail,
+    );
     by_certainty(problem, certainty)
 }
 
 fn type_error(variable: &Variable, value: &Abstract) -> Option<String> {
     let wanted = &variable.ty.ty;
     match &value.constant {
-        Some(constant) if constant.0.is_null() => {
-            (!variable.nullable && variable.default.is_none()).then(|| "required variable may not be set to null".to_owned())
+        Some(constant) if constant.0.is_null() => (!variable.nullable
+            && variable.default.is_none())
+        .then(|| "required variable may not be set to null".to_owned()),
+        Some(constant) => crate::eval::apply_type(&variable.ty, constant.0.clone())
+            .err()
+            .map(|error| error.to_string()),
+        None if value.ty == Type::Dynamic
+            || *wanted == Type::Dynamic
+            || convert::can_convert(&value.ty, wanted) =>
+        {
+            None
         }
-        Some(constant) => crate::eval::apply_type(&variable.ty, constant.0.clone()).err().map(|error| error.to_string()),
-        None if value.ty == Type::Dynamic || *wanted == Type::Dynamic || convert::can_convert(&value.ty, wanted) => None,
         None => Some(convert::mismatch(&value.ty, wanted)),
     }
 }
@@ -206,7 +259,10 @@ fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
     let mut attrs = BTreeMap::new();
     for (name, &key) in &module_scope(env.db, child).names {
         if let ItemName::Output(name) = name {
-            attrs.insert(name.clone(), item_value(env.db, env.workspace, child, key.block, key.index).clone());
+            attrs.insert(
+                name.clone(),
+                item_value(env.db, env.workspace, child, key.block, key.index).clone(),
+            );
         }
     }
     super::object(attrs)
@@ -218,9 +274,14 @@ fn check_providers(infer: &mut Infer<'_>, env: &ItemEnv<'_>, call: &ModuleCall) 
         let Some(alias) = &passed.parent.alias else { continue };
         let declared = ItemName::Provider(passed.parent.local_name.clone(), Some(alias.clone()));
         let received = required.declared.get(&passed.parent.local_name);
-        let received = received.is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
+        let received =
+            received.is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
         if !received && !crate::analysis::declares(env.db, env.directory, &declared) {
-            infer.problems.push(missing_provider_config(&passed.parent.local_name, alias, passed.parent.node));
+            infer.problems.push(missing_provider_config(
+                &passed.parent.local_name,
+                alias,
+                passed.parent.node,
+            ));
         }
     }
 }

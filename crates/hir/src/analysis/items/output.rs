@@ -105,12 +105,21 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
             "\"{name}\" is a write-only attribute. An output of the root module that refers to one must be sensitive, to confirm that this is \
              intended:\n    sensitive = true\n\nThe output will be null all the same: a write-only attribute cannot be read back."
         );
-        infer.problems.push(ItemProblem::error(at.into(), "write-only-output", "Output refers to a write-only attribute", detail));
+        infer.problems.push(ItemProblem::error(
+            at.into(),
+            "write-only-output",
+            "Output refers to a write-only attribute",
+            detail,
+        ));
     }
 }
 
 /// A traversal that reaches a write-only attribute, anywhere in an expression (DESIGN 2.8).
-fn write_only_traversal(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> Option<(ExprId, String)> {
+fn write_only_traversal(
+    env: &ItemEnv<'_>,
+    exprs: &crate::Exprs,
+    expr: ExprId,
+) -> Option<(ExprId, String)> {
     if let Expr::GetAttr { .. } = &exprs[expr]
         && let Some(name) = reaches_write_only(env, exprs, expr)
     {
@@ -128,13 +137,15 @@ fn write_only_traversal(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -
 fn reaches_write_only(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> Option<String> {
     let (resource, mut names) = names_from_resource(exprs, expr)?;
     names.reverse();
-    let key = *module_scope(env.db, env.directory).names.get(&ItemName::Resource(resource.clone()))?;
+    let key =
+        *module_scope(env.db, env.directory).names.get(&ItemName::Resource(resource.clone()))?;
     let declared = item(env.db, key).kind.as_resource()?;
     let source = required_providers(env.db, env.directory).source(&provider_local_name(declared));
     if resource.mode != ResourceMode::Managed {
         return None;
     }
-    let schema = resource_schema(env.db, env.workspace, &source, resource.mode, &resource.type_name);
+    let schema =
+        resource_schema(env.db, env.workspace, &source, resource.mode, &resource.type_name);
     let SchemaLookup::Found(schema) = schema else { return None };
     let attribute = schema.block().attribute_by_names(names.iter().map(|name| &**name))?;
     attribute.write_only.then(|| format!("{resource}.{}", names.join(".")))

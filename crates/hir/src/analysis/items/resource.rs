@@ -104,7 +104,12 @@ fn body(
     }
 }
 
-fn no_such_type(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource, source: &ProviderSource) {
+fn no_such_type(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    resource: &Resource,
+    source: &ProviderSource,
+) {
     let (mode, ty) = (resource.resource.mode, &*resource.resource.type_name);
     let Some(input) = env.workspace.providers(env.db).get(source) else { return };
     let schemas = &input.schemas(env.db).0;
@@ -113,7 +118,8 @@ fn no_such_type(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource, s
         ResourceMode::Data => ("Invalid data source", "data source"),
         ResourceMode::Ephemeral => ("Invalid ephemeral resource", "ephemeral resource"),
     };
-    let mut detail = format!("The provider {} does not support {noun} \"{ty}\".", source.for_display());
+    let mut detail =
+        format!("The provider {} does not support {noun} \"{ty}\".", source.for_display());
     let other = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral]
         .into_iter()
         .find(|other| *other != mode && schemas.of_mode(*other, ty).is_some());
@@ -128,7 +134,12 @@ fn no_such_type(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource, s
     } else if let Some(close) = suggest::closest(ty, names.iter().copied()) {
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
     }
-    infer.problems.push(ItemProblem::error(resource.type_node.into(), "invalid-resource-type", summary, detail));
+    infer.problems.push(ItemProblem::error(
+        resource.type_node.into(),
+        "invalid-resource-type",
+        summary,
+        detail,
+    ));
 }
 
 /// The configuration that a resource names must exist.
@@ -139,20 +150,32 @@ fn check_provider(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource)
         let certainty = value.deep_marks().ephemeral;
         if certainty > Tri::No {
             let detail = "A provider instance key must not be derived from an ephemeral value.";
-            let problem = ItemProblem::error(key.into(), "ephemeral-provider-key", "Invalid provider instance key", detail);
+            let problem = ItemProblem::error(
+                key.into(),
+                "ephemeral-provider-key",
+                "Invalid provider instance key",
+                detail,
+            );
             infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
         }
     }
     let Some(alias) = &provider.alias else { return };
     let declared = ItemName::Provider(provider.local_name.clone(), Some(alias.clone()));
     let required = required_providers(env.db, env.directory);
-    let passed = required.declared.get(&provider.local_name).is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
+    let passed = required
+        .declared
+        .get(&provider.local_name)
+        .is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
     if !passed && !crate::analysis::declares(env.db, env.directory, &declared) {
         infer.problems.push(missing_provider_config(&provider.local_name, alias, provider.node));
     }
 }
 
-pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: crate::NodeId) -> ItemProblem {
+pub(super) fn missing_provider_config(
+    local_name: &Str,
+    alias: &Str,
+    node: crate::NodeId,
+) -> ItemProblem {
     ItemProblem::error(
         node.into(),
         "missing-provider-configuration",
@@ -171,7 +194,12 @@ fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, ob
         if certainty > Tri::No {
             let detail = "The decision for whether it's okay to destroy instances of this resource must stay consistent between plan and apply, so it \
                           cannot depend on an ephemeral value.";
-            let problem = ItemProblem::error(prevent.into(), "ephemeral-prevent-destroy", "Invalid value for prevent_destroy", detail);
+            let problem = ItemProblem::error(
+                prevent.into(),
+                "ephemeral-prevent-destroy",
+                "Invalid value for prevent_destroy",
+                detail,
+            );
             infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
         }
     }
@@ -221,7 +249,9 @@ fn ephemeral_root(exprs: &crate::Exprs, mut at: ExprId) -> Option<addr::Resource
     loop {
         match &exprs[at] {
             Expr::GetAttr { base, .. } | Expr::Index { base, .. } => at = *base,
-            Expr::Ref(Ref::Resource(resource)) if resource.mode == ResourceMode::Ephemeral => return Some(resource.clone()),
+            Expr::Ref(Ref::Resource(resource)) if resource.mode == ResourceMode::Ephemeral => {
+                return Some(resource.clone());
+            }
             _ => return None,
         }
     }
@@ -242,7 +272,9 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     let known = PROVISIONERS.iter().find(|(kind, _, _)| *kind == &*provisioner.kind);
     let Some((_, required, optional)) = known else {
         let names = PROVISIONERS.iter().map(|(kind, _, _)| *kind);
-        let hint = suggest::closest(&provisioner.kind, names).map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
+        let hint = suggest::closest(&provisioner.kind, names)
+            .map(|it| format!(" Did you mean \"{it}\"?"))
+            .unwrap_or_default();
         infer.problems.push(ItemProblem::error(
             provisioner.node.into(),
             "unknown-provisioner",
@@ -253,16 +285,29 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     };
     for name in *required {
         if !provisioner.body.attrs.iter().any(|attr| *attr.name == **name) {
-            let detail = format!("The argument \"{name}\" is required, but no definition was found.");
-            infer.problems.push(ItemProblem::error(provisioner.node.into(), "missing-argument", "Missing required argument", detail));
+            let detail =
+                format!("The argument \"{name}\" is required, but no definition was found.");
+            infer.problems.push(ItemProblem::error(
+                provisioner.node.into(),
+                "missing-argument",
+                "Missing required argument",
+                detail,
+            ));
         }
     }
     for attr in &provisioner.body.attrs {
         let names = || required.iter().chain(*optional).copied();
         if !names().any(|name| name == &*attr.name) {
-            let hint = suggest::closest(&attr.name, names()).map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
+            let hint = suggest::closest(&attr.name, names())
+                .map(|it| format!(" Did you mean \"{it}\"?"))
+                .unwrap_or_default();
             let detail = format!("An argument named \"{}\" is not expected here.{hint}", attr.name);
-            infer.problems.push(ItemProblem::error(attr.node.into(), "unsupported-argument", "Unsupported argument", detail));
+            infer.problems.push(ItemProblem::error(
+                attr.node.into(),
+                "unsupported-argument",
+                "Unsupported argument",
+                detail,
+            ));
         }
     }
 }

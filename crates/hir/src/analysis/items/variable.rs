@@ -60,8 +60,15 @@ fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
         && variable.ty.ty != Type::Dynamic
         && let Err(error) = eval::apply_type(&variable.ty, value.clone())
     {
-        let detail = format!("This default value is not compatible with the variable's type constraint: {error}.");
-        infer.problems.push(ItemProblem::error(default.into(), "invalid-default", "Invalid default value for variable", detail));
+        let detail = format!(
+            "This default value is not compatible with the variable's type constraint: {error}."
+        );
+        infer.problems.push(ItemProblem::error(
+            default.into(),
+            "invalid-default",
+            "Invalid default value for variable",
+            detail,
+        ));
     }
     if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
         let detail = format!(
@@ -69,7 +76,12 @@ fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
              the default out and give the value when running.",
             variable.name
         );
-        let problem = ItemProblem::error(default.into(), "literal-secret", "Secret written in the configuration", detail);
+        let problem = ItemProblem::error(
+            default.into(),
+            "literal-secret",
+            "Secret written in the configuration",
+            detail,
+        );
         infer.problems.push(problem.with_severity(Severity::Warning));
     }
 }

@@ -1,0 +1,57 @@
+//! Editing: whatever stands in a file, analysis says the same whether it came there by an edit or was there from the
+//! start, and never fails. The texts are those of the specification, each with one line left out or broken off.
+
+use conformance::World;
+use db::fixture::split_fixture;
+
+const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec");
+
+/// The `hcl` blocks of the specification, as fixtures.
+fn fixtures() -> Vec<String> {
+    let mut fixtures = Vec::new();
+    for (_, text) in conformance::markdown_files(SPECIFICATION) {
+        let mut blocks = text.split("```hcl\n");
+        blocks.next();
+        let texts = blocks.filter_map(|it| it.split("```").next());
+        fixtures.extend(texts.map(|it| it.replace("# file: ", "//- /")));
+    }
+    fixtures
+}
+
+/// The text with a line changed in every way that is tried.
+fn broken(text: &str, line: usize) -> [String; 2] {
+    let lines: Vec<&str> = text.lines().collect();
+    let (before, after) = (lines[..line].join("\n"), lines[line + 1..].join("\n"));
+    let half: String = lines[line].chars().take(lines[line].chars().count() / 2).collect();
+    [format!("{before}\n{after}\n"), format!("{before}\n{half}\n{after}\n")]
+}
+
+#[test]
+fn an_edit_gives_what_a_fresh_start_gives() {
+    let mut count = 0;
+    for fixture in fixtures() {
+        let files = split_fixture(&fixture);
+        let mut world = World::bare(&fixture);
+        for (path, text) in &files {
+            for changed in (0..text.lines().count()).flat_map(|line| broken(text, line)) {
+                world.edit(path, &changed);
+                let edited = world.analysis();
+                drop(world.program());
+                let fresh = World::bare(&with(&files, path, &changed)).analysis();
+                assert_eq!(edited, fresh, "{path}:\n{changed}");
+                count += 1;
+            }
+            world.edit(path, text);
+        }
+        assert_eq!(world.analysis(), World::bare(&fixture).analysis(), "back again:\n{fixture}");
+    }
+    assert!(count > 1000, "{count} edits were tried");
+}
+
+fn with(files: &[(String, String)], changed: &str, text: &str) -> String {
+    let text_of = |(path, old): &(String, String)| {
+        let text = if path == changed { text } else { old };
+        format!("//- /{path}\n{text}")
+    };
+    files.iter().map(text_of).collect()
+}
