@@ -250,6 +250,9 @@ impl Session {
     /// The configuration with the schemas of all providers that it, or the state, needs.
     pub(crate) fn load(&self, state: Option<&state::State>) -> Result<Loaded, Failure> {
         let mut project = self.project()?;
+        if state.is_some() {
+            refuse_other_backends(&project)?;
+        }
         let requirements = self.requirements(&project, state)?;
         let executables = Arc::new(ProviderExecutables::locate(self, &requirements)?);
         for source in requirements.keys() {
@@ -304,6 +307,32 @@ impl Session {
 
 /// The dependency lock file.
 pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// State of another backend is not here: to go on would make a second one.
+fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
+    let root = project.root();
+    let scope = hir::names::module_scope(&project.db, root);
+    for &key in &scope.terraform {
+        let item = hir::names::item(&project.db, key);
+        let Some(backend) = item.kind.as_terraform().and_then(|it| it.backend.as_ref()) else {
+            continue;
+        };
+        let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();
+        if kind == "local" && backend.body.attrs.is_empty() && backend.body.blocks.is_empty() {
+            continue;
+        }
+        let detail = match kind {
+            "local" => {
+                "This version of Mayfly does not support arguments of the local backend. Use the flags -state and -state-out instead.".to_owned()
+            }
+            _ => format!(
+                "This version of Mayfly keeps state in local files only and does not support the backend \"{kind}\". Nothing was done."
+            ),
+        };
+        return Err(Diagnostic::error("unsupported-backend", "Unsupported backend", detail).into());
+    }
+    Ok(())
+}
 
 fn own_executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {

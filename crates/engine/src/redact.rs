@@ -384,22 +384,6 @@ fn spellings(secret: &str) -> Vec<String> {
     found
 }
 
-fn percent_encoded(text: &str, space: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                encoded.push(byte as char)
-            }
-            b' ' => encoded.push_str(space),
-            _ => {
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
-}
-
 /// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
 /// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
 fn base64_forms(secret: &[u8]) -> Vec<String> {

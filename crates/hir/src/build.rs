@@ -1,6 +1,9 @@
 //! From the database to the [`Program`]: a picture that the engine can run without it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use addr::ProviderSource;
 use db::{Block, Db, Directory, SourceText, Sources};
@@ -120,8 +123,9 @@ impl Build<'_> {
     fn file(&self, module: &mut Module, directory: Directory, name: &ItemName, entry: Entry) {
         let required = required_providers(self.db, directory);
         let source_of = |module: &mut Module, local_name: Str| {
-            let source = required.source(&local_name);
-            module.provider_sources.entry(local_name).or_insert(source);
+            // Thousands of resources share a handful of providers.
+            let entry = module.provider_sources.entry(local_name);
+            entry.or_insert_with_key(|local_name| required.source(local_name));
         };
         match name {
             ItemName::Variable(name) => drop(module.variables.insert(name.clone(), entry)),
@@ -174,14 +178,19 @@ pub fn provider_requirements(
             let versions = requirements.entry(required.source(local_name)).or_default();
             versions.extend(entry.version.clone());
         }
+        let mut local_names: BTreeSet<Str> = BTreeSet::new();
         for (name, &key) in &module_scope(db, directory).names {
-            let local_name = match (name, &item(db, key).kind) {
-                (ItemName::Resource(_), ItemKind::Resource(resource)) => {
-                    provider_local_name(resource)
+            match name {
+                ItemName::Resource(_) => {
+                    local_names.extend(item(db, key).kind.as_resource().map(provider_local_name));
                 }
-                (ItemName::Provider(local_name, _), _) => local_name.clone(),
-                _ => continue,
-            };
+                ItemName::Provider(local_name, _) => {
+                    local_names.insert(local_name.clone());
+                }
+                _ => {}
+            }
+        }
+        for local_name in local_names {
             requirements.entry(required.source(&local_name)).or_default();
         }
     }

@@ -80,6 +80,7 @@ impl Project {
         let directories = BTreeMap::from([(directory.path(&db).clone(), directory)]);
         let workspace = Workspace::new(&db, directory, directories, manifest, BTreeMap::new());
         let mut project = Project { db, workspace, system, root, files };
+        prime::lower_blocks(&project.db, project.workspace);
         project.load_called_modules();
         Ok(project)
     }
@@ -107,6 +108,7 @@ impl Project {
                 return;
             }
             self.workspace.set_directories(&mut self.db).to(directories);
+            prime::lower_blocks(&self.db, self.workspace);
         }
     }
 
@@ -138,7 +140,6 @@ impl Project {
 
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
-        prime::lower_blocks(&self.db, self.workspace);
         hir::diagnostics::diagnostics(&self.db, self.workspace)
     }
 

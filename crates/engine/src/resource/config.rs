@@ -29,6 +29,7 @@ impl Walk<'_> {
             block,
             Some(&subject.text),
         )?;
+        self.refuse_infinity(entry, &config, Some(&subject.text))?;
         // What is written only is kept nowhere, so no mark of it is kept either: the references drop them all.
         let marked = config.is_marked_deep();
         if marked {

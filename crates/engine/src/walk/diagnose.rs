@@ -44,6 +44,22 @@ impl Walk<'_> {
         self.evaluated(evaluated, entry, header.into(), address)
     }
 
+    /// Neither state nor plan can hold an infinite number; found later, it would cost the whole state.
+    pub(crate) fn refuse_infinity(
+        &self,
+        entry: &Entry,
+        value: &Value,
+        address: Option<&str>,
+    ) -> Result<(), Failed> {
+        if !has_infinity(value) {
+            return Ok(());
+        }
+        let detail = "The result is an infinite number, as a division by zero gives it. Such a number cannot be saved.";
+        let diagnostic = Diagnostic::error("infinite-number", "Number cannot be saved", detail);
+        self.report_at(entry, entry.item.header.into(), address, diagnostic);
+        Err(Failed)
+    }
+
     fn evaluated(
         &self,
         evaluated: Result<Evaluated, Interrupt>,
@@ -183,5 +199,12 @@ impl Walk<'_> {
             ItemKind::Other(_) => return None,
         };
         Some(text)
+    }
+}
+
+fn has_infinity(value: &Value) -> bool {
+    match value.kind() {
+        values::Kind::Number(number) => number.is_infinite(),
+        _ => value.parts().any(|(_, part)| has_infinity(part)),
     }
 }

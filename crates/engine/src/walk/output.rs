@@ -62,6 +62,9 @@ impl Walk<'_> {
         )?;
         let mut value = self.evaluate(&scope, entry, expr, None)?;
         let is_root = module.caller.is_none();
+        if is_root {
+            self.refuse_infinity(entry, &value, None)?;
+        }
         if is_root && output.ephemeral {
             let detail = "Root module is not allowed to have ephemeral outputs";
             let diagnostic =

@@ -30,13 +30,16 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
         body::expect_labels(ctx, &block, ["type"])?;
         body::schema_block(ctx, &block)
     });
+    // To go on as if these were not there would keep state in another place, or in clear.
     for kind in ["cloud", "encryption", "provider_meta"] {
         for nested in reader.blocks(kind) {
-            ctx.problem(Problem::warning(
+            ctx.problem(Problem::error(
                 "unsupported-terraform-block",
                 body::header_range(&nested),
-                format!("The \"{kind}\" block has no effect yet"),
-                format!("This version of Mayfly does not support \"{kind}\" in the terraform block; it is ignored."),
+                "Not supported yet",
+                format!(
+                    "This version of Mayfly does not support \"{kind}\" in the terraform block, and does not run a configuration that asks for it."
+                ),
             ));
         }
     }
