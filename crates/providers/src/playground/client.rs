@@ -10,7 +10,7 @@ use std::{
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
-    task::AbortHandle,
+    task::JoinHandle,
     time::timeout,
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct Client {
     pub(super) fault: Option<Fault>,
     pub(super) auth_token: Option<Secret>,
     pub(super) address: Option<String>,
-    pub(super) tunnels: Mutex<BTreeMap<String, AbortHandle>>,
+    pub(super) tunnels: Mutex<BTreeMap<String, JoinHandle<()>>>,
 }
 
 impl Client {
@@ -119,7 +119,7 @@ impl Client {
     }
 
     /// Keeps a tunnel's listener running until it is closed or the process ends.
-    pub(super) fn keep_tunnel(&self, id: &str, running: AbortHandle) {
+    pub(super) fn keep_tunnel(&self, id: &str, running: JoinHandle<()>) {
         self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), running);
     }
 
@@ -129,10 +129,14 @@ impl Client {
         std::mem::take(&mut *tunnels).into_values().for_each(|it| it.abort());
     }
 
-    /// Ends a tunnel; whether this process had it.
-    pub(super) fn end_tunnel(&self, id: &str) -> bool {
+    /// Ends a tunnel; whether this process had it. Nobody listens any more when this returns.
+    pub(super) async fn end_tunnel(&self, id: &str) -> bool {
         let tunnel = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-        tunnel.inspect(AbortHandle::abort).is_some()
+        let Some(tunnel) = tunnel else { return false };
+        tunnel.abort();
+        // The error says that it was aborted, which is what is waited for.
+        let _ = tunnel.await;
+        true
     }
 }
 

@@ -69,8 +69,7 @@ impl EphemeralResource<Client> for Tunnel {
             let local = listener.local_addr().map_err(failed)?;
             let id = format!("tunnel-{}", unique());
             let remote = Remote { host: host.to_string(), port: port.unwrap_or_default() };
-            client
-                .keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))).abort_handle());
+            client.keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))));
             opening.result.set("local_address", local.to_string());
             opening.result.set("local_host", local.ip().to_string());
             opening.result.set("local_port", Value::int(local.port().into()));
@@ -82,7 +81,7 @@ impl EphemeralResource<Client> for Tunnel {
     fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();
-            if !client.end_tunnel(id) {
+            if !client.end_tunnel(id).await {
                 let detail =
                     "This process of the provider has not opened it, or has closed it already.";
                 return Err(Diagnostic::error("Tunnel is not open", detail));
