@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Mutex,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -68,7 +68,7 @@ impl OsSystem {
 )]
 impl System for OsSystem {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(self.absolute(path))
+        read_bounded(std::fs::File::open(self.absolute(path))?, LONGEST_FILE)
     }
 
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>> {
@@ -115,6 +115,22 @@ impl System for OsSystem {
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }
+}
+
+/// The longest file that is read, in bytes: `file("/dev/zero")` must end in an error, not in all of memory.
+const LONGEST_FILE: u64 = 256 << 20;
+
+/// Everything from `source`, or an error if that is over `longest` bytes. Pipes have no length to ask for, so the bytes
+/// are counted as they come.
+fn read_bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(longest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest {
+        let message =
+            format!("it is longer than {longest} bytes, the most that is read from one file");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
 }
 
 /// Files in memory, for tests. Paths are resolved against `/`.
@@ -260,5 +276,12 @@ mod tests {
             [("main.tf", false), ("mod", true)]
         );
         assert!(system.list_directory(Path::new("nowhere")).is_err());
+    }
+
+    #[test]
+    fn a_source_without_end_is_an_error() {
+        let error = read_bounded(io::repeat(0), 1000).expect_err("has no end");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_bounded(&[7; 1000][..], 1000).expect("is short enough").len(), 1000);
     }
 }
