@@ -346,10 +346,9 @@ impl Walk<'_> {
         result: &Value,
     ) -> Result<(), Failed> {
         let provider = self.provider_name(node);
-        let blame = "\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.";
         let refuse = |summary: &str, what: String| {
-            let detail = format!("Provider {provider} {what}.{blame}");
-            self.report_about(address, "invalid-ephemeral-result", summary, detail);
+            let what = format!("Provider {provider} {what}");
+            self.report_provider_bug(address, "invalid-ephemeral-result", summary, &what);
             Err(Failed)
         };
         if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty()

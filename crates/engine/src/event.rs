@@ -8,8 +8,9 @@
 
 use std::{fmt, time::Duration};
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::{ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
+use state::{Action, Change, Plan};
 
 /// Where events go.
 pub trait EventSink: Send + Sync {
@@ -106,7 +107,7 @@ impl fmt::Display for ObjectId {
 }
 
 /// What a plan decides about an instance; the same as in the plan's data.
-pub type ChangeAction = state::Action;
+pub type ChangeAction = Action;
 
 /// Why, where that is worth saying; the same as in the plan's data.
 pub type ChangeReason = state::Reason;
@@ -178,4 +179,36 @@ pub struct ChangeCounts {
     pub destroy: usize,
     /// Objects that leave the state and stay in the world.
     pub forget: usize,
+}
+
+impl ChangeCounts {
+    /// What a plan is going to do to managed resources.
+    pub fn of_plan(plan: &Plan) -> ChangeCounts {
+        let mut counts = ChangeCounts::default();
+        for change in &plan.resource_changes {
+            if change.addr.resource.mode == ResourceMode::Managed {
+                counts.add_change(&change.change);
+            }
+        }
+        counts
+    }
+
+    fn add_change(&mut self, change: &Change) {
+        self.import += usize::from(change.importing.is_some());
+        match change.action {
+            Action::Create => self.add += 1,
+            Action::Update => self.change += 1,
+            Action::Delete => self.destroy += 1,
+            Action::DeleteThenCreate | Action::CreateThenDelete => {
+                self.add += 1;
+                self.destroy += 1;
+            }
+            Action::Forget => self.forget += 1,
+            Action::ForgetThenCreate => {
+                self.add += 1;
+                self.forget += 1;
+            }
+            Action::NoOp | Action::Read => {}
+        }
+    }
 }

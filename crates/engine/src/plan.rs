@@ -100,34 +100,10 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     if !plan.has_errors {
         walk.emit(Event::Summary {
             operation: Operation::Plan,
-            counts: counts(&plan.resource_changes),
+            counts: ChangeCounts::of_plan(&plan),
         });
     }
     PlanOutcome { plan, refreshed, diagnostics }
-}
-
-/// The number of objects that changes add, change and destroy.
-pub(crate) fn counts(changes: &[ResourceChange]) -> ChangeCounts {
-    let mut counts = ChangeCounts::default();
-    for change in changes {
-        counts.import += usize::from(change.change.importing.is_some());
-        match change.change.action {
-            Action::Create => counts.add += 1,
-            Action::Update => counts.change += 1,
-            Action::Delete => counts.destroy += 1,
-            Action::DeleteThenCreate | Action::CreateThenDelete => {
-                counts.add += 1;
-                counts.destroy += 1;
-            }
-            Action::Forget => counts.forget += 1,
-            Action::ForgetThenCreate => {
-                counts.add += 1;
-                counts.forget += 1;
-            }
-            Action::NoOp | Action::Read => {}
-        }
-    }
-    counts
 }
 
 fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {

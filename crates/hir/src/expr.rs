@@ -4,7 +4,12 @@
 //! an edit inside one block cannot change the ids of another. Ranges are in the [`SourceMap`](crate::SourceMap),
 //! which is asked only when something is shown to a person.
 
-use values::{Number, Str};
+use std::fmt;
+
+use values::{
+    Number, Str,
+    ops::{BinaryOp, UnaryOp},
+};
 
 /// An expression of one item; an index into [`Exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -199,46 +204,6 @@ pub struct Call {
     pub expand: bool,
 }
 
-/// A prefix operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOp {
-    /// `!`
-    Not,
-    /// `-`
-    Negate,
-}
-
-/// An infix operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `||`
-    Or,
-    /// `&&`
-    And,
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `%`
-    Modulo,
-}
-
 /// The root of a reference; further steps are [`Expr::GetAttr`] and [`Expr::Index`] above it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ref {
@@ -270,4 +235,26 @@ pub enum Ref {
     Workspace,
     /// `terraform.applying`, `tofu.applying`: an ephemeral bool (RFC, "tofu.applying").
     Applying,
+}
+
+/// As it is written; `terraform.` stands for `tofu.` too.
+impl fmt::Display for Ref {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ref::Variable(name) => write!(f, "var.{name}"),
+            Ref::Local(name) => write!(f, "local.{name}"),
+            Ref::Resource(resource) => write!(f, "{resource}"),
+            Ref::Module(name) => write!(f, "module.{name}"),
+            Ref::EachKey => f.write_str("each.key"),
+            Ref::EachValue => f.write_str("each.value"),
+            Ref::CountIndex => f.write_str("count.index"),
+            Ref::SelfObject => f.write_str("self"),
+            Ref::PathModule => f.write_str("path.module"),
+            Ref::PathRoot => f.write_str("path.root"),
+            Ref::PathCwd => f.write_str("path.cwd"),
+            Ref::PathTemp => f.write_str("path.temp"),
+            Ref::Workspace => f.write_str("terraform.workspace"),
+            Ref::Applying => f.write_str("terraform.applying"),
+        }
+    }
 }

@@ -38,7 +38,7 @@ pub use crate::{
     event::{event, event_json, summary},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     plan::{
-        PlanJson, PlanView, change_counts, change_summary_json, diagnostic_json_line, log_json,
+        PlanJson, PlanView, change_summary_json, diagnostic_json_line, log_json,
         output_changes_json, plan, plan_footer, plan_json, planned_changes_json,
         resource_drift_json, version_json,
     },

@@ -221,15 +221,15 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let refuse = |what: String| {
             let detail = format!(
-                "When expanding the plan for {} to include new values learned so far during apply, provider {} {what}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "When expanding the plan for {} to include new values learned so far during apply, provider {} {what}",
                 subject.text,
                 subject.provider.source.for_display()
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "inconsistent-final-plan",
                 "Provider produced inconsistent final plan",
-                detail,
+                &detail,
             );
         };
         let approved = ordered.change.action;
@@ -246,8 +246,10 @@ impl Walk<'_> {
         let block = subject.schema.block();
         let violations = objchange::object_compatible(block, &ordered.change.after, &plan.after);
         for violation in &violations {
-            let message = self.environment.redactor.redact(&violation.message);
-            refuse(format!("produced an invalid new value for {}: {message}", violation.path));
+            refuse(format!(
+                "produced an invalid new value for {}: {}",
+                violation.path, violation.message
+            ));
         }
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
@@ -405,19 +407,19 @@ impl Walk<'_> {
         let planned = plan.after.without_all_marks();
         let violations = objchange::object_compatible(subject.schema.block(), &planned, returned);
         for violation in &violations {
-            let message = self.environment.redactor.redact(&violation.message);
             let detail = format!(
-                "When applying changes to {}, provider {} produced an unexpected new value: {}{}{message}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "When applying changes to {}, provider {} produced an unexpected new value: {}{}{}",
                 subject.text,
                 subject.provider.source.for_display(),
                 violation.path,
-                if violation.path.is_root() { "" } else { ": " }
+                if violation.path.is_root() { "" } else { ": " },
+                violation.message
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "inconsistent-result",
                 "Provider produced inconsistent result after apply",
-                detail,
+                &detail,
             );
         }
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
@@ -425,11 +427,11 @@ impl Walk<'_> {
 
     fn blame(&self, subject: &Subject, summary: &str, what: &str) {
         let detail = format!(
-            "Provider {} {what}, for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+            "Provider {} {what}, for {}",
             subject.provider.source.for_display(),
             subject.text
         );
-        self.report_about(&subject.text, "invalid-apply-result", summary, detail);
+        self.report_provider_bug(&subject.text, "invalid-apply-result", summary, &detail);
     }
 
     /// Writes what an apply call left behind to the state; gives the new value if all went well.

@@ -96,15 +96,15 @@ impl Walk<'_> {
     fn check_replace_paths(&self, subject: &Subject, replace: &ReplacePaths) -> Result<(), Failed> {
         for path in &replace.nonexistent {
             let detail = format!(
-                "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
-                detail,
+                &detail,
             );
         }
         if replace.nonexistent.is_empty() { Ok(()) } else { Err(Failed) }
@@ -191,15 +191,15 @@ impl Walk<'_> {
         let planned = self.checked_object(subject, response.planned_state, "while planning")?;
         let Some(planned) = planned else {
             let detail = format!(
-                "Provider {} planned no object for {}, though the configuration wants one.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "Provider {} planned no object for {}, though the configuration wants one",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
-                detail,
+                &detail,
             );
             return Err(Failed);
         };
@@ -227,17 +227,17 @@ impl Walk<'_> {
         }
         for violation in violations {
             let detail = format!(
-                "Provider {} planned an invalid value for {}{}: {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "Provider {} planned an invalid value for {}{}: {}",
                 subject.provider.source.for_display(),
                 subject.text,
                 violation.path,
-                self.environment.redactor.redact(&violation.message)
+                violation.message
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
-                detail,
+                &detail,
             );
         }
         Err(Failed)

@@ -154,7 +154,7 @@ impl Walk<'_> {
             Some(value) => return Ok(value.clone()),
         };
         let detail = format!(
-            "Provider {} produced {what} for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+            "Provider {} produced {what} for {}",
             subject.provider.source.for_display(),
             subject.text
         );
@@ -163,7 +163,7 @@ impl Walk<'_> {
         } else {
             "Provider produced invalid object"
         };
-        self.report_about(&subject.text, "invalid-data", summary, detail);
+        self.report_provider_bug(&subject.text, "invalid-data", summary, &detail);
         Err(Failed)
     }
 

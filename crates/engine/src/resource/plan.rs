@@ -250,15 +250,15 @@ impl Walk<'_> {
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
         if response.planned_state.is_some_and(|it| !it.is_null()) {
             let detail = format!(
-                "Provider {} planned a non-null destroy value for {}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "Provider {} planned a non-null destroy value for {}",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
-                detail,
+                &detail,
             );
             return Err(Failed);
         }

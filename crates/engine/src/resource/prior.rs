@@ -160,15 +160,15 @@ impl Walk<'_> {
         let value = objchange::normalize_legacy(&value, block);
         if !value.is_wholly_known() {
             let detail = format!(
-                "Provider {} returned an unknown value for {} during refresh. All values must be known after a read. This is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                "Provider {} returned an unknown value for {} during refresh. All values must be known after a read",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "unknown-after-read",
                 "Provider produced invalid object",
-                detail,
+                &detail,
             );
             return Err(Failed);
         }
@@ -206,17 +206,16 @@ impl Walk<'_> {
         when: &str,
     ) -> Result<Option<Value>, Failed> {
         let provider = subject.provider.source.for_display();
-        let blame = "This is a bug in the provider, which should be reported in the provider's own issue tracker.";
         let Some(value) = returned else {
             let detail = format!(
-                "Provider {provider} returned no object for {} {when}, and no error either. {blame}",
+                "Provider {provider} returned no object for {} {when}, and no error either",
                 subject.text
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "no-object",
                 "Provider produced invalid object",
-                detail,
+                &detail,
             );
             return Err(Failed);
         };
@@ -225,14 +224,14 @@ impl Walk<'_> {
         }
         if let Some(mismatch) = conform::conforms(&value.ty(), subject.ty()).first() {
             let detail = format!(
-                "Provider {provider} produced an invalid value {when} for {}{}: {}. {blame}",
+                "Provider {provider} produced an invalid value {when} for {}{}: {}",
                 subject.text, mismatch.path, mismatch.message
             );
-            self.report_about(
+            self.report_provider_bug(
                 &subject.text,
                 "invalid-object",
                 "Provider produced invalid object",
-                detail,
+                &detail,
             );
             return Err(Failed);
         }

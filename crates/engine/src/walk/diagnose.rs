@@ -177,6 +177,22 @@ impl Walk<'_> {
         self.report(Diagnostic::error(id, summary, detail).with_address(address));
     }
 
+    /// An error that only a defect of the provider explains. `what` tells what it did, without a full stop; it may quote
+    /// what the provider answered.
+    pub(crate) fn report_provider_bug(
+        &self,
+        address: &str,
+        id: &'static str,
+        summary: &str,
+        what: &str,
+    ) {
+        let what = self.environment.redactor.redact(what);
+        let detail = format!(
+            "{what}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
+        );
+        self.report_about(address, id, summary, detail);
+    }
+
     /// The header of an item's block, as in `in resource "a" "b"`.
     pub(crate) fn context(&self, entry: &Entry) -> Option<String> {
         let text = match &entry.item.kind {

@@ -1,19 +1,16 @@
 //! Prefix and infix operators (hcl 4.4).
 
 use values::{
-    Marks, Type, Value, convert, ops,
+    Marks, Type, Value, convert,
+    ops::{self, BinaryOp, UnaryOp},
     rules::{self, RuleId},
 };
 
 use super::evaluation::{Captured, Evaluation, Fault, Outcome};
-use crate::expr::{BinaryOp, ExprId, UnaryOp};
+use crate::expr::ExprId;
 
 impl Evaluation<'_> {
     pub(super) fn unary(&mut self, id: ExprId, op: UnaryOp, operand: ExprId) -> Outcome {
-        let op = match op {
-            UnaryOp::Not => ops::UnaryOp::Not,
-            UnaryOp::Negate => ops::UnaryOp::Negate,
-        };
         let before = self.failures();
         let value = self.value(operand)?;
         if self.failures() > before {
@@ -37,14 +34,14 @@ impl Evaluation<'_> {
         right: ExprId,
     ) -> Outcome {
         match op {
-            BinaryOp::And => self.logic(id, ops::BinaryOp::And, left, right),
-            BinaryOp::Or => self.logic(id, ops::BinaryOp::Or, left, right),
-            op => self.strict(id, strict_op(op), left, right),
+            BinaryOp::And => self.logic(id, BinaryOp::And, left, right),
+            BinaryOp::Or => self.logic(id, BinaryOp::Or, left, right),
+            op => self.strict(id, op, left, right),
         }
     }
 
     /// An operator that needs both of its operands.
-    fn strict(&mut self, id: ExprId, op: ops::BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+    fn strict(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
         let before = self.failures();
         let a = self.value(left)?;
         let b = self.value(right)?;
@@ -58,7 +55,7 @@ impl Evaluation<'_> {
     fn applied(
         &mut self,
         id: ExprId,
-        op: ops::BinaryOp,
+        op: BinaryOp,
         (left, a): (ExprId, &Value),
         (right, b): (ExprId, &Value),
     ) -> Value {
@@ -77,7 +74,7 @@ impl Evaluation<'_> {
     /// Reports each operand that has the wrong type.
     fn check_operands(
         &mut self,
-        op: ops::BinaryOp,
+        op: BinaryOp,
         (left, a): (ExprId, &Value),
         (right, b): (ExprId, &Value),
     ) {
@@ -92,8 +89,8 @@ impl Evaluation<'_> {
 
     /// `&&` and `||`: an operand that decides alone hides what is wrong with the evaluation of the other, but not that
     /// the other has the wrong type.
-    fn logic(&mut self, id: ExprId, op: ops::BinaryOp, left: ExprId, right: ExprId) -> Outcome {
-        let controlling = op == ops::BinaryOp::Or;
+    fn logic(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
+        let controlling = op == BinaryOp::Or;
         let a = self.captured(left)?;
         let b = self.captured(right)?;
         let (Ok(x), Ok(y)) =
@@ -121,7 +118,7 @@ impl Evaluation<'_> {
     fn undecided_logic(
         &mut self,
         id: ExprId,
-        op: ops::BinaryOp,
+        op: BinaryOp,
         (left, a): (ExprId, Captured),
         (right, b): (ExprId, Captured),
     ) -> Value {
@@ -147,22 +144,4 @@ fn decides(operand: &Value, controlling: bool) -> bool {
 /// The value of a failed operation: its type is known all the same.
 fn failed(ty: Type, a: &Value, b: &Value) -> Value {
     Value::unknown(ty).with_marks(&a.deep_marks().union(&b.deep_marks()))
-}
-
-fn strict_op(op: BinaryOp) -> ops::BinaryOp {
-    match op {
-        BinaryOp::Or => ops::BinaryOp::Or,
-        BinaryOp::And => ops::BinaryOp::And,
-        BinaryOp::Equal => ops::BinaryOp::Equal,
-        BinaryOp::NotEqual => ops::BinaryOp::NotEqual,
-        BinaryOp::Less => ops::BinaryOp::Less,
-        BinaryOp::LessOrEqual => ops::BinaryOp::LessOrEqual,
-        BinaryOp::Greater => ops::BinaryOp::Greater,
-        BinaryOp::GreaterOrEqual => ops::BinaryOp::GreaterOrEqual,
-        BinaryOp::Add => ops::BinaryOp::Add,
-        BinaryOp::Subtract => ops::BinaryOp::Subtract,
-        BinaryOp::Multiply => ops::BinaryOp::Multiply,
-        BinaryOp::Divide => ops::BinaryOp::Divide,
-        BinaryOp::Modulo => ops::BinaryOp::Modulo,
-    }
 }

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::expr::{Expr, ExprId, Exprs, Literal, Ref, SymbolId, TemplatePart};
+use crate::expr::{Expr, ExprId, Exprs, Literal, SymbolId, TemplatePart};
 
 /// The longest traversals in an expression, in source order. Those that begin with a name bound inside the expression
 /// itself are left out: they have no value of their own.
@@ -86,7 +86,7 @@ fn for_each_child(expr: &Expr, mut visit: impl FnMut(ExprId)) {
 /// A traversal as it is written; nothing where it begins with the nameless element of a splat.
 pub(super) fn traversal_text(exprs: &Exprs, id: ExprId) -> Option<String> {
     match &exprs[id] {
-        Expr::Ref(reference) => Some(reference_text(reference)),
+        Expr::Ref(reference) => Some(reference.to_string()),
         Expr::Symbol(symbol) => {
             let name = exprs.symbol_name(*symbol);
             (&**name != "*").then(|| name.to_string())
@@ -95,31 +95,13 @@ pub(super) fn traversal_text(exprs: &Exprs, id: ExprId) -> Option<String> {
         Expr::Index { base, key } => {
             let base = traversal_text(exprs, *base)?;
             match &exprs[*key] {
-                Expr::Literal(Literal::String(key)) => Some(format!("{base}[{:?}]", &**key)),
+                Expr::Literal(Literal::String(key)) => {
+                    Some(format!("{base}[{}]", addr::quote(key)))
+                }
                 Expr::Literal(Literal::Number(key)) => Some(format!("{base}[{key}]")),
                 _ => Some(format!("{base}[...]")),
             }
         }
         _ => None,
-    }
-}
-
-/// A reference as it is written.
-pub(super) fn reference_text(reference: &Ref) -> String {
-    match reference {
-        Ref::Variable(name) => format!("var.{name}"),
-        Ref::Local(name) => format!("local.{name}"),
-        Ref::Resource(resource) => resource.to_string(),
-        Ref::Module(name) => format!("module.{name}"),
-        Ref::EachKey => "each.key".to_owned(),
-        Ref::EachValue => "each.value".to_owned(),
-        Ref::CountIndex => "count.index".to_owned(),
-        Ref::SelfObject => "self".to_owned(),
-        Ref::PathModule => "path.module".to_owned(),
-        Ref::PathRoot => "path.root".to_owned(),
-        Ref::PathCwd => "path.cwd".to_owned(),
-        Ref::PathTemp => "path.temp".to_owned(),
-        Ref::Workspace => "terraform.workspace".to_owned(),
-        Ref::Applying => "terraform.applying".to_owned(),
     }
 }

@@ -4,14 +4,14 @@ use syntax::{
     AstNode, TextRange, ast,
     template::{self, Part, Template},
 };
-use values::{Number, Str};
+use values::{
+    Number, Str,
+    ops::{BinaryOp, UnaryOp},
+};
 
 use super::{ItemCtx, problem::Problem};
 use crate::{
-    expr::{
-        BinaryOp, Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId,
-        TemplatePart, UnaryOp,
-    },
+    expr::{Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId, TemplatePart},
     lower::reference,
 };
 

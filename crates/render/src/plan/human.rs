@@ -7,7 +7,7 @@ use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
 
 use super::{
-    PlanView, change_counts,
+    PlanView,
     comment::{self, Section, comment},
 };
 use crate::{
@@ -109,7 +109,7 @@ fn push_changes(
             push_resource(change, Section::Proposed, &body, style, text);
         }
     }
-    let counts = summary(engine::Operation::Plan, &change_counts(view.plan));
+    let counts = summary(engine::Operation::Plan, &engine::ChangeCounts::of_plan(view.plan));
     let counts = counts.strip_prefix("Plan:").unwrap_or(&counts);
     let _ = writeln!(text, "\n{}{counts}", style.paint(Paint::Bold, "Plan:"));
 }

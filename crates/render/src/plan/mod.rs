@@ -5,7 +5,6 @@ mod configuration;
 mod human;
 mod json;
 mod stream;
-mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +19,6 @@ pub use self::{
         change_summary_json, diagnostic_json_line, log_json, output_changes_json,
         planned_changes_json, resource_drift_json, version_json,
     },
-    summary::change_counts,
 };
 
 /// A plan with what is needed to show it.

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use addr::{AbsResource, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Sources};
-use engine::Operation;
+use engine::{ChangeCounts, Operation};
 use serde_json::{Map, Value as Json, json};
 use state::{Action, Importing, Plan, PlanMode, Reason, ResourceChange, State};
 
-use super::change_counts;
 use crate::{
     event::{Line, diagnostic_line, resource, summary_line},
     json,
@@ -73,7 +72,7 @@ pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
 
 /// The counts of a plan.
 pub fn change_summary_json(plan: &Plan, timestamp: &str) -> String {
-    summary_line(Operation::Plan, &change_counts(plan), timestamp)
+    summary_line(Operation::Plan, &ChangeCounts::of_plan(plan), timestamp)
 }
 
 /// Outputs: what a plan does to them, or, with a state, what they are after an apply. `None` where there are none.

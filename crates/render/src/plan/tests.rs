@@ -531,7 +531,7 @@ fn json_lists_neither_ephemeral_resources_nor_their_values() {
     let plan = plan_of(vec![change("ephemeral.t_token.x", Action::Create, null(), null())]);
     let view = PlanView { plan: &plan, schemas: &|_| None, show_sensitive: false };
     assert!(!plan_json(&PlanJson { view, prior_state: None, program: None }).contains("ephemeral"));
-    assert_eq!(change_counts(&plan), Default::default());
+    assert_eq!(engine::ChangeCounts::of_plan(&plan), Default::default());
 }
 
 #[test]

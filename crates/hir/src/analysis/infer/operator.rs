@@ -1,20 +1,20 @@
 //! Operators.
 
-use values::{Type, convert, ops, rules::RuleId};
+use values::{
+    Type, convert,
+    ops::{self, BinaryOp, UnaryOp},
+    rules::RuleId,
+};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Failing, Presence},
-    expr::{BinaryOp, ExprId, UnaryOp},
+    expr::ExprId,
 };
 
 impl Infer<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Abstract {
         let value = self.expr(operand);
-        let op = match op {
-            UnaryOp::Not => ops::UnaryOp::Not,
-            UnaryOp::Negate => ops::UnaryOp::Negate,
-        };
         self.check_operand(operand, &value, &op.ty(), "operand");
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Operator, &value), &value);
@@ -23,7 +23,6 @@ impl Infer<'_> {
     }
 
     pub(super) fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Abstract {
-        let op = concrete(op);
         let (a, b) = match is_logic(op) {
             true => self.logic_operands(op, left, right),
             false => (self.expr(left), self.expr(right)),
@@ -51,13 +50,13 @@ impl Infer<'_> {
     /// The operands of `&&` and `||`. One that decides alone hides what is wrong with the evaluation of the other.
     fn logic_operands(
         &mut self,
-        op: ops::BinaryOp,
+        op: BinaryOp,
         left: ExprId,
         right: ExprId,
     ) -> (Abstract, Abstract) {
         let decides_never = |value: &Abstract| {
             let constant = value.constant.as_ref().and_then(|it| it.0.as_bool());
-            constant == Some(op == ops::BinaryOp::And)
+            constant == Some(op == BinaryOp::And)
         };
         let unless = |hides: bool| if hides { Certainty::Doubtful } else { Certainty::Sure };
         let right_is_idle = self.closed.contains(right) && decides_never(&self.quietly(right));
@@ -111,28 +110,10 @@ fn result(ty: Type, constant: Option<values::Value>, failing: Failing) -> Abstra
     Abstract { failing: failing.of_same_type(), ..value }
 }
 
-fn is_equality(op: ops::BinaryOp) -> bool {
-    matches!(op, ops::BinaryOp::Equal | ops::BinaryOp::NotEqual)
+fn is_equality(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Equal | BinaryOp::NotEqual)
 }
 
-fn is_logic(op: ops::BinaryOp) -> bool {
-    matches!(op, ops::BinaryOp::And | ops::BinaryOp::Or)
-}
-
-fn concrete(op: BinaryOp) -> ops::BinaryOp {
-    match op {
-        BinaryOp::Or => ops::BinaryOp::Or,
-        BinaryOp::And => ops::BinaryOp::And,
-        BinaryOp::Equal => ops::BinaryOp::Equal,
-        BinaryOp::NotEqual => ops::BinaryOp::NotEqual,
-        BinaryOp::Less => ops::BinaryOp::Less,
-        BinaryOp::LessOrEqual => ops::BinaryOp::LessOrEqual,
-        BinaryOp::Greater => ops::BinaryOp::Greater,
-        BinaryOp::GreaterOrEqual => ops::BinaryOp::GreaterOrEqual,
-        BinaryOp::Add => ops::BinaryOp::Add,
-        BinaryOp::Subtract => ops::BinaryOp::Subtract,
-        BinaryOp::Multiply => ops::BinaryOp::Multiply,
-        BinaryOp::Divide => ops::BinaryOp::Divide,
-        BinaryOp::Modulo => ops::BinaryOp::Modulo,
-    }
+fn is_logic(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::And | BinaryOp::Or)
 }

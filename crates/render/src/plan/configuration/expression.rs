@@ -151,7 +151,7 @@ fn key_text(key: &Literal) -> Option<String> {
 fn push_prefixes(traversal: &Traversal<'_>, found: &mut Vec<String>) {
     let subject = subject_length(traversal);
     let text = |length: usize| {
-        let mut text = reference(traversal.reference);
+        let mut text = traversal.reference.to_string();
         for step in &traversal.steps[..length] {
             match step {
                 Step::Attr(name) => text.push_str(&format!(".{name}")),
@@ -178,25 +178,5 @@ fn subject_length(traversal: &Traversal<'_>) -> usize {
             key + usize::from(matches!(traversal.steps.get(key), Some(Step::Attr(_))))
         }
         _ => 0,
-    }
-}
-
-/// A reference as it is written.
-pub(super) fn reference(reference: &Ref) -> String {
-    match reference {
-        Ref::Variable(name) => format!("var.{name}"),
-        Ref::Local(name) => format!("local.{name}"),
-        Ref::Resource(resource) => resource.to_string(),
-        Ref::Module(name) => format!("module.{name}"),
-        Ref::EachKey => "each.key".to_owned(),
-        Ref::EachValue => "each.value".to_owned(),
-        Ref::CountIndex => "count.index".to_owned(),
-        Ref::SelfObject => "self".to_owned(),
-        Ref::PathModule => "path.module".to_owned(),
-        Ref::PathRoot => "path.root".to_owned(),
-        Ref::PathCwd => "path.cwd".to_owned(),
-        Ref::PathTemp => "path.temp".to_owned(),
-        Ref::Workspace => "terraform.workspace".to_owned(),
-        Ref::Applying => "terraform.applying".to_owned(),
     }
 }

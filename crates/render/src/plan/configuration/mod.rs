@@ -173,7 +173,7 @@ fn target(target: &RefTarget) -> String {
         RefTarget::Resource(resource) => resource.to_string(),
         RefTarget::ModuleOutput(call, output) => format!("module.{call}.{output}"),
         RefTarget::Module(call) => format!("module.{call}"),
-        RefTarget::Ambient(reference) => expression::reference(reference),
+        RefTarget::Ambient(reference) => reference.to_string(),
     }
 }
 
