@@ -39,7 +39,7 @@ impl ProviderExecutables {
         let mut wanted = requirements.clone();
         wanted.retain(|source, _| !reattached.contains_key(source));
         let config = session.cli_config()?;
-        let sources = session.sources(&config)?;
+        let sources = session.sources(config)?;
         let locks = session.locks()?;
         let installed = session.data_dir().join("providers");
         let cache = SchemaCache::new(session);
@@ -54,9 +54,7 @@ impl ProviderExecutables {
             hash: &hash,
         };
         let located = packages::locate(&request).map_err(|error| {
-            let detail =
-                error.detail().replace("tofu init", "mayfly init").replace("OpenTofu", "Mayfly");
-            Diagnostic::error("providers-not-installed", error.summary(), detail)
+            Diagnostic::error("providers-not-installed", error.summary(), error.detail())
         })?;
         let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty())
         {
@@ -133,8 +131,10 @@ impl ProviderExecutables {
             Located::Installed { executable, .. } | Located::Overridden { executable } => {
                 Some(executable)
             }
+            // It is one of several in one executable, which alone does not say whose schemas they are.
+            Located::Bundled { .. } => None,
             // Part of this program: its schemas are at hand without a process.
-            Located::Bundled { .. } | Located::Builtin => None,
+            Located::Builtin => None,
         }
     }
 

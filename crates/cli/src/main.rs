@@ -18,7 +18,9 @@ mod harden;
 mod local_exec;
 mod located;
 mod log;
+mod modules;
 mod operation;
+mod private_file;
 mod schema_cache;
 mod session;
 mod signals;
@@ -172,7 +174,9 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     };
     let session = match Session::new(view, system, json_lines) {
         Ok(session) => session,
-        Err(_) => return Exit::Failure,
+        Err(error) => {
+            return commands::environment_error("Failed to start threads", &error);
+        }
     };
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),

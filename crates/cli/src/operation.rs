@@ -4,7 +4,7 @@
 //!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
 //! ```
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, Sources, System};
@@ -12,7 +12,7 @@ use engine::{
     ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
 };
 use hir::Program;
-use state::{Action, Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
+use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
 
 use crate::{
     args::{ApplyArgs, OperationArgs, PlanArgs},
@@ -20,6 +20,7 @@ use crate::{
     exit::Exit,
     local_exec::Processes,
     located::Factory,
+    private_file::{self, Durable},
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
     store::{self, Keeper, OpenState},
@@ -82,10 +83,10 @@ fn finish_plan(
         if !args.operation.json {
             session.ui.print(&saved_text(out));
         }
-    } else if !args.operation.json && has_changes(&outcome.plan) {
+    } else if !args.operation.json && outcome.plan.is_applyable {
         session.ui.print(&unsaved_text());
     }
-    Ok(match args.detailed_exitcode && has_changes(&outcome.plan) {
+    Ok(match args.detailed_exitcode && outcome.plan.is_applyable {
         true => Exit::Changes,
         false => Exit::Success,
     })
@@ -293,12 +294,6 @@ fn show_diagnostics(
     }
 }
 
-/// Whether applying the plan does anything.
-fn has_changes(plan: &Plan) -> bool {
-    plan.resource_changes.iter().any(|it| it.change.action != Action::NoOp)
-        || plan.output_changes.values().any(|it| it.action != Action::NoOp)
-}
-
 fn save_plan(
     session: &Session,
     out: &Path,
@@ -311,42 +306,39 @@ fn save_plan(
         prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
         previous_state: previous.clone(),
         locks: session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default(),
-        config: snapshot(session, &prepared.program),
+        config: snapshot(&prepared.program)?,
         temp: Vec::new(),
     };
     let write_error =
         |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
     let bytes =
         file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
-    store::write_private(out, &bytes)
+    private_file::write(out, &bytes, Durable::Yes)
         .map_err(|error| write_error(format!("{} cannot be written: {error}.", out.display())))?;
     Ok(())
 }
 
-/// The configuration as it was planned: an apply of the file needs nothing else.
-fn snapshot(session: &Session, program: &Program) -> state::ConfigSnapshot {
-    let mut snapshot = state::ConfigSnapshot::default();
-    let mut queue = vec![(String::new(), String::new(), 0)];
-    while let Some((key, source, index)) = queue.pop() {
-        let module: &hir::Module = &program.modules[index];
-        let mut files = std::collections::BTreeMap::new();
-        let directory = Path::new(&*module.dir);
-        for entry in session.system.list_directory(directory).unwrap_or_default() {
-            let is_config = entry.name.ends_with(".tf") || entry.name.ends_with(".tofu");
-            if is_config && let Ok(bytes) = session.system.read_file(&directory.join(&entry.name)) {
-                files.insert(entry.name, bytes);
-            }
-        }
-        for (name, (call, child)) in &module.calls {
-            let child_key = if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };
-            let source = call.module_call().source.as_deref().unwrap_or_default().to_owned();
-            queue.push((child_key, source, child.0 as usize));
-        }
-        let record =
-            state::ModuleSource { source, version: None, dir: module.dir.to_string(), files };
-        snapshot.modules.insert(key, record);
+/// The configuration as it was planned.
+///
+/// # Errors
+/// If a module cannot be kept because too many paths of calls lead to one.
+fn snapshot(program: &Program) -> Result<state::ConfigSnapshot, Failure> {
+    let mut texts: BTreeMap<&str, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
+    for file in program.sources.files.iter() {
+        let (directory, name) = file.path.rsplit_once('/').unwrap_or((".", &file.path));
+        texts.entry(directory).or_default().insert(name.to_owned(), file.text().into_bytes());
     }
-    snapshot
+    let mut snapshot = state::ConfigSnapshot::default();
+    for path in crate::modules::paths(program)? {
+        let record = state::ModuleSource {
+            source: path.source.to_owned(),
+            version: None,
+            dir: path.module.dir.to_string(),
+            files: texts.get(&*path.module.dir).cloned().unwrap_or_default(),
+        };
+        snapshot.modules.insert(path.key, record);
+    }
+    Ok(snapshot)
 }
 
 /// `apply`, `destroy`, and `apply FILE`.
@@ -424,7 +416,7 @@ fn apply_planned(
     if outcome.has_errors() {
         return Ok(Decision::End(Exit::Failure));
     }
-    if has_changes(&outcome.plan) && !args.auto_approve && !approved(session, &args.operation)? {
+    if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation)? {
         let what = if args.operation.destroy { "Destroy" } else { "Apply" };
         session.ui.line(&format!("\n{what} cancelled."));
         return Ok(Decision::End(Exit::Failure));
@@ -489,7 +481,7 @@ fn apply_saved(
     let file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
     let mut prepared = prepare(session, flags, &file.prior_state.state, true)?;
-    check_configuration(session, &file, &prepared.program)?;
+    check_configuration(&file, &prepared.program)?;
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
@@ -528,12 +520,8 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
 }
 
 /// The configuration in the directory must still be the one that was planned.
-fn check_configuration(
-    session: &Session,
-    file: &PlanFile,
-    program: &Program,
-) -> Result<(), Failure> {
-    let now = snapshot(session, program);
+fn check_configuration(file: &PlanFile, program: &Program) -> Result<(), Failure> {
+    let now = snapshot(program)?;
     let differs = |key: &String| now.modules.get(key) != file.config.modules.get(key);
     let changed = now.modules.keys().chain(file.config.modules.keys()).find(|key| differs(key));
     match changed {
@@ -589,7 +577,7 @@ fn carry_out(
 /// A state that cannot be kept where it belongs is kept beside.
 fn rescue(session: &Session, keeper: &Keeper, state: &State) {
     let Some(bytes) = keeper.encoded(state) else { return };
-    match store::write_private(Path::new("errored.tfstate"), &bytes) {
+    match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
         Ok(()) => session.ui.print_error("\nThe state was written to errored.tfstate instead. Do not lose this file: it knows what exists.\n"),
         Err(error) => session.ui.print_error(&format!("\nThe state could not be written to errored.tfstate either: {error}.\n")),
     }

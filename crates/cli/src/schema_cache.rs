@@ -7,8 +7,8 @@
 
 use std::{
     fs,
-    io::{Read, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    io::Read,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -20,7 +20,10 @@ use provider::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::session::Session;
+use crate::{
+    private_file::{self, Durable},
+    session::Session,
+};
 use db::System as _;
 
 /// The cache of one machine's user.
@@ -50,7 +53,7 @@ impl SchemaCache {
         else {
             return;
         };
-        let _ = write_private(&entry, &bytes);
+        let _ = keep(&entry, &bytes);
     }
 
     /// The `h1:` of a package directory, remembered by the stamp of its files.
@@ -71,7 +74,7 @@ impl SchemaCache {
         }
         let hash = packages::hash_of_directory(package)?;
         if let Some(path) = &remembered {
-            let _ = write_private(path, hash.as_str().as_bytes());
+            let _ = keep(path, hash.as_str().as_bytes());
         }
         Ok(hash)
     }
@@ -89,7 +92,7 @@ impl SchemaCache {
             return Some(known);
         }
         let hash = hash_file(executable)?;
-        let _ = write_private(&stamp, &hash);
+        let _ = keep(&stamp, &hash);
         Some(hash)
     }
 
@@ -135,22 +138,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a file that only its owner can read, whole or not at all.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
-    let temporary = directory.join(format!(
-        ".{}.{}",
-        path.file_name().unwrap_or_default().to_string_lossy(),
-        std::process::id()
-    ));
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)?;
-    file.write_all(bytes)?;
-    drop(file);
-    fs::rename(&temporary, path)
+/// Keeps something; it can be had again, so it need not reach the disk before the command ends.
+pub(crate) fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    private_file::write(path, bytes, Durable::No)
 }

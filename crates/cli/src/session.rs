@@ -4,14 +4,15 @@ use std::{
     collections::BTreeMap,
     mem::ManuallyDrop,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::SystemTime,
 };
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
 use engine::{CancelToken, Redactor};
-use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
+use hir::workspace::is_local_source;
+use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManifest, Platform};
 use project::Project;
 use values::Str;
 
@@ -27,6 +28,7 @@ pub(crate) struct Session {
     pub(crate) redactor: Redactor,
     pub(crate) cancel: CancelToken,
     pub(crate) runtime: tokio::runtime::Runtime,
+    cli_config: OnceLock<CliConfig>,
 }
 
 /// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
@@ -109,29 +111,21 @@ impl Session {
         view: &ViewArgs,
         system: CliSystem,
         json_lines: bool,
-    ) -> Result<Session, Failure> {
+    ) -> std::io::Result<Session> {
         let ui = Arc::new(Ui::new(
             view,
             system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()),
             json_lines,
         ));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                Diagnostic::error(
-                    "runtime",
-                    "Failed to start",
-                    format!("The runtime for provider processes cannot be started: {error}."),
-                )
-            })?;
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Session {
             ui,
             system: Arc::new(system),
             redactor: Redactor::new(),
             cancel: CancelToken::new(),
             runtime,
+            cli_config: OnceLock::new(),
         })
     }
 
@@ -154,8 +148,18 @@ impl Session {
         Str::from(named.or_else(selected).unwrap_or_else(|| backend::DEFAULT_WORKSPACE.to_owned()))
     }
 
-    /// The CLI configuration; its problems are shown.
-    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
+    /// The CLI configuration; its problems are shown the first time.
+    pub(crate) fn cli_config(&self) -> Result<&CliConfig, Failure> {
+        match self.cli_config.get() {
+            Some(known) => Ok(known),
+            None => {
+                let read = self.read_cli_config()?;
+                Ok(self.cli_config.get_or_init(|| read))
+            }
+        }
+    }
+
+    fn read_cli_config(&self) -> Result<CliConfig, Failure> {
         let variable = |name: &str| self.system.variable(name);
         let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let environment = ConfigEnvironment {
@@ -216,7 +220,15 @@ impl Session {
 
     /// The configuration in the working directory, without schemas.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
-        let manifest = self.manifest()?;
+        self.project_with(self.installed_modules()?)
+    }
+
+    /// The same before `init`, which writes a damaged manifest anew.
+    pub(crate) fn project_to_init(&self) -> Result<Project, Failure> {
+        self.project_with(self.installed_modules().unwrap_or_default())
+    }
+
+    fn project_with(&self, manifest: ModuleCalls) -> Result<Project, Failure> {
         Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
@@ -224,20 +236,34 @@ impl Session {
         })
     }
 
-    /// The installed modules.
-    fn manifest(&self) -> Result<ModuleCalls, Failure> {
-        let path = self.data_dir().join("modules/modules.json");
-        let Ok(bytes) = self.system.read_file(&path) else { return Ok(BTreeMap::new()) };
-        let manifest = packages::ModuleManifest::parse(&bytes).map_err(|error| {
+    /// Where installed modules are written down.
+    pub(crate) fn module_manifest_path(&self) -> PathBuf {
+        self.data_dir().join("modules/modules.json")
+    }
+
+    /// What is written there; nothing if there is no such file.
+    pub(crate) fn read_manifest(&self) -> Result<ModuleManifest, Failure> {
+        let path = self.module_manifest_path();
+        let Ok(bytes) = self.system.read_file(&path) else { return Ok(ModuleManifest::default()) };
+        ModuleManifest::parse(&bytes).map_err(|error| {
             let detail = format!(
                 "{} is damaged: {error}. Run \"mayfly init\" to write it again.",
                 path.display()
             );
-            Diagnostic::error("module-manifest", "Failed to read module manifest", detail)
-        })?;
+            Diagnostic::error("module-manifest", "Failed to read module manifest", detail).into()
+        })
+    }
+
+    /// The modules that were installed from elsewhere, by who calls them. Local modules are where their source says.
+    fn installed_modules(&self) -> Result<ModuleCalls, Failure> {
+        let manifest = self.read_manifest()?;
         let dir_of = |key: &str| manifest.modules.get(key).map(|it| it.dir.clone());
         let mut calls = BTreeMap::new();
         for (key, record) in &manifest.modules {
+            // Other tools leave an empty directory where they failed.
+            if record.dir.is_empty() || is_local_source(&record.source) {
+                continue;
+            }
             let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
             let caller = if parent.is_empty() { Some(".".to_owned()) } else { dir_of(parent) };
             if let (Some(caller), false) = (caller, name.is_empty()) {

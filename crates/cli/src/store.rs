@@ -292,19 +292,6 @@ impl StateSink for Keeper {
     }
 }
 
-/// Writes a file that only its owner can read.
-pub(crate) fn write_private(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::{io::Write, os::unix::fs::OpenOptionsExt};
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 /// `90s`, `5m`, `1h30m`, `250ms`.
 fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {

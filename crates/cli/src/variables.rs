@@ -130,7 +130,7 @@ struct Collect<'a> {
 impl Collect<'_> {
     fn environment(&mut self) {
         for (name, text) in self.session.system.variables("TF_VAR_") {
-            let name = name.trim_start_matches("TF_VAR_");
+            let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
             // Variables of the environment that the module does not have are for other modules.
             let Some(entry) = self.module.variables.get(name) else { continue };
             match text_value(entry.variable(), &text) {

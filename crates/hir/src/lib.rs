@@ -26,6 +26,6 @@ pub use build::{program, provider_requirements, reachable};
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
-pub use program::{Entry, Module, ModuleId, Origin, Program};
+pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};
 pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope};
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};

@@ -59,6 +59,16 @@ pub struct Module {
     pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
 }
 
+/// A module as one path of calls leads to it.
+pub struct ModulePath<'p> {
+    /// The names of the calls, joined with dots; empty for the root module.
+    pub key: String,
+    /// The `source` of the last call; empty for the root module.
+    pub source: &'p str,
+    /// Where the path ends.
+    pub module: &'p Module,
+}
+
 /// An item of the program and where it stands.
 #[derive(Clone)]
 pub struct Entry {
@@ -88,6 +98,28 @@ impl Program {
     /// A module by its id.
     pub fn module(&self, id: ModuleId) -> &Module {
         &self.modules[id.0 as usize]
+    }
+
+    /// Every path of module calls that leads to a module, callers before what they call, siblings by name; the root
+    /// first. A module that is called twice is there twice.
+    ///
+    /// Paths can be many more than modules are: the caller bounds how many it takes.
+    pub fn module_paths(&self) -> impl Iterator<Item = ModulePath<'_>> {
+        let root = ModulePath { key: String::new(), source: "", module: self.root() };
+        let mut pending = vec![root];
+        std::iter::from_fn(move || {
+            let path = pending.pop()?;
+            // The last one that is put down is the first to be taken up.
+            pending.extend(path.module.calls.iter().rev().map(|(name, (call, child))| {
+                let key = match path.key.as_str() {
+                    "" => name.to_string(),
+                    key => format!("{key}.{name}"),
+                };
+                let source = call.module_call().source.as_deref().unwrap_or_default();
+                ModulePath { key, source, module: self.module(*child) }
+            }));
+            Some(path)
+        })
     }
 
     /// Where something of an item stands in the text. Ranges are not kept: the block is parsed again, which only

@@ -88,3 +88,31 @@ pub fn local_module_directory(caller: &str, source: &str) -> Arc<str> {
     let path = db::system::normalize(&Path::new(caller).join(source));
     Arc::from(path.to_string_lossy().as_ref())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_modules_lie_relative_to_their_callers() {
+        let cases = [
+            (".", "./m", "m"),
+            ("m", "../n", "n"),
+            ("m", "..", "."),
+            (".", "../x", "../x"),
+            ("../x", "../y", "../y"),
+            ("..", "../y", "../../y"),
+            ("/a/b", "../../../c", "/c"),
+            ("a//b", "./c/", "a/b/c"),
+        ];
+        for (caller, source, directory) in cases {
+            assert_eq!(&*local_module_directory(caller, source), directory, "{caller} {source}");
+        }
+        for source in ["./a", "../a", ".", ".."] {
+            assert!(is_local_source(source));
+        }
+        for source in ["a/b/c", "/a", ".a/b", "git::x", "", "..."] {
+            assert!(!is_local_source(source), "{source}");
+        }
+    }
+}

@@ -55,7 +55,7 @@ pub enum InstallEvent {
 impl fmt::Display for InstallEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin(it) => write!(f, "- {it} is built in to OpenTofu"),
+            Self::Builtin(it) => write!(f, "- {it} is built in to Mayfly"),
             Self::Bundled(it, version) => {
                 write!(f, "- {} v{version} is bundled with Mayfly", it.for_display())
             }
@@ -117,7 +117,7 @@ impl InstallError {
     pub fn detail(&self) -> String {
         match self {
             Self::Query { source_addr, cause } => format!(
-                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nTo see which modules are currently depending on {name} and what versions are specified, run the following command:\n    tofu providers",
+                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nCheck its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).",
                 name = source_addr.for_display()
             ),
             Self::Install { source_addr, version, cause } => {
@@ -228,7 +228,7 @@ fn select_builtin(
     on_event: &mut dyn FnMut(InstallEvent),
 ) -> Result<(), InstallError> {
     let cause = if &*source.type_name != "terraform" {
-        "this OpenTofu release has no built-in provider of that name"
+        "this Mayfly release has no built-in provider of that name"
     } else if !constraint.terms().is_empty() {
         "built-in providers do not support explicit version constraints"
     } else {
@@ -244,7 +244,7 @@ fn locked_out(
     constraint: &VersionConstraint,
 ) -> String {
     format!(
-        "locked provider {source} {version} does not match configured version constraint {}; must use tofu init -upgrade to allow selection of new versions",
+        "locked provider {source} {version} does not match configured version constraint {}; must use mayfly init -upgrade to allow selection of new versions",
         constraint.canonical()
     )
 }

@@ -36,7 +36,7 @@ pub use hash::{
 pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
 pub use locate::{LocateError, LocateRequest, Located, locate};
 pub use locks::{LockFileError, Locks, ProviderLock};
-pub use modules::{ManifestError, ModuleManifest, ModuleRecord, is_local_source, local_module_dir};
+pub use modules::{ManifestError, ModuleManifest, ModuleRecord};
 pub use package::PackageError;
 pub use platform::Platform;
 pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

@@ -67,9 +67,9 @@ impl LocateError {
         match self {
             Self::Inconsistent { problems, needs_upgrade } => {
                 let way_out = if *needs_upgrade {
-                    "To update the locked dependency selections to match a changed configuration, run:\n  tofu init -upgrade"
+                    "To update the locked dependency selections to match a changed configuration, run:\n  mayfly init -upgrade"
                 } else {
-                    "To make the initial dependency selections that will initialize the dependency lock file, run:\n  tofu init"
+                    "To make the initial dependency selections that will initialize the dependency lock file, run:\n  mayfly init"
                 };
                 format!(
                     "The following dependency selections recorded in the lock file are inconsistent with the current configuration:{}\n\n{way_out}",
@@ -77,7 +77,7 @@ impl LocateError {
                 )
             }
             Self::NotInstalled { problems } => format!(
-                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\nOpenTofu uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:\n  tofu init",
+                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\nMayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:\n  mayfly init",
                 list(problems)
             ),
         }

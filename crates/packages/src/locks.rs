@@ -158,7 +158,7 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
     })?;
     if source.is_builtin() {
         let detail = format!(
-            "Cannot lock a version for built-in provider {source}. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."
+            "Cannot lock a version for built-in provider {source}. Built-in providers are bundled inside Mayfly itself, so you can't select a version for them independently of the Mayfly release you are currently running."
         );
         return Err(fault("Invalid provider source address", detail, place));
     }
@@ -292,7 +292,7 @@ provider "registry.terraform.io/hashicorp/null" {
         fails(
             "provider \"terraform.io/builtin/terraform\" {}",
             expect![
-                "1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside OpenTofu itself, so you can't select a version for them independently of the OpenTofu release you are currently running."
+                "1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside Mayfly itself, so you can't select a version for them independently of the Mayfly release you are currently running."
             ],
         );
         fails(

@@ -23,7 +23,7 @@ pub struct ModuleRecord {
 
 /// A manifest that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("Failed to read module manifest file: {0}; run \"tofu init\" to write it anew")]
+#[error("Failed to read module manifest file: {0}; run \"mayfly init\" to write it anew")]
 pub struct ManifestError(String);
 
 #[derive(Serialize, Deserialize)]
@@ -79,31 +79,6 @@ impl ModuleManifest {
     }
 }
 
-/// Whether a module's `source` is a path: such modules are used where they lie, never copied.
-pub fn is_local_source(source: &str) -> bool {
-    matches!(source, "." | "..")
-        || ["./", "../", ".\\", "..\\"].iter().any(|it| source.starts_with(it))
-}
-
-/// Where a local module lies: the caller's directory and the source, without `.` and needless `..`.
-pub fn local_module_dir(caller_dir: &str, source: &str) -> String {
-    let mut steps: Vec<&str> = Vec::new();
-    let is_absolute = caller_dir.starts_with('/');
-    for step in caller_dir.split('/').chain(source.split('/')) {
-        match step {
-            "" | "." => {}
-            ".." if steps.last().is_some_and(|it| *it != "..") => drop(steps.pop()),
-            ".." if is_absolute => {}
-            _ => steps.push(step),
-        }
-    }
-    match (is_absolute, steps.is_empty()) {
-        (true, _) => format!("/{}", steps.join("/")),
-        (false, true) => ".".to_owned(),
-        (false, false) => steps.join("/"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,29 +93,6 @@ mod tests {
     fn what_is_no_manifest_is_refused() {
         for text in ["", "{}", "[]", r#"{"Modules":[{"Key":"","Dir":"."},{"Key":"","Dir":"."}]}"#] {
             assert!(ModuleManifest::parse(text.as_bytes()).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn local_modules_lie_relative_to_their_callers() {
-        let cases = [
-            (".", "./m", "m"),
-            ("m", "../n", "n"),
-            ("m", "..", "."),
-            (".", "../x", "../x"),
-            ("../x", "../y", "../y"),
-            ("..", "../y", "../../y"),
-            ("/a/b", "../../../c", "/c"),
-            ("a//b", "./c/", "a/b/c"),
-        ];
-        for (caller, source, dir) in cases {
-            assert_eq!(local_module_dir(caller, source), dir, "{caller} {source}");
-        }
-        for source in ["./a", "../a", ".", ".."] {
-            assert!(is_local_source(source));
-        }
-        for source in ["a/b/c", "/a", ".a/b", "git::x", "", "..."] {
-            assert!(!is_local_source(source), "{source}");
         }
     }
 }

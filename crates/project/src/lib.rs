@@ -80,7 +80,7 @@ impl Project {
         let directories = BTreeMap::from([(directory.path(&db).clone(), directory)]);
         let workspace = Workspace::new(&db, directory, directories, manifest, BTreeMap::new());
         let mut project = Project { db, workspace, system, root, files };
-        prime::lower_blocks(&project.db, project.workspace);
+        prime::names(&project.db, project.workspace);
         project.load_called_modules();
         Ok(project)
     }
@@ -108,7 +108,7 @@ impl Project {
                 return;
             }
             self.workspace.set_directories(&mut self.db).to(directories);
-            prime::lower_blocks(&self.db, self.workspace);
+            prime::names(&self.db, self.workspace);
         }
     }
 
@@ -134,12 +134,14 @@ impl Project {
     pub fn set_text(&mut self, path: &str, text: &str) -> bool {
         let Some(&file) = self.files.get(path) else { return false };
         db::input::set_file_text(&mut self.db, file, text);
+        prime::names(&self.db, self.workspace);
         self.load_called_modules();
         true
     }
 
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
+        prime::values(&self.db, self.workspace);
         hir::diagnostics::diagnostics(&self.db, self.workspace)
     }
 

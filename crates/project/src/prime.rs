@@ -1,40 +1,87 @@
 //! Warming up: what every question about a configuration needs first, on all processors.
 //!
-//! Blocks do not depend on each other, so they are parsed and lowered side by side, each thread with its own handle of the
-//! database. Everything after that depends on names and runs on the thread that asked.
+//! Blocks do not depend on each other, so they are parsed and lowered side by side. Items do, so they are inferred in the
+//! order of their dependencies, in small batches: what a batch waits for is done, or is being done by another thread.
+//!
+//! **Invariant:** every query that reads a whole module runs on a handle of the database that is dropped after it. A handle
+//! keeps the list of what a query read at the largest size it ever had, and clears all of it after each later query: N
+//! small queries after one that read N things would take quadratic time.
 
-use std::{num::NonZero, thread};
+use std::{
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
-use db::Block;
-use hir::{Workspace, names::block_names};
+use db::{Block, Directory};
+use hir::{
+    Workspace,
+    analysis::{item_order, item_value},
+    names::{ItemKey, block_names, module_scope},
+};
 
 use crate::Database;
 
-/// Fewer blocks than this are not worth a thread.
+/// Fewer pieces of work than this are not worth a thread.
 const WORTHWHILE: usize = 256;
 /// Lowering follows the tree by recursion, and a tree may be as deep as the parser allows.
-const STACK: usize = 64 << 20;
+const LOWERING_STACK: usize = 64 << 20;
+/// Inference follows references by recursion where the order of dependencies has cycles.
+const INFERENCE_STACK: usize = 1 << 30;
+/// How many pieces a thread takes at once. Inference recurses at most through the batches that are being worked on.
+const BATCH: usize = 64;
 
-/// Parses and lowers every block of a configuration.
-pub(crate) fn lower_blocks(db: &Database, workspace: Workspace) {
+/// Parses and lowers every block of a configuration, and collects the names of each module.
+pub(crate) fn names(db: &Database, workspace: Workspace) {
     let directories = workspace.directories(db).values();
-    let files = directories.flat_map(|directory| directory.files(db));
+    let files = directories.clone().flat_map(|directory| directory.files(db));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
+    on_all_processors(db, &blocks, LOWERING_STACK, |db, &block| {
+        block_names(db, block);
+    });
+    for &directory in directories {
+        module_scope(&db.clone(), directory);
+    }
+}
+
+/// Infers every item of every module.
+pub(crate) fn values(db: &Database, workspace: Workspace) {
+    let mut items: Vec<(Directory, ItemKey)> = Vec::new();
+    for &directory in workspace.directories(db).values() {
+        // The handle is this query's own.
+        let order = item_order(&db.clone(), workspace, directory).order.clone();
+        items.extend(order.into_iter().map(|key| (directory, key)));
+    }
+    on_all_processors(db, &items, INFERENCE_STACK, |db, &(directory, key)| {
+        item_value(db, workspace, directory, key.block, key.index);
+    });
+}
+
+/// Does each piece of work, each thread with its own handle. Little work, or a machine that has no thread to give, leaves
+/// it to whoever asks for the results.
+fn on_all_processors<T: Sync>(
+    db: &Database,
+    pieces: &[T],
+    stack: usize,
+    work: impl Fn(&Database, &T) + Sync,
+) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    if threads < 2 || blocks.len() < WORTHWHILE {
+    if threads < 2 || pieces.len() < WORTHWHILE {
         return;
     }
-    let share = blocks.len().div_ceil(threads);
+    let next = AtomicUsize::new(0);
+    let (next, work) = (&next, &work);
     thread::scope(|scope| {
-        for part in blocks.chunks(share) {
+        for _ in 0..threads {
             let db = db.clone();
-            let lower = move || {
-                for &block in part {
-                    block_names(&db, block);
+            let take_batches = move || {
+                loop {
+                    let start = next.fetch_add(BATCH, Ordering::Relaxed);
+                    let Some(rest) = pieces.get(start..) else { return };
+                    rest.iter().take(BATCH).for_each(|piece| work(&db, piece));
                 }
             };
-            // Without another thread the blocks are lowered when somebody asks for them.
-            drop(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, lower));
+            drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, take_batches));
         }
     });
 }

@@ -10,7 +10,6 @@ use hir::{eval, lower};
 
 use crate::{
     args::ConsoleArgs,
-    events::{Format, Show},
     exit::Exit,
     session::{Failure, Session},
     store,
@@ -34,7 +33,6 @@ pub(crate) fn run(
         return Err(Failure::Diagnostics(problems, program.sources.clone()));
     }
     let values = variables::collect(session, program.root(), flags)?;
-    let show = Show::new(session, Format::Quiet, program.sources.clone());
     let console = engine::Console::new(
         &program,
         &open.file.state,
@@ -42,7 +40,6 @@ pub(crate) fn run(
         session.system.clone(),
         session.workspace(),
     );
-    drop(show);
     let interactive = std::io::stdin().is_terminal();
     loop {
         if interactive {

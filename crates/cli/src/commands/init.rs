@@ -1,4 +1,4 @@
-//! `init`: providers and the lock file; modules are local so far.
+//! `init`: modules, providers and the lock file. Modules are local so far: nothing is downloaded.
 
 use std::path::Path;
 
@@ -9,11 +9,21 @@ use crate::{
     args::InitArgs,
     exit::Exit,
     located::ProviderExecutables,
+    modules,
     session::{Failure, LOCK_FILE, Session},
 };
 
+/// What cannot be parsed may name other providers and modules than what was meant.
+const CANNOT_BE_INSTALLED: [&str; 5] = [
+    "syntax-error",
+    "invalid-provider-source",
+    "module-not-installed",
+    "module-cycle",
+    "dynamic-module-source",
+];
+
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
-    let project = session.project()?;
+    let project = session.project_to_init()?;
     if project.is_empty() {
         session.ui.line(
             "Mayfly initialized in an empty directory!\n\nThe directory has no configuration files. You may begin working with Mayfly immediately \
@@ -21,20 +31,21 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Success);
     }
-    // What cannot be parsed may name other providers than what was meant.
     let diagnostics = project.diagnostics();
     let broken: Vec<Diagnostic> = diagnostics
         .into_iter()
-        .filter(|it| it.is_error() && matches!(it.id, "syntax-error" | "invalid-provider-source"))
+        .filter(|it| it.is_error() && CANNOT_BE_INSTALLED.contains(&it.id))
         .collect();
+    let program = project.program();
     if !broken.is_empty() {
-        return Err(Failure::Diagnostics(broken, project.program().sources));
+        return Err(Failure::Diagnostics(broken, program.sources));
     }
     session.ui.line("\nInitializing the backend...");
+    modules::init(session, &program, args.upgrade)?;
     session.ui.line("\nInitializing provider plugins...");
     let requirements = session.requirements(&project, None)?;
     let config = session.cli_config()?;
-    let mut sources = session.sources(&config)?;
+    let mut sources = session.sources(config)?;
     if !args.plugin_dir.is_empty() {
         sources = sources.from_plugin_dirs(&args.plugin_dir);
     }
@@ -50,20 +61,13 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         plugin_cache: config.plugin_cache_dir.as_deref(),
         platform: &platform,
     };
-    let mut on_event =
-        |event: InstallEvent| session.ui.line(&event.to_string().replace("OpenTofu", "Mayfly"));
+    let mut on_event = |event: InstallEvent| session.ui.line(&event.to_string());
     let installed = packages::install(&request, &mut on_event);
     if !installed.errors.is_empty() {
         let diagnostics: Vec<Diagnostic> = installed
             .errors
             .iter()
-            .map(|error| {
-                Diagnostic::error(
-                    "provider-install",
-                    error.summary(),
-                    error.detail().replace("tofu providers", "mayfly providers"),
-                )
-            })
+            .map(|error| Diagnostic::error("provider-install", error.summary(), error.detail()))
             .collect();
         return Err(diagnostics.into());
     }

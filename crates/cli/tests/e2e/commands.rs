@@ -350,6 +350,44 @@ fn errors_of_the_configuration_are_shown_with_their_place() {
 }
 
 #[test]
+fn init_lists_modules_and_writes_down_where_they_lie() {
+    let bench = Bench::with_main(
+        "module \"b\" {\n  source = \"./b\"\n}\n\nmodule \"a\" {\n  source   = \"./a/../b\"\n  for_each = toset([\"x\"])\n}\n",
+    );
+    bench.write("b/main.tf", "module \"inner\" {\n  source = \"../c\"\n}\n");
+    bench.write("c/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    bench.mayfly(".", ["init"]).succeeds().shows(&[
+        "Initializing modules...\n- a in b\n- a.inner in c\n- b in b\n- b.inner in c\n",
+        "successfully initialized",
+    ]);
+    let manifest = ".terraform/modules/modules.json";
+    let written = bench.read(manifest);
+    assert_eq!(
+        String::from_utf8_lossy(&written),
+        r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"a","Source":"./b","Dir":"b"},{"Key":"a.inner","Source":"../c","Dir":"c"},{"Key":"b","Source":"./b","Dir":"b"},{"Key":"b.inner","Source":"../c","Dir":"c"}]}"#
+    );
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds().shows(&["Upgrading modules...\n"]);
+    bench.mayfly(".", ["validate"]).succeeds();
+    bench.write(manifest, "damaged");
+    bench.mayfly(".", ["validate"]).fails().shows(&["modules.json is damaged", "mayfly init"]);
+    bench.mayfly(".", ["init"]).succeeds();
+    assert_eq!(bench.read(manifest), written);
+}
+
+#[test]
+fn init_refuses_modules_that_it_cannot_have() {
+    for (source, problem) in [
+        ("./nowhere", "Unreadable module directory"),
+        ("hashicorp/consul/aws", "Module not installed"),
+        (".", "Module calls itself"),
+    ] {
+        let bench = Bench::with_main(&format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"));
+        bench.mayfly(".", ["init"]).fails().shows(&[problem, "on main.tf line 2"]);
+        assert!(!bench.path(".terraform").exists());
+    }
+}
+
+#[test]
 fn a_lock_that_is_held_stops_others() {
     let bench = Bench::with_main(
         "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"while ! test -e go; do sleep 0.05; done\"\n  }\n}\n",

@@ -227,6 +227,22 @@ fn both_plan_and_do_the_same() {
 }
 
 #[test]
+fn modules_that_one_initialized_are_there_for_the_other() {
+    let Some(both) = Both::new() else { return };
+    let call = |source: &str| format!("module \"m\" {{\n  source = \"{source}\"\n}}\n");
+    both.bench.write("main.tf", &call("./a/.././a"));
+    both.bench.write("a/main.tf", &call("../b"));
+    both.bench.write("b/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    both.run(Mayfly, &["init"]).succeeds();
+    both.run(Terraform, &["validate"]).succeeds();
+    let manifest = both.bench.read(".terraform/modules/modules.json");
+    both.run(Terraform, &["init"]).succeeds();
+    let theirs = both.bench.read(".terraform/modules/modules.json");
+    assert_eq!(String::from_utf8_lossy(&manifest), String::from_utf8_lossy(&theirs));
+    both.run(Mayfly, &["validate"]).succeeds();
+}
+
+#[test]
 fn each_goes_on_with_the_state_of_the_other() {
     let Some(both) = Both::new() else { return };
     both.apply(Mayfly, "-var=generation=1");

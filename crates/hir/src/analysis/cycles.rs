@@ -85,7 +85,11 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
 }
 
 /// Orders a module's items.
-pub(super) fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Dependencies {
+///
+/// **Stability:** reads every item of the module; after an edit that changes no reference it is computed again and found
+/// equal.
+#[salsa::tracked(returns(ref))]
+pub fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Dependencies {
     let graph = Graph::of(db, workspace, directory);
     let mut result = Dependencies::default();
     for component in components(&graph.edges) {

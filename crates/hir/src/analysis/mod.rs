@@ -23,7 +23,7 @@ pub mod value;
 
 use db::{Block, Db, Directory};
 
-pub use cycles::{Dependencies, output_inputs};
+pub use cycles::{Dependencies, item_order, output_inputs};
 pub use problem::ItemProblem;
 pub use value::{Abstract, Tri, TriMarks};
 
@@ -102,7 +102,7 @@ pub fn module_problems(
     workspace: Workspace,
     directory: Directory,
 ) -> Vec<LocatedProblem> {
-    let graph = cycles::item_order(db, workspace, directory);
+    let graph = item_order(db, workspace, directory);
     for key in &graph.order {
         item_value(db, workspace, directory, key.block, key.index);
     }

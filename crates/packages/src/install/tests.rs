@@ -144,7 +144,7 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
     place.unpacked("hashicorp/aws", "2.12.0", "darwin_arm64");
     place.check(expect![[r#"
         - Finding hashicorp/aws versions matching ">= 1.0.0, < 3.0.0"...
-        - terraform.io/builtin/terraform is built in to OpenTofu
+        - terraform.io/builtin/terraform is built in to Mayfly
         - Installing hashicorp/aws v2.10.0...
         - Installed hashicorp/aws v2.10.0 (unauthenticated)
         = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0.0, < 3.0.0" 1 hashes"#]]);
@@ -152,7 +152,7 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
     assert!(std::fs::read_link(link).expect("a link").is_absolute());
     place.check(expect![[r#"
         - Reusing previous version of hashicorp/aws from the dependency lock file
-        - terraform.io/builtin/terraform is built in to OpenTofu
+        - terraform.io/builtin/terraform is built in to Mayfly
         - Using previously-installed hashicorp/aws v2.10.0
         = registry.opentofu.org/hashicorp/aws 2.10.0 ">= 1.0.0, < 3.0.0" 1 hashes"#]]);
     let located = place.locate().expect("installed");
@@ -163,21 +163,20 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
     place.require("hashicorp/aws", "~> 1.0");
     place.check(expect![[r#"
         - Reusing previous version of hashicorp/aws from the dependency lock file
-        - terraform.io/builtin/terraform is built in to OpenTofu
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use tofu init -upgrade to allow selection of new versions
+        - terraform.io/builtin/terraform is built in to Mayfly
+        Failed to query available provider packages: Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use mayfly init -upgrade to allow selection of new versions
 
-        To see which modules are currently depending on hashicorp/aws and what versions are specified, run the following command:
-            tofu providers"#]]);
+        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir)."#]]);
     expect![[r#"
         Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
           - provider registry.opentofu.org/hashicorp/aws: locked version selection 2.10.0 doesn't match the updated version constraints "~> 1.0"
 
         To update the locked dependency selections to match a changed configuration, run:
-          tofu init -upgrade"#]].assert_eq(&place.locate().expect_err("the lock does not fit"));
+          mayfly init -upgrade"#]].assert_eq(&place.locate().expect_err("the lock does not fit"));
     place.upgrade = true;
     place.check(expect![[r#"
         - Finding hashicorp/aws versions matching "~> 1.0"...
-        - terraform.io/builtin/terraform is built in to OpenTofu
+        - terraform.io/builtin/terraform is built in to Mayfly
         - Installing hashicorp/aws v1.2.0...
         - Installed hashicorp/aws v1.2.0 (unauthenticated)
         = registry.opentofu.org/hashicorp/aws 1.2.0 "~> 1.0" 1 hashes"#]]);
@@ -227,22 +226,22 @@ fn a_package_that_is_not_the_locked_one_is_refused() {
         Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
           - registry.opentofu.org/a/b: the cached package for registry.opentofu.org/a/b 1.0.0 (in ROOT/providers) does not match any of the checksums recorded in the dependency lock file
 
-        OpenTofu uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
-          tofu init"#]].assert_eq(&place.locate().expect_err("tampered"));
+        Mayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
+          mayfly init"#]].assert_eq(&place.locate().expect_err("tampered"));
     std::fs::remove_dir_all(place.path("providers")).expect("it exists");
     expect![[r#"
         Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
           - registry.opentofu.org/a/b: there is no package for registry.opentofu.org/a/b 1.0.0 cached in ROOT/providers
 
-        OpenTofu uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
-          tofu init"#]].assert_eq(&place.locate().expect_err("not there"));
+        Mayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
+          mayfly init"#]].assert_eq(&place.locate().expect_err("not there"));
     place.locks = Locks::default();
     expect![[r#"
         Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
           - provider registry.opentofu.org/a/b: required by this configuration but no version is selected
 
         To make the initial dependency selections that will initialize the dependency lock file, run:
-          tofu init"#]].assert_eq(&place.locate().expect_err("not locked"));
+          mayfly init"#]].assert_eq(&place.locate().expect_err("not locked"));
 }
 
 #[test]
@@ -268,17 +267,14 @@ fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
 
           - ROOT/mirror
 
-        To see which modules are currently depending on a/none and what versions are specified, run the following command:
-            tofu providers
+        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
         Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0.0
 
-        To see which modules are currently depending on a/old and what versions are specified, run the following command:
-            tofu providers
+        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
         Failed to query available provider packages: Could not retrieve the list of available versions for provider a/other: provider registry.opentofu.org/a/other 1.0.0 is not available for linux_amd64
 
-        To see which modules are currently depending on a/other and what versions are specified, run the following command:
-            tofu providers
-        Invalid dependency on built-in provider: Cannot use terraform.io/builtin/x: this OpenTofu release has no built-in provider of that name.
+        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
+        Invalid dependency on built-in provider: Cannot use terraform.io/builtin/x: this Mayfly release has no built-in provider of that name.
         Failed to install provider: Error while installing a/empty v1.0.0: provider binary not found: could not find executable file starting with terraform-provider-empty"#]]);
 }
 
@@ -319,8 +315,7 @@ fn bundled_and_overridden_providers_need_no_package() {
 
           - ROOT/mirror
 
-        To see which modules are currently depending on mayfly/playground and what versions are specified, run the following command:
-            tofu providers"#]]);
+        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir)."#]]);
 }
 
 #[test]

@@ -122,11 +122,16 @@ fn missing_module(call: &ModuleCall) -> ItemProblem {
     let (summary, detail) = match is_local_source(source) {
         true => (
             "Unreadable module directory",
-            format!("There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."),
+            format!(
+                "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
+            ),
         ),
         false => (
             "Module not installed",
-            "This module is not yet installed. Run \"mayfly init\" to install all modules required by this configuration.".to_owned(),
+            format!(
+                "This version of Mayfly downloads no modules, and \"{source}\" is not among those that another tool put into the modules directory of \
+                 .terraform. Put the module into a directory and call it by its path, which begins with \"./\" or \"../\"."
+            ),
         ),
     };
     ItemProblem::error(call.source_node.into(), "module-not-installed", summary, detail)
