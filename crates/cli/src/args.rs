@@ -1,24 +1,32 @@
 //! The command line, as the reference has it: `-flag`, `-flag=value`, `-flag value` and the same with two dashes.
 
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 /// Makes clap's two dashes of the reference's one, so that both are understood.
 pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut rest_is_positional = false;
-    let normalized = args.into_iter().map(|arg| {
-        rest_is_positional |= arg == "--";
-        let is_flag = arg.len() > 2 && arg.starts_with('-') && !arg.starts_with("--");
-        match is_flag && !rest_is_positional && arg[1..].starts_with(char::is_alphabetic) {
-            true => format!("-{arg}"),
-            false => match arg.as_str() {
-                "-v" if !rest_is_positional => "--version".to_owned(),
-                _ => arg,
-            },
-        }
-    });
-    normalized.collect()
+    let mut normalized: Vec<String> = args
+        .into_iter()
+        .map(|arg| {
+            rest_is_positional |= arg == "--";
+            let is_flag = arg.len() > 2 && arg.starts_with('-') && !arg.starts_with("--");
+            match is_flag && !rest_is_positional && arg[1..].starts_with(char::is_alphabetic) {
+                true => format!("-{arg}"),
+                false => match arg.as_str() {
+                    "-v" if !rest_is_positional => "--version".to_owned(),
+                    _ => arg,
+                },
+            }
+        })
+        .collect();
+    // `-help plan` asks for the help of `plan`.
+    if normalized.len() > 2 && matches!(normalized[1].as_str(), "-h" | "--help") {
+        let help = normalized.remove(1);
+        normalized.push(help);
+    }
+    normalized
 }
 
 /// An OpenTofu-compatible engine that never writes a secret down.
@@ -151,8 +159,8 @@ pub(crate) struct StateArgs {
 #[derive(Args, Clone)]
 pub(crate) struct OperationArgs {
     /// How many provider operations may run at once.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) parallelism: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) parallelism: NonZero<usize>,
     /// Ask providers for the present state of every object first.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
     pub(crate) refresh: bool,

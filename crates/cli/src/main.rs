@@ -26,6 +26,7 @@ mod session;
 mod signals;
 mod store;
 mod ui;
+mod usage;
 mod variables;
 mod verdicts;
 
@@ -70,7 +71,7 @@ fn run(args: Vec<String>) -> Exit {
     let args = with_environment_arguments(args);
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return commands::usage_error(&error),
+        Err(error) => return usage::report(&error),
     };
     let called_in = match std::env::current_dir() {
         Ok(directory) => directory,

@@ -127,7 +127,7 @@ fn planned(
     let options = PlanOptions {
         mode: if args.destroy { PlanMode::Destroy } else { PlanMode::Normal },
         refresh: args.refresh,
-        parallelism: args.parallelism,
+        parallelism: args.parallelism.get(),
         applying,
         workspace: session.workspace(),
         replace: replaced(&args.replace)?,
@@ -553,8 +553,10 @@ fn carry_out(
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
     let keeper = open.keeper();
-    let options =
-        ApplyOptions { parallelism: args.operation.parallelism, workspace: session.workspace() };
+    let options = ApplyOptions {
+        parallelism: args.operation.parallelism.get(),
+        workspace: session.workspace(),
+    };
     let apply =
         engine::apply(&prepared.program, &plan, refreshed, values, &keeper, &environment, options);
     let outcome = session.runtime.block_on(apply);

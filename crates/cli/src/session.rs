@@ -112,18 +112,16 @@ impl Session {
         system: CliSystem,
         json_lines: bool,
     ) -> std::io::Result<Session> {
-        let ui = Arc::new(Ui::new(
-            view,
-            system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()),
-            json_lines,
-        ));
+        let cancel = CancelToken::new();
+        let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
+        let ui = Arc::new(Ui::new(view, no_color, json_lines, cancel.clone()));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Session {
             ui,
             system: Arc::new(system),
             redactor: Redactor::new(),
-            cancel: CancelToken::new(),
+            cancel,
             runtime,
             cli_config: OnceLock::new(),
         })

@@ -6,6 +6,7 @@ use std::{
 };
 
 use db::{Diagnostic, Severity, Sources};
+use engine::{CancelLevel, CancelToken};
 use render::Style;
 
 use crate::args::ViewArgs;
@@ -22,7 +23,13 @@ pub(crate) struct Ui {
     json_lines: bool,
     /// Lines of several sources must not mix.
     lock: Mutex<()>,
+    /// Ends questions.
+    cancel: CancelToken,
 }
+
+/// How often a question looks whether it was interrupted.
+const PATIENCE: rustix::event::Timespec =
+    rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// A question that got no answer.
 #[derive(Debug)]
@@ -34,7 +41,12 @@ pub(crate) enum AskError {
 }
 
 impl Ui {
-    pub(crate) fn new(view: &ViewArgs, no_color_variable: bool, json_lines: bool) -> Ui {
+    pub(crate) fn new(
+        view: &ViewArgs,
+        no_color_variable: bool,
+        json_lines: bool,
+        cancel: CancelToken,
+    ) -> Ui {
         let color = !view.no_color && !no_color_variable;
         let style = |terminal: bool| Style {
             color: color && terminal,
@@ -48,6 +60,7 @@ impl Ui {
             consolidate_warnings: view.consolidate_warnings,
             json_lines,
             lock: Mutex::new(()),
+            cancel,
         }
     }
 
@@ -107,29 +120,50 @@ impl Ui {
         let stdin = io::stdin();
         self.print(prompt);
         let _silence = (secret && stdin.is_terminal()).then(Silence::new);
-        let line = read_line(&stdin);
-        if secret && stdin.is_terminal() {
+        let line = self.read_line(&stdin);
+        // What follows begins on a line of its own.
+        if (secret || line.is_none()) && stdin.is_terminal() {
             self.print("\n");
         }
-        line.ok_or(if stdin.is_terminal() { AskError::Ended } else { AskError::NoInput })
+        let nobody = !stdin.is_terminal() && !self.is_cancelled();
+        line.ok_or(if nobody { AskError::NoInput } else { AskError::Ended })
     }
-}
 
-/// One line, without its end. The buffer of [`io::Stdin`] lives as long as the process, and would keep a secret in memory
-/// that long; so each byte is read by itself.
-fn read_line(stdin: &io::Stdin) -> Option<String> {
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while let Ok(1) = rustix::io::retry_on_intr(|| rustix::io::read(stdin, &mut byte)) {
-        if byte == *b"\n" {
-            if line.last() == Some(&b'\r') {
-                line.pop();
+    /// One line, without its end; nothing at the end of the stream and after an interrupt. The buffer of [`io::Stdin`]
+    /// lives as long as the process, and would keep a secret in memory that long; so each byte is read by itself.
+    fn read_line(&self, stdin: &io::Stdin) -> Option<String> {
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while self.wait_for(stdin)
+            && let Ok(1) = rustix::io::retry_on_intr(|| rustix::io::read(stdin, &mut byte))
+        {
+            if byte == *b"\n" {
+                if line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+                return Some(into_text(line));
             }
-            return Some(into_text(line));
+            line.extend(byte);
         }
-        line.extend(byte);
+        (!line.is_empty() && !self.is_cancelled()).then(|| into_text(line))
     }
-    (!line.is_empty()).then(|| into_text(line))
+
+    /// Waits until there is something to read, or until somebody interrupts.
+    fn wait_for(&self, stdin: &io::Stdin) -> bool {
+        while !self.is_cancelled() {
+            let mut polled = [rustix::event::PollFd::new(stdin, rustix::event::PollFlags::IN)];
+            match rustix::event::poll(&mut polled, Some(&PATIENCE)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                // Errors show when it is read.
+                Ok(_) | Err(_) => return true,
+            }
+        }
+        false
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.level() > CancelLevel::Running
+    }
 }
 
 fn into_text(bytes: Vec<u8>) -> String {

@@ -79,20 +79,24 @@ pub(crate) fn ask(
         if variable.default.is_some() || values.contains(name) {
             continue;
         }
-        let answer =
-            match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
-                Ok(answer) => answer,
-                // Without anybody to ask, the engine says what is missing.
-                Err(AskError::NoInput) => return Ok(()),
-                Err(AskError::Ended) => {
-                    return Err(Diagnostic::error(
+        let answer = match session
+            .ui
+            .ask(&prompt(variable), variable.sensitive || variable.ephemeral)
+        {
+            Ok(answer) => answer,
+            // Without anybody to ask, the engine says what is missing.
+            Err(AskError::NoInput) => return Ok(()),
+            Err(AskError::Ended) => {
+                return Err(Diagnostic::error(
                         "input",
                         "Error asking for input",
-                        format!("No value was given for var.{name}."),
+                        format!(
+                            "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
+                        ),
                     )
                     .into());
-                }
-            };
+            }
+        };
         let value = text_value(variable, &answer).map_err(|detail| {
             Diagnostic::error(
                 "invalid-variable-value",

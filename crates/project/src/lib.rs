@@ -12,11 +12,13 @@ mod prime;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Directory, File, System};
+use db::{Directory, System};
 use hir::{ProviderInput, SchemasHandle, Workspace};
 use provider::ProviderSchemas;
 use salsa::Setter;
 use values::Str;
+
+use crate::load::Found;
 
 /// The concrete database.
 #[salsa::db]
@@ -46,7 +48,7 @@ pub struct Project {
     pub workspace: Workspace,
     system: Arc<dyn System>,
     root: PathBuf,
-    files: BTreeMap<Arc<str>, File>,
+    found: Found,
 }
 
 impl Project {
@@ -75,11 +77,11 @@ impl Project {
         root: PathBuf,
         manifest: BTreeMap<(Arc<str>, Str), Arc<str>>,
     ) -> std::io::Result<Project> {
-        let mut files = BTreeMap::new();
-        let directory = load::directory(&db, &*system, &root, ".", &mut files)?;
+        let mut found = Found::default();
+        let directory = load::directory(&db, &*system, &root, ".", &mut found)?;
         let directories = BTreeMap::from([(directory.path(&db).clone(), directory)]);
         let workspace = Workspace::new(&db, directory, directories, manifest, BTreeMap::new());
-        let mut project = Project { db, workspace, system, root, files };
+        let mut project = Project { db, workspace, system, root, found };
         prime::names(&project.db, project.workspace);
         project.load_called_modules();
         Ok(project)
@@ -95,7 +97,7 @@ impl Project {
             for path in
                 called.into_iter().filter(|path| !missing.contains(path)).collect::<Vec<_>>()
             {
-                match load::directory(&self.db, &*self.system, &self.root, &path, &mut self.files) {
+                match load::directory(&self.db, &*self.system, &self.root, &path, &mut self.found) {
                     Ok(directory) if !directory.files(&self.db).is_empty() => {
                         directories.insert(path, directory);
                     }
@@ -132,7 +134,7 @@ impl Project {
 
     /// Gives a file that is part of the configuration a new text, as an editor does.
     pub fn set_text(&mut self, path: &str, text: &str) -> bool {
-        let Some(&file) = self.files.get(path) else { return false };
+        let Some(&file) = self.found.files.get(path) else { return false };
         db::input::set_file_text(&mut self.db, file, text);
         prime::names(&self.db, self.workspace);
         self.load_called_modules();
@@ -142,7 +144,9 @@ impl Project {
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
         prime::values(&self.db, self.workspace);
-        hir::diagnostics::diagnostics(&self.db, self.workspace)
+        let mut diagnostics = self.found.problems.clone();
+        diagnostics.extend(hir::diagnostics::diagnostics(&self.db, self.workspace));
+        diagnostics
     }
 
     /// The program that the engine runs.
@@ -155,8 +159,8 @@ impl Project {
         self.workspace.root(&self.db)
     }
 
-    /// Whether the root module has no configuration file at all.
+    /// Whether the root module has no configuration file at all, not even one that could not be taken.
     pub fn is_empty(&self) -> bool {
-        self.root().files(&self.db).is_empty()
+        self.root().files(&self.db).is_empty() && self.found.problems.is_empty()
     }
 }

@@ -7,12 +7,21 @@ use std::{
     sync::Arc,
 };
 
-use db::{Db, Directory, DirectoryEntry, File, System, system::normalize};
+use db::{Db, Diagnostic, Directory, DirectoryEntry, File, System, system::normalize};
 use hir::{
     Workspace,
     names::{ItemName, item, module_scope},
     workspace::{is_local_source, local_module_directory},
 };
+
+/// What was found while modules were read.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Every configuration file by the path that it is shown as.
+    pub(crate) files: BTreeMap<Arc<str>, File>,
+    /// Files that could not be taken.
+    pub(crate) problems: Vec<Diagnostic>,
+}
 
 /// Reads the module in the directory shown as `shown`; no file at all is no error.
 pub(crate) fn directory(
@@ -20,23 +29,54 @@ pub(crate) fn directory(
     system: &dyn System,
     root: &Path,
     shown: &str,
-    files: &mut BTreeMap<Arc<str>, File>,
+    found: &mut Found,
 ) -> io::Result<Directory> {
     let path = normalize(&root.join(shown));
     let mut loaded = Vec::new();
-    for name in configuration_files(&system.list_directory(&path)?) {
-        let shown_file: Arc<str> = match shown {
-            "." => Arc::from(name.as_str()),
+    let entries = system.list_directory(&path)?;
+    let shown_as = |name: &str| -> Arc<str> {
+        match shown {
+            "." => Arc::from(name),
             _ => Arc::from(format!("{shown}/{name}")),
+        }
+    };
+    found.problems.extend(json_files(&entries).map(|name| unsupported_json(&shown_as(name))));
+    for name in configuration_files(&entries) {
+        let shown_file = shown_as(&name);
+        let bytes = match system.read_file(&path.join(&name)) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                found.problems.push(unreadable(&shown_file, &error));
+                continue;
+            }
         };
-        let bytes = system.read_file(&path.join(&name))?;
         let (text, error) = syntax::decode(&bytes);
         let error = error.map(|error| u32::from(error.range.start()));
         let file = db::input::file_from_text(db, shown_file.clone(), &text, error);
-        files.insert(shown_file, file);
+        found.files.insert(shown_file, file);
         loaded.push(file);
     }
     Ok(Directory::new(db, Arc::from(shown), loaded))
+}
+
+fn json_files(entries: &[DirectoryEntry]) -> impl Iterator<Item = &str> {
+    let names = entries.iter().filter(|entry| !entry.is_directory).map(|entry| entry.name.as_str());
+    names
+        .filter(|name| name.ends_with(".tf.json") || name.ends_with(".tofu.json"))
+        .filter(|name| !is_ignored(name))
+}
+
+fn unsupported_json(shown: &str) -> Diagnostic {
+    let detail = format!(
+        "{shown} is written in the JSON syntax, which this version of Mayfly does not read. Without it the configuration would seem to lack what it \
+         declares, so nothing is done. Write the file in the native syntax."
+    );
+    Diagnostic::error("json-configuration", "JSON syntax is not supported yet", detail)
+}
+
+fn unreadable(shown: &str, error: &io::Error) -> Diagnostic {
+    let detail = format!("The configuration file {shown} cannot be read: {error}.");
+    Diagnostic::error("unreadable-file", "Failed to read file", detail)
 }
 
 /// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf` (`reference`: surface 2.1).

@@ -14,8 +14,10 @@ use crate::{
 };
 
 /// What cannot be parsed may name other providers and modules than what was meant.
-const CANNOT_BE_INSTALLED: [&str; 5] = [
+const CANNOT_BE_INSTALLED: [&str; 7] = [
     "syntax-error",
+    "json-configuration",
+    "unreadable-file",
     "invalid-provider-source",
     "module-not-installed",
     "module-cycle",

@@ -12,6 +12,14 @@ use crate::{
 pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;
+    if args.raw && args.json {
+        let detail = "The -raw and -json options are mutually exclusive. Choose one of them.";
+        return Err(Diagnostic::error("output-format", "Invalid output format", detail).into());
+    }
+    if args.raw && args.name.is_none() {
+        let detail = "You must give the name of a single output value when using the -raw option.";
+        return Err(Diagnostic::error("output-name", "Output name required", detail).into());
+    }
     let Some(name) = &args.name else {
         if args.json {
             session.ui.line(&render::outputs_json(state));
@@ -30,7 +38,7 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
     let Some(output) = state.outputs.get(name.as_str()) else {
         let detail = format!(
             "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
-             `mayfly apply`, since the state won't be updated with new output variables until that command is run. There is no output \"{name}\"."
+             `mayfly apply`, since the state won't be updated with new output variables until that command is run."
         );
         return Err(Diagnostic::error(
             "no-such-output",

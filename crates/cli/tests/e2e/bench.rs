@@ -335,6 +335,11 @@ impl Started {
         }
     }
 
+    /// Keeps stdin open until after the end: somebody sits there.
+    pub(crate) fn hold_stdin(&mut self) -> std::process::ChildStdin {
+        self.stdin.take().expect("stdin is open")
+    }
+
     /// Types a line.
     pub(crate) fn types(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is open");

@@ -375,6 +375,24 @@ fn init_lists_modules_and_writes_down_where_they_lie() {
 }
 
 #[test]
+fn what_cannot_be_read_is_never_taken_for_absent() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    bench.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
+    bench.write("x.tf.json", r#"{"resource": {"terraform_data": {"a": {}}}}"#);
+    for command in ["init", "validate", "plan", "console"] {
+        let ended = bench.mayfly(".", [command]).fails();
+        ended.shows(&["Error: JSON syntax is not supported yet", "x.tf.json"]);
+        ended.lacks(&["destroyed"]);
+    }
+    std::fs::remove_file(bench.path("x.tf.json")).expect("was written");
+    std::os::unix::fs::symlink("nowhere", bench.path("more.tf")).expect("links");
+    for command in ["init", "validate", "plan"] {
+        bench.mayfly(".", [command]).fails().shows(&["Error: Failed to read file", "more.tf"]);
+    }
+}
+
+#[test]
 fn init_refuses_modules_that_it_cannot_have() {
     for (source, problem) in [
         ("./nowhere", "Unreadable module directory"),

@@ -133,8 +133,9 @@ fn an_interrupt_while_planning_ends_the_plan() {
 #[test]
 fn an_interrupt_at_a_question_ends_at_once() {
     let bench = Bench::with_main(MAIN);
-    let run = bench.mayfly(".", ["apply"]).start();
+    let mut run = bench.mayfly(".", ["apply"]).start();
     run.wait_for("Enter a value: ");
+    let _stdin = run.hold_stdin();
     let asked = Instant::now();
     run.interrupt();
     let ended = run.end();

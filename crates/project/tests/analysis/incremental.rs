@@ -152,14 +152,15 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "a = \"a\"",
         "a = \"aa\"",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        item_inference 4
-        item_value 3
-        latest_of_many 3
-        one_of_many 1
-    "#]],
+            block_content 1
+            block_items_of 1
+            block_names 1
+            item_inference 4
+            item_order 1
+            item_value 3
+            latest_of_many 3
+            one_of_many 1
+        "#]],
     );
     // b alone: it has the same value as before.
     session.check(
@@ -167,13 +168,14 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "\"${local.a}-b\"",
         "join(\"\", [local.a, \"-b\"])",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        item_inference 1
-        latest_of_many 3
-        one_of_many 1
-    "#]],
+            block_content 1
+            block_items_of 1
+            block_names 1
+            item_inference 1
+            item_order 1
+            latest_of_many 3
+            one_of_many 1
+        "#]],
     );
 }
 
@@ -185,12 +187,13 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
         "x-${var.in}",
         "y-${var.in}",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        item_inference 1
-        output_inputs 1
-    "#]],
+            block_content 1
+            block_items_of 1
+            block_names 1
+            item_inference 1
+            item_order 1
+            output_inputs 1
+        "#]],
     );
 }
 
@@ -202,15 +205,16 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
         "value = local.inner",
         "value = local.inner\n  ephemeral = true",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        item_inference 3
-        item_value 3
-        output_inputs 1
-        parse 2
-        source_maps 2
-    "#]],
+            block_content 1
+            block_items_of 1
+            block_names 1
+            item_inference 3
+            item_order 1
+            item_value 3
+            output_inputs 1
+            parse 2
+            source_maps 2
+        "#]],
     );
 }
 

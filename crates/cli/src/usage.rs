@@ -1,0 +1,248 @@
+//! What is wrong with a command line.
+//!
+//! **Invariant:** of what was typed, only names of commands and flags are shown. Anything else may be the value of a
+//! variable, torn from its flag by a blank.
+
+use std::io::Write;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::exit::Exit;
+
+/// Commands of the reference that do not exist here yet (`reference`: surface 1).
+const COMMANDS_TO_COME: [&str; 20] = [
+    "env",
+    "fmt",
+    "get",
+    "graph",
+    "import",
+    "lock",
+    "login",
+    "logout",
+    "metadata",
+    "mirror",
+    "mv",
+    "pull",
+    "push",
+    "refresh",
+    "replace-provider",
+    "rm",
+    "taint",
+    "test",
+    "untaint",
+    "workspace",
+];
+/// Flags of the reference that do not exist here yet.
+const FLAGS_TO_COME: [&str; 12] = [
+    "--backend-config",
+    "--reconfigure",
+    "--migrate-state",
+    "--force-copy",
+    "--from-module",
+    "--generate-config-out",
+    "--target-file",
+    "--exclude-file",
+    "--test-directory",
+    "--allow-missing",
+    "--json-into",
+    "--ignore-remote-version",
+];
+/// Longer words are no mistyped names.
+const LONGEST_NAME: usize = 32;
+
+/// A command line that cannot be understood, or a request for help.
+pub(crate) fn report(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Success;
+    }
+    // A group without its command: the help that clap has for it quotes nothing.
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = write!(std::io::stderr(), "Error: A command is missing.\n\n{}", error.render());
+        return Exit::Failure;
+    }
+    let _ = write!(
+        std::io::stderr(),
+        "Error: {}\n{}\nFor more information, try 'mayfly -help' or 'mayfly COMMAND -help'.\n",
+        problem(error),
+        environment_note()
+    );
+    Exit::Failure
+}
+
+fn problem(error: &clap::Error) -> String {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => unknown_command(error),
+        ErrorKind::UnknownArgument => unknown_argument(error),
+        ErrorKind::MissingRequiredArgument => match list(error, ContextKind::InvalidArg).as_slice()
+        {
+            [] => "A required argument is missing.".to_owned(),
+            missing => format!("A required argument is missing: {}.", missing.join(", ")),
+        },
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals => {
+            invalid_value(error)
+        }
+        ErrorKind::ArgumentConflict => match flag(error) {
+            Some(flag) => {
+                format!("The flag {flag} is given twice, or together with one that excludes it.")
+            }
+            None => "Flags are in conflict, or one is given twice.".to_owned(),
+        },
+        ErrorKind::MissingSubcommand => "A command is missing.".to_owned(),
+        _ => "The command line cannot be understood.".to_owned(),
+    }
+}
+
+fn unknown_command(error: &clap::Error) -> String {
+    let typed = text(error, ContextKind::InvalidSubcommand).filter(|it| is_name(it));
+    let Some(typed) = typed else { return "There is no such command.".to_owned() };
+    if COMMANDS_TO_COME.contains(&typed) {
+        return format!("This version of Mayfly does not have the command \"{typed}\" yet.");
+    }
+    match list(error, ContextKind::SuggestedSubcommand).as_slice() {
+        [] => format!("There is no command \"{typed}\"."),
+        near => {
+            format!("There is no command \"{typed}\". Did you mean \"{}\"?", near.join("\" or \""))
+        }
+    }
+}
+
+fn unknown_argument(error: &clap::Error) -> String {
+    let Some(flag) = flag(error) else {
+        return "There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: \
+                -var 'name=a b'."
+            .to_owned();
+    };
+    let long = format!("-{flag}");
+    if long == "--chdir" {
+        return "The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.".to_owned();
+    }
+    if FLAGS_TO_COME.contains(&long.as_str()) {
+        return format!("This version of Mayfly does not have the flag {flag} yet.");
+    }
+    match list(error, ContextKind::SuggestedArg).as_slice() {
+        [] => format!("This command has no flag {flag}."),
+        near => format!("This command has no flag {flag}. Did you mean {}?", one_dash(&near[0])),
+    }
+}
+
+fn invalid_value(error: &clap::Error) -> String {
+    let Some(flag) = flag(error) else { return "The value of a flag is not valid.".to_owned() };
+    let valid = list(error, ContextKind::ValidValue);
+    let is_missing = text(error, ContextKind::InvalidValue).is_none_or(str::is_empty);
+    match valid.is_empty() {
+        true if is_missing => format!("The flag {flag} needs a value."),
+        true => format!("The value of the flag {flag} is not valid."),
+        false => format!("The flag {flag} takes one of: {}.", valid.join(", ")),
+    }
+}
+
+/// The flag that an error is about, as the reference writes it; nothing if it is no flag.
+fn flag(error: &clap::Error) -> Option<String> {
+    let typed = text(error, ContextKind::InvalidArg)?;
+    let name = typed.split([' ', '=', '[']).next()?;
+    (name.starts_with("--") && is_name(&name[2..])).then(|| one_dash(name))
+}
+
+fn one_dash(flag: &str) -> String {
+    flag.strip_prefix('-').filter(|it| it.starts_with('-')).unwrap_or(flag).to_owned()
+}
+
+fn is_name(word: &str) -> bool {
+    word.len() <= LONGEST_NAME
+        && word.starts_with(|it: char| it.is_ascii_lowercase())
+        && word.bytes().all(|it| it.is_ascii_lowercase() || it == b'-')
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text),
+        ContextValue::Strings(all) => all.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::Strings(all)) => all.clone(),
+        Some(ContextValue::String(one)) => vec![one.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Arguments that nobody typed.
+fn environment_note() -> String {
+    let set = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        (name.starts_with("TF_CLI_ARGS") && !value.is_empty()).then_some(name)
+    });
+    let names: Vec<String> = set.collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("\nThe environment adds arguments: {}.\n", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::args::{Cli, normalize};
+
+    fn check(lines: &[&str], expected: Expect) {
+        let said = lines.iter().map(|line| {
+            let words = std::iter::once("mayfly").chain(line.split(' ')).map(str::to_owned);
+            let error = Cli::try_parse_from(normalize(words)).err().expect("is wrong");
+            format!("{line}: {}\n", problem(&error))
+        });
+        expected.assert_eq(&said.collect::<String>());
+    }
+
+    #[test]
+    fn commands_and_flags_are_named_and_nothing_else() {
+        check(
+            &[
+                "aply",
+                "fmt",
+                "workspace list",
+                "state lst",
+                "state mv a b",
+                "s3cret-Word",
+                "plan -vars x",
+                "plan -auto-approve",
+                "plan -chdir=store",
+                "plan -var name=a b",
+                "init -backend-config=bucket=x",
+                "validate secret",
+                "plan -parallelism=secret",
+                "plan -input=secret",
+                "plan -out",
+                "state show",
+                "plan -json -json",
+                "plan -parallelism=0",
+            ],
+            expect![[r#"
+                aply: There is no command "aply". Did you mean "apply"?
+                fmt: This version of Mayfly does not have the command "fmt" yet.
+                workspace list: This version of Mayfly does not have the command "workspace" yet.
+                state lst: There is no command "lst". Did you mean "ls" or "list"?
+                state mv a b: This version of Mayfly does not have the command "mv" yet.
+                s3cret-Word: There is no such command.
+                plan -vars x: This command has no flag -vars. Did you mean -var?
+                plan -auto-approve: This command has no flag -auto-approve.
+                plan -chdir=store: The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.
+                plan -var name=a b: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
+                init -backend-config=bucket=x: This version of Mayfly does not have the flag -backend-config yet.
+                validate secret: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
+                plan -parallelism=secret: The value of the flag -parallelism is not valid.
+                plan -input=secret: The flag -input takes one of: true, false.
+                plan -out: The flag -out needs a value.
+                state show: A required argument is missing: <ADDRESS>.
+                plan -json -json: The flag -json is given twice, or together with one that excludes it.
+                plan -parallelism=0: The value of the flag -parallelism is not valid.
+            "#]],
+        );
+    }
+}
