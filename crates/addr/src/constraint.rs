@@ -86,7 +86,10 @@ impl VersionConstraint {
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (term, after) = strict_term(rest);
-            let consumed = &rest[..rest.len() - after.len()];
+            let consumed = match &rest[..rest.len() - after.len()] {
+                "" => rest,
+                consumed => consumed,
+            };
             let term = term.map_err(|fault| {
                 ConstraintError(format!("invalid specification {consumed:?}: {fault}"))
             })?;

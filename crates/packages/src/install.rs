@@ -10,7 +10,7 @@ use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
 use crate::platform::Platform;
-use crate::sources::{Available, PackageLocation, Sources};
+use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
 
 /// What is to be installed, and from where.
 #[derive(Clone, Copy)]
@@ -113,11 +113,22 @@ impl InstallError {
         }
     }
 
+    /// Adds what this program has itself, if that may be what was meant.
+    fn with_hint(mut self, request: &InstallRequest<'_>, constraint: &VersionConstraint) -> Self {
+        if let Self::Query { source_addr, cause } | Self::Install { source_addr, cause, .. } =
+            &mut self
+            && let Some(hint) = bundled_hint(request.sources, source_addr, constraint)
+        {
+            *cause = format!("{cause}\n\n{hint}.");
+        }
+        self
+    }
+
     /// What is wrong, and the way out.
     pub fn detail(&self) -> String {
         match self {
             Self::Query { source_addr, cause } => format!(
-                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nCheck its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).",
+                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nCheck its source and version in every required_providers block that names it.",
                 name = source_addr.for_display()
             ),
             Self::Install { source_addr, version, cause } => {
@@ -138,7 +149,7 @@ pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEve
         match select(request, source, constraint, on_event) {
             Ok(Some(selection)) => selected.push(selection),
             Ok(None) => keep_lock(request, source, &mut outcome.locks),
-            Err(error) => outcome.errors.push(error),
+            Err(error) => outcome.errors.push(error.with_hint(request, constraint)),
         }
     }
     for selection in selected {
@@ -149,11 +160,14 @@ pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEve
                 }
                 outcome.locks.providers.insert(selection.source, lock);
             }
-            Err(cause) => outcome.errors.push(InstallError::Install {
-                source_addr: selection.source,
-                version: selection.version.to_string(),
-                cause,
-            }),
+            Err(cause) => {
+                let error = InstallError::Install {
+                    source_addr: selection.source,
+                    version: selection.version.to_string(),
+                    cause,
+                };
+                outcome.errors.push(error.with_hint(request, &selection.constraint));
+            }
         }
     }
     outcome
@@ -220,6 +234,35 @@ fn select(
         constraint: constraint.clone(),
         available,
     }))
+}
+
+/// What to write instead, where a provider that comes with this program is near to what was asked for.
+pub(crate) fn bundled_hint(
+    sources: &Sources,
+    source: &ProviderSource,
+    constraint: &VersionConstraint,
+) -> Option<String> {
+    if let Some(bundled) = sources.bundled(source) {
+        let version = &bundled.version;
+        return Some(match constraint.allows_provider(version) {
+            true => format!(
+                "Version {version} is bundled with Mayfly; to select it in place of the locked one, run \"mayfly init -upgrade\""
+            ),
+            false => format!(
+                "Version {version} is bundled with Mayfly, which the constraints {:?} do not allow: change them in required_providers",
+                constraint.canonical()
+            ),
+        });
+    }
+    let is_near = |it: &&BundledProvider| {
+        it.source.type_name == source.type_name || it.source.namespace == source.namespace
+    };
+    let near = sources.bundled.iter().find(is_near)?;
+    Some(format!(
+        "Did you mean {}, which is bundled with Mayfly? Write source = \"{}\" in a required_providers block",
+        near.source.for_display(),
+        near.source.for_display()
+    ))
 }
 
 fn select_builtin(

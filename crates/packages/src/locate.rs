@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use addr::{ProviderSource, Version, VersionConstraint};
 
 use crate::hash::{Hash, HashError};
+use crate::install::bundled_hint;
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{executable_in, package_dir};
 use crate::platform::Platform;
@@ -50,6 +51,8 @@ pub enum LocateError {
     },
     /// The installed packages do not fit the lock file.
     NotInstalled { problems: Vec<String> },
+    /// What the CLI configuration puts in the place of packages is not there.
+    Overridden { problems: Vec<String> },
 }
 
 impl LocateError {
@@ -58,6 +61,7 @@ impl LocateError {
         match self {
             Self::Inconsistent { .. } => "Inconsistent dependency lock file",
             Self::NotInstalled { .. } => "Required plugins are not installed",
+            Self::Overridden { .. } => "Development override cannot be used",
         }
     }
 
@@ -80,6 +84,10 @@ impl LocateError {
                 "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\nMayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:\n  mayfly init",
                 list(problems)
             ),
+            Self::Overridden { problems } => format!(
+                "The CLI configuration replaces providers by what is not there:{}\n\nCorrect the paths in its dev_overrides block, or remove them.",
+                list(problems)
+            ),
         }
     }
 }
@@ -94,16 +102,21 @@ pub fn locate(
     let mut located = BTreeMap::new();
     let mut selected = Vec::new();
     let mut inconsistent = Vec::new();
+    let mut overridden = Vec::new();
     let mut needs_upgrade = false;
     for (source, constraint) in request.requirements {
         match choose(request, source, constraint) {
             Ok(Choice::Ready(it)) => drop(located.insert(source.clone(), it)),
             Ok(Choice::Locked(lock)) => selected.push((source, lock)),
-            Err((problem, is_changed)) => {
+            Err(Unfit::Override(problem)) => overridden.push(format!("{source}: {problem}")),
+            Err(Unfit::Lock { problem, is_changed }) => {
                 needs_upgrade |= is_changed;
                 inconsistent.push(format!("provider {source}: {problem}"));
             }
         }
+    }
+    if !overridden.is_empty() {
+        return Err(LocateError::Overridden { problems: overridden });
     }
     if !inconsistent.is_empty() {
         return Err(LocateError::Inconsistent { problems: inconsistent, needs_upgrade });
@@ -127,17 +140,26 @@ enum Choice<'a> {
     Locked(&'a ProviderLock),
 }
 
-/// The error is a fragment, and whether a locked version does not fit.
+/// Why there is no choice; problems are fragments.
+enum Unfit {
+    Override(String),
+    Lock {
+        problem: String,
+        /// Whether a locked version does not fit.
+        is_changed: bool,
+    },
+}
+
 fn choose<'a>(
     request: &LocateRequest<'a>,
     source: &ProviderSource,
     constraint: &VersionConstraint,
-) -> Result<Choice<'a>, (String, bool)> {
+) -> Result<Choice<'a>, Unfit> {
     if source.is_builtin() {
         return Ok(Choice::Ready(Located::Builtin));
     }
     if let Some(directory) = request.sources.overrides.get(source) {
-        let executable = overriding_executable(directory, source).map_err(|it| (it, false))?;
+        let executable = overriding_executable(directory, source).map_err(Unfit::Override)?;
         return Ok(Choice::Ready(Located::Overridden { executable }));
     }
     if let Some(lock) = request.locks.providers.get(source) {
@@ -149,7 +171,7 @@ fn choose<'a>(
             lock.version,
             constraint.canonical()
         );
-        return Err((problem, true));
+        return Err(Unfit::Lock { problem, is_changed: true });
     }
     match request.sources.bundled(source) {
         Some(bundled) if constraint.allows_provider(&bundled.version) => {
@@ -159,7 +181,14 @@ fn choose<'a>(
                 arguments: bundled.arguments.clone(),
             }))
         }
-        _ => Err(("required by this configuration but no version is selected".to_owned(), false)),
+        _ => {
+            let mut problem =
+                "required by this configuration but no version is selected".to_owned();
+            if let Some(hint) = bundled_hint(request.sources, source, constraint) {
+                problem = format!("{problem}. {hint}");
+            }
+            Err(Unfit::Lock { problem, is_changed: false })
+        }
     }
 }
 
@@ -168,9 +197,7 @@ fn overriding_executable(path: &Path, source: &ProviderSource) -> Result<PathBuf
     if path.is_file() {
         return Ok(path.to_owned());
     }
-    executable_in(path, source).map_err(|it| {
-        format!("the development override in {} cannot be used: {it}", path.display())
-    })
+    executable_in(path, source).map_err(|it| format!("{}: {it}", path.display()))
 }
 
 fn find(

@@ -36,10 +36,8 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
         return Ok(Exit::Success);
     };
     let Some(output) = state.outputs.get(name.as_str()) else {
-        let detail = format!(
-            "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
-             `mayfly apply`, since the state won't be updated with new output variables until that command is run."
-        );
+        let detail = "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
+             `mayfly apply`, since the state won't be updated with new output variables until that command is run.";
         return Err(Diagnostic::error(
             "no-such-output",
             format!("Output {name:?} not found"),

@@ -336,7 +336,7 @@ impl Started {
     }
 
     /// Keeps stdin open until after the end: somebody sits there.
-    pub(crate) fn hold_stdin(&mut self) -> std::process::ChildStdin {
+    pub(crate) fn hold_stdin(&mut self) -> ChildStdin {
         self.stdin.take().expect("stdin is open")
     }
 

@@ -166,7 +166,7 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
         - terraform.io/builtin/terraform is built in to Mayfly
         Failed to query available provider packages: Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use mayfly init -upgrade to allow selection of new versions
 
-        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir)."#]]);
+        Check its source and version in every required_providers block that names it."#]]);
     expect![[r#"
         Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
           - provider registry.opentofu.org/hashicorp/aws: locked version selection 2.10.0 doesn't match the updated version constraints "~> 1.0"
@@ -267,13 +267,13 @@ fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
 
           - ROOT/mirror
 
-        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
+        Check its source and version in every required_providers block that names it.
         Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0.0
 
-        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
+        Check its source and version in every required_providers block that names it.
         Failed to query available provider packages: Could not retrieve the list of available versions for provider a/other: provider registry.opentofu.org/a/other 1.0.0 is not available for linux_amd64
 
-        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir).
+        Check its source and version in every required_providers block that names it.
         Invalid dependency on built-in provider: Cannot use terraform.io/builtin/x: this Mayfly release has no built-in provider of that name.
         Failed to install provider: Error while installing a/empty v1.0.0: provider binary not found: could not find executable file starting with terraform-provider-empty"#]]);
 }
@@ -315,7 +315,9 @@ fn bundled_and_overridden_providers_need_no_package() {
 
           - ROOT/mirror
 
-        Check its source and version in every required_providers block that names it, and the provider_installation block of the CLI configuration: so far Mayfly installs from folders only (filesystem_mirror, dev_overrides, -plugin-dir)."#]]);
+        Version 0.1.0 is bundled with Mayfly, which the constraints "> 1.0.0" do not allow: change them in required_providers.
+
+        Check its source and version in every required_providers block that names it."#]]);
 }
 
 #[test]
