@@ -34,12 +34,15 @@ apply)
     run -chdir=read apply -auto-approve -var secret_manager_arn="$arn"
     ;;
 destroy)
-    arn=$(stored_arn)
+    if ! arn=$(stored_arn 2>/dev/null); then
+        echo 'There is nothing to destroy.'
+        exit
+    fi
     run -chdir=read destroy -auto-approve -var secret_manager_arn="$arn"
     run -chdir=store destroy -auto-approve "${keys[@]}"
     ;;
 *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$here/run.sh" >&2
     exit 2
     ;;
 esac

@@ -103,7 +103,8 @@ fn may_shape(value: &Abstract) -> bool {
 }
 
 fn is_or_may_shape(part: &Abstract) -> bool {
-    let is_shaped = part.ty.is_shaped_by_values() || part.ty.has_dynamic();
+    // What a `try` waits for has any type until then.
+    let is_shaped = part.ty.is_shaped_by_values() || part.ty.has_dynamic() || part.has_open_type();
     (part.marks.ephemeral > Tri::No && is_shaped) || may_shape(part)
 }
 

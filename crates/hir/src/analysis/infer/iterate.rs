@@ -42,6 +42,8 @@ struct Progress {
     failing: Failing,
     /// Whether the source determines which elements there are.
     is_decided: bool,
+    /// Whether it is known to fail, where nobody may notice.
+    fails: bool,
 }
 
 impl Infer<'_> {
@@ -75,7 +77,9 @@ impl Infer<'_> {
             progress.holds(&value);
             match (is_kept, name) {
                 (Some(false), _) => {}
-                (Some(true), Some(name)) => it.enter(item_key, &mut entries, name, value, group),
+                (Some(true), Some(name)) => {
+                    progress.fails |= !it.enter(item_key, &mut entries, name, value, group);
+                }
                 _ => {
                     progress.is_decided = false;
                     unnamed.push(value);
@@ -92,7 +96,7 @@ impl Infer<'_> {
         progress.finish(if group { Abstract::each(Type::Dynamic, values) } else { values })
     }
 
-    /// Adds an item under its key; without grouping each key comes once.
+    /// Adds an item under its key; without grouping each key comes once, or it fails.
     fn enter(
         &mut self,
         at: ExprId,
@@ -100,12 +104,16 @@ impl Infer<'_> {
         name: Str,
         value: Abstract,
         group: bool,
-    ) {
+    ) -> bool {
         match entries.entry(name) {
             Entry::Vacant(entry) => {
                 entry.insert(vec![value]);
+                true
             }
-            Entry::Occupied(mut entry) if group => entry.get_mut().push(value),
+            Entry::Occupied(mut entry) if group => {
+                entry.get_mut().push(value);
+                true
+            }
             Entry::Occupied(entry) => {
                 let detail = format!(
                     "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the \
@@ -113,6 +121,7 @@ impl Infer<'_> {
                     entry.key()
                 );
                 self.fails(at, "duplicate-object-key", "Duplicate object key", detail);
+                false
             }
         }
     }
@@ -127,40 +136,48 @@ impl Infer<'_> {
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
             self.fails(id, "invalid-object-key", summary, detail);
+            progress.fails = true;
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("The key expression produced an invalid result: {reason}.");
             self.fails(id, "invalid-object-key", summary, detail);
+            progress.fails = true;
         }
         key_text(&key)
     }
 
     fn begin(&mut self, round: Loop) -> (Rounds, Progress) {
         let collection = self.expr(round.collection);
-        self.check_collection(round.collection, &collection);
+        let fails = !self.check_collection(round.collection, &collection);
         let mut progress = Progress {
             shape: Flow::default(),
             content: Flow::default(),
             failing: Failing::NEVER,
             is_decided: collection.presence == Presence::Known,
+            fails,
         };
         progress.shape.add(self.rule_marks(RuleId::ForCollection, &collection), &collection);
         progress.holds(&collection);
         (self.rounds(&collection), progress)
     }
 
-    fn check_collection(&mut self, at: ExprId, collection: &Abstract) {
+    /// Whether it is not known that the collection is none.
+    fn check_collection(&mut self, at: ExprId, collection: &Abstract) -> bool {
         if collection.is_null() {
             let detail = "A null value cannot be used as the collection in a 'for' expression.";
             self.fails(at, "iteration-over-null", "Iteration over null value", detail);
-        } else if collection.ty.is_primitive() {
+            return false;
+        }
+        if collection.ty.is_primitive() {
             let detail = format!(
                 "A value of type {} cannot be used as the collection in a 'for' expression.",
                 collection.ty.friendly_name()
             );
             let summary = "Iteration over non-iterable value";
             self.fails(at, "iteration-over-non-iterable", summary, detail);
+            return false;
         }
+        true
     }
 
     fn rounds(&mut self, collection: &Abstract) -> Rounds {
@@ -225,10 +242,12 @@ impl Infer<'_> {
         if value.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
             self.fails(id, "invalid-for-condition", "Condition is null", detail);
+            progress.fails = true;
         } else if !convert::can_convert(&value.ty, &Type::Bool) {
             let reason = convert::mismatch(&value.ty, &Type::Bool);
             let detail = format!("The 'if' clause value is invalid: {reason}.");
             self.fails(id, "invalid-for-condition", "Invalid 'for' condition", detail);
+            progress.fails = true;
         }
         let constant = value.constant.as_ref();
         let decided = constant.and_then(|it| convert::convert(&it.0, &Type::Bool).ok()?.as_bool());
@@ -248,6 +267,7 @@ impl Progress {
 
     fn finish(self, result: Abstract) -> Abstract {
         let failing = self.failing.with(&result.failing);
+        let failing = if self.fails { failing.of_any_type() } else { failing };
         if self.is_decided {
             return self.shape.onto(Abstract { failing, ..result });
         }
