@@ -6,7 +6,7 @@ use ::values::{Kind, MarkKind, Str, Type, Value, convert};
 use addr::InstanceKey;
 use db::Diagnostic;
 use hir::{
-    Entry, ExprId,
+    At, Entry, ExprId,
     item::{Repetition, Resource},
 };
 
@@ -18,6 +18,10 @@ use crate::{
     graph::{Declared, EdgeKind, ModuleIx, NodeIx},
     memo,
 };
+
+/// The most instances of one run, where an instance of a module counts as much as what is declared in it. A slip of the
+/// keyboard in a `count` must not take all memory.
+const MOST_INSTANCES: usize = 1_000_000;
 
 /// Which form of repetition there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,36 +96,72 @@ impl Keys {
 }
 
 impl Walk<'_> {
-    /// The instances that a repetition makes in a module instance.
+    /// The instances that a repetition makes in a module instance; each weighs so much of [`MOST_INSTANCES`].
     pub(crate) fn keys(
         &self,
         module: ModuleIx,
         entry: &Entry,
         repetition: Repetition,
+        weight: usize,
     ) -> Result<Keys, Failed> {
         let (expr, check): (ExprId, KeysOf) = match repetition {
-            Repetition::Single => return Ok(Keys::single()),
+            Repetition::Single => {
+                let keys = self.with_room(Keys::single(), weight, "module");
+                return keys
+                    .map_err(|refused| self.refuse_keys(entry, entry.item.header.into(), refused));
+            }
             Repetition::Count(expr) => (expr, count_keys),
             Repetition::ForEach(expr) => (expr, for_each_keys),
             Repetition::Enabled(expr) => (expr, enabled_keys),
         };
+        let what = match repetition {
+            Repetition::ForEach(_) => "for_each",
+            _ => "count",
+        };
         let scope = EngineScope::new(self, module, None);
         let value = self.evaluate(&scope, entry, expr, None)?;
-        check(&value).map_err(|(detail, what)| {
-            let summary = format!("Invalid {what} argument");
-            let id = match what {
-                "count" => "invalid-count",
-                "for_each" => "invalid-for-each",
-                _ => "invalid-enabled",
-            };
-            let location = self.program.locate(entry.origin, expr.into());
-            let diagnostic = Diagnostic {
-                context: self.context(entry),
-                ..Diagnostic::error(id, summary, detail)
-            };
-            self.report(diagnostic.at(location));
-            Failed
-        })
+        let keys = check(&value).map_err(Some);
+        let keys = keys.and_then(|keys| self.with_room(keys, weight, what));
+        keys.map_err(|refused| self.refuse_keys(entry, expr.into(), refused))
+    }
+
+    fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
+        let Some((detail, what)) = refused else { return Failed };
+        let id = match what {
+            "count" => "invalid-count",
+            "for_each" => "invalid-for-each",
+            "enabled" => "invalid-enabled",
+            _ => "too-many-instances",
+        };
+        let summary = match what {
+            "module" => "Too many instances".to_owned(),
+            what => format!("Invalid {what} argument"),
+        };
+        let location = self.program.locate(entry.origin, at);
+        let diagnostic =
+            Diagnostic { context: self.context(entry), ..Diagnostic::error(id, summary, detail) };
+        self.report(diagnostic.at(location));
+        Failed
+    }
+
+    /// The keys, if so many instances more can be had. The first that cannot says so for all.
+    fn with_room(
+        &self,
+        keys: Keys,
+        weight: usize,
+        what: &'static str,
+    ) -> Result<Keys, Option<Refused>> {
+        let before = self.instances.get();
+        let total = before.saturating_add(keys.instances.len().saturating_mul(weight));
+        if total <= MOST_INSTANCES {
+            self.instances.set(total);
+            return Ok(keys);
+        }
+        self.instances.set(usize::MAX);
+        match before {
+            usize::MAX => Err(None),
+            _ => Err(Some((too_many(what, "together with the others of this run"), what))),
+        }
     }
 
     /// Runs the expansion of a resource.
@@ -132,7 +172,7 @@ impl Walk<'_> {
         entry: &Entry,
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
-        let keys = self.keys(module, entry, resource.repetition)?;
+        let keys = self.keys(module, entry, resource.repetition, 1)?;
         let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
         let names = self.memo.borrow().version_of_value(&Value::string(names));
         let values = keys.instances.iter().map(|it| self.each_version(it));
@@ -150,11 +190,12 @@ impl Walk<'_> {
         local: u32,
     ) -> Result<(), Failed> {
         let call = entry.module_call();
-        let keys = Rc::new(self.keys(module, entry, call.repetition)?);
         let caller = self.module(module);
         let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
             return Ok(());
         };
+        let weight = self.templates[callee.0 as usize].nodes.len();
+        let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
         let nodes = &caller.template.calls[&call.name];
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
         let passed = self.passed_providers(&caller, entry)?;
@@ -287,6 +328,7 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
             "The given \"count\" argument value is null. An integer is required.".to_owned(),
         ),
         Kind::Number(number) => match number.to_usize() {
+            Some(count) if count > MOST_INSTANCES => refuse(too_many("count", "by itself")),
             Some(count) => Ok(Keys {
                 repeated: Repeated::Count,
                 instances: (0..count as i64)
@@ -299,6 +341,17 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
         },
         _ => refuse(unknown("count")),
     }
+}
+
+fn too_many(what: &str, how: &str) -> String {
+    let subject = match what {
+        "module" => "This module call is unsuitable".to_owned(),
+        what => format!("The given \"{what}\" argument value is unsuitable"),
+    };
+    format!(
+        "{subject}: {how} it makes more than {MOST_INSTANCES} instances, which is the most that Mayfly keeps in one run. Divide the configuration, or \
+         correct the value."
+    )
 }
 
 fn for_each_keys(value: &Value) -> Result<Keys, Refused> {

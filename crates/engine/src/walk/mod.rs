@@ -178,6 +178,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) outputs: RefCell<BTreeMap<Str, OutputChange>>,
     pub(crate) counts: RefCell<crate::event::ChangeCounts>,
     pub(crate) stopping: Cell<bool>,
+    /// How many instances there are so far.
+    pub(crate) instances: Cell<usize>,
     pub(crate) functions: Functions,
 }
 
@@ -285,6 +287,7 @@ impl<'a> Walk<'a> {
             outputs: RefCell::default(),
             counts: RefCell::default(),
             stopping: Cell::new(false),
+            instances: Cell::default(),
             functions,
         }
     }

@@ -281,3 +281,23 @@ fn numbers_of_instances_are_checked() {
         assert_eq!(summaries(&world.plan().diagnostics), expected, "{argument}");
     }
 }
+
+#[test]
+fn a_slip_in_a_count_is_refused_before_it_takes_all_memory() {
+    check(
+        r#"
+//- /main.tf
+module "m" {
+  count  = 3000000000
+  source = "./mod"
+}
+resource "test_thing" "a" { count = 1000001 }
+//- /mod/main.tf
+resource "test_thing" "a" {}
+"#,
+        expect![[r#"
+            error: Invalid count argument
+            error: Invalid count argument
+        "#]],
+    );
+}
