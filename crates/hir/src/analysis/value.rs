@@ -206,6 +206,17 @@ impl Abstract {
         Abstract { constant: None, inside, ..self.clone() }
     }
 
+    /// The same value, of which neither the type is known nor anything that depends on it.
+    pub(in crate::analysis) fn opened(&self) -> Abstract {
+        Abstract { ty: Type::Dynamic, constant: None, ..self.with_open_parts() }
+    }
+
+    /// The same value with parts of which that holds.
+    pub(in crate::analysis) fn with_open_parts(&self) -> Abstract {
+        let inside = self.inside.map(&mut Abstract::opened);
+        Abstract { constant: None, inside, ..self.clone() }
+    }
+
     fn with_every_mark(&self, change: &mut impl FnMut(TriMarks) -> TriMarks) -> Abstract {
         if self.deep_marks() == TriMarks::NONE {
             return self.clone();

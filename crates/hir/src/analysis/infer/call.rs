@@ -216,7 +216,7 @@ impl Infer<'_> {
                 let value = self.carry(function, args, &ty, &result);
                 let takes_one_type = matches!(ty, Type::List(_) | Type::Map(_));
                 let is_open = takes_one_type && args.iter().any(Abstract::has_open_type);
-                if is_open { value.without_constants() } else { value }
+                if is_open { value.with_open_parts() } else { value }
             }
             RuleId::Conversion => self.conversion(function, &args[0], &ty),
             RuleId::Sensitive | RuleId::Nonsensitive | RuleId::EphemeralAsNull => {

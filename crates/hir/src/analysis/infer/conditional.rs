@@ -75,7 +75,7 @@ impl Infer<'_> {
         }
         // Whether it is converted, and to what, depends on the other arm's type. In a set, marks are on the whole.
         flow.perhaps(chosen);
-        converted.either(chosen).undecided().without_constants()
+        converted.either(chosen).undecided().with_open_parts()
     }
 
     fn check_condition(&mut self, at: ExprId, condition: &Abstract) {

@@ -20,6 +20,8 @@ impl Infer<'_> {
         let constant = value.constant.as_ref().and_then(converted).map(ConstValue);
         let ty = match &constant {
             Some(constant) => constant.0.ty(),
+            // Until a part has its type, nobody knows what they all become.
+            None if value.has_open_type() && to.has_dynamic() => to.without_optional(),
             None => result_type(&value.ty, to),
         };
         let mut flow = Flow::default();
@@ -80,7 +82,7 @@ impl Infer<'_> {
         }
         let inside = match &element.inside {
             inside if inside.marks() == Default::default() => Inside::PLAIN,
-            inside => inside.clone(),
+            inside => inside.map(&mut Abstract::opened),
         };
         Abstract { ty: Type::Dynamic, constant: None, inside, ..element.clone() }
     }

@@ -42,8 +42,8 @@ struct Progress {
     failing: Failing,
     /// Whether the source determines which elements there are.
     is_decided: bool,
-    /// Whether it is known to fail, where nobody may notice.
-    fails: bool,
+    /// Whether it may fail, where nobody may notice.
+    may_fail: bool,
 }
 
 impl Infer<'_> {
@@ -78,7 +78,7 @@ impl Infer<'_> {
             match (is_kept, name) {
                 (Some(false), _) => {}
                 (Some(true), Some(name)) => {
-                    progress.fails |= !it.enter(item_key, &mut entries, name, value, group);
+                    progress.may_fail |= !it.enter(item_key, &mut entries, name, value, group);
                 }
                 _ => {
                     progress.is_decided = false;
@@ -136,25 +136,25 @@ impl Infer<'_> {
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
             self.fails(id, "invalid-object-key", summary, detail);
-            progress.fails = true;
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("The key expression produced an invalid result: {reason}.");
             self.fails(id, "invalid-object-key", summary, detail);
-            progress.fails = true;
         }
-        key_text(&key)
+        let text = key_text(&key);
+        progress.may_fail |= text.is_none();
+        text
     }
 
     fn begin(&mut self, round: Loop) -> (Rounds, Progress) {
         let collection = self.expr(round.collection);
-        let fails = !self.check_collection(round.collection, &collection);
+        let may_fail = !self.check_collection(round.collection, &collection);
         let mut progress = Progress {
             shape: Flow::default(),
             content: Flow::default(),
             failing: Failing::NEVER,
             is_decided: collection.presence == Presence::Known,
-            fails,
+            may_fail,
         };
         progress.shape.add(self.rule_marks(RuleId::ForCollection, &collection), &collection);
         progress.holds(&collection);
@@ -182,7 +182,10 @@ impl Infer<'_> {
 
     fn rounds(&mut self, collection: &Abstract) -> Rounds {
         let most = UNROLL.min(MOST_ROUNDS / self.rounds);
-        if let Some(elements) = collection.known_elements(most) {
+        // What is empty as far as it is known may yet be something unknown, which is walked once.
+        let is_settled =
+            |elements: &Vec<_>| !elements.is_empty() || collection.presence == Presence::Known;
+        if let Some(elements) = collection.known_elements(most).filter(is_settled) {
             return Rounds { elements, are_all: true };
         }
         let key = match &collection.ty {
@@ -207,9 +210,18 @@ impl Infer<'_> {
         let outer = self.rounds;
         self.rounds = outer.saturating_mul(rounds.elements.len().max(1));
         let certainty = if rounds.are_all { Certainty::Sure } else { Certainty::Doubtful };
-        for (key, value) in rounds.elements {
+        let is_empty = rounds.elements.is_empty();
+        let mut elements = rounds.elements;
+        if is_empty {
+            // The condition is looked at even where there is nothing to keep, and where it fails, everything was read.
+            elements.push((Abstract::any(), Abstract::any()));
+        }
+        for (key, value) in elements {
             let body = |it: &mut Self| {
-                let is_kept = it.condition(round.condition, progress, rounds.are_all);
+                let is_kept = match is_empty {
+                    true => it.idle_condition(round.condition, progress),
+                    false => it.condition(round.condition, progress, rounds.are_all),
+                };
                 let certainty = match is_kept {
                     Some(true) => Certainty::Sure,
                     Some(false) => Certainty::Hidden,
@@ -227,6 +239,20 @@ impl Infer<'_> {
         self.rounds = outer;
     }
 
+    /// The condition where there is no element.
+    fn idle_condition(
+        &mut self,
+        condition: Option<ExprId>,
+        progress: &mut Progress,
+    ) -> Option<bool> {
+        if let Some(id) = condition {
+            let value = self.expr(id);
+            progress.holds(&value);
+            self.check_kept(id, &value, progress);
+        }
+        Some(false)
+    }
+
     /// The condition of one element: its marks go to the whole, and it may be decided.
     fn condition(
         &mut self,
@@ -239,22 +265,30 @@ impl Infer<'_> {
         let marks = self.rule_marks(RuleId::ForCondition, &value);
         progress.shape.add(if is_sure { marks } else { marks.weakened() }, &value);
         progress.holds(&value);
-        if value.is_null() {
-            let detail = "The value of the 'if' clause must not be null.";
-            self.fails(id, "invalid-for-condition", "Condition is null", detail);
-            progress.fails = true;
-        } else if !convert::can_convert(&value.ty, &Type::Bool) {
-            let reason = convert::mismatch(&value.ty, &Type::Bool);
-            let detail = format!("The 'if' clause value is invalid: {reason}.");
-            self.fails(id, "invalid-for-condition", "Invalid 'for' condition", detail);
-            progress.fails = true;
-        }
+        self.check_kept(id, &value, progress);
         let constant = value.constant.as_ref();
         let decided = constant.and_then(|it| convert::convert(&it.0, &Type::Bool).ok()?.as_bool());
         if decided.is_none() {
             progress.is_decided = false;
         }
         decided.filter(|_| is_sure)
+    }
+
+    fn check_kept(&mut self, id: ExprId, value: &Abstract, progress: &mut Progress) {
+        if value.is_null() {
+            let detail = "The value of the 'if' clause must not be null.";
+            self.fails(id, "invalid-for-condition", "Condition is null", detail);
+        } else if !convert::can_convert(&value.ty, &Type::Bool) {
+            let reason = convert::mismatch(&value.ty, &Type::Bool);
+            let detail = format!("The 'if' clause value is invalid: {reason}.");
+            self.fails(id, "invalid-for-condition", "Invalid 'for' condition", detail);
+        }
+        progress.may_fail |= match &value.constant {
+            Some(constant) => {
+                convert::convert(&constant.0, &Type::Bool).map_or(true, |it| it.is_null())
+            }
+            None => value.ty != Type::Bool || value.presence == Presence::Open,
+        };
     }
 }
 
@@ -267,7 +301,7 @@ impl Progress {
 
     fn finish(self, result: Abstract) -> Abstract {
         let failing = self.failing.with(&result.failing);
-        let failing = if self.fails { failing.of_any_type() } else { failing };
+        let failing = if self.may_fail { failing.of_any_type() } else { failing };
         if self.is_decided {
             return self.shape.onto(Abstract { failing, ..result });
         }

@@ -14,14 +14,9 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Splat, &base), &base);
         let result = match &base.ty {
+            _ if !base.failing.keeps_type => self.splat_of_any(&base, item, each, &mut flow),
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => self.splat_of_many(&base, item, each),
-            // What it will be is not known: one element, or several.
-            Type::Dynamic => {
-                let element = base.any_element().either(&base).undecided();
-                let element = self.perhaps_each(item, element, each);
-                flow.perhaps(&base);
-                Abstract::each(Type::Dynamic, element)
-            }
+            Type::Dynamic => self.splat_of_any(&base, item, each, &mut flow),
             // What is no sequence counts as one element, and a null as none.
             _ if base.presence == Presence::Open => {
                 let element = self.perhaps_each(item, base.clone(), each);
@@ -37,6 +32,20 @@ impl Infer<'_> {
         let result = if is_known { result } else { result.undecided() };
         let failing = Failing::NEVER.reading(&base).reading(&result).of_any_type();
         flow.onto(Abstract { failing, ..result })
+    }
+
+    /// What it will be is not known: one element, or several.
+    fn splat_of_any(
+        &mut self,
+        base: &Abstract,
+        item: SymbolId,
+        each: ExprId,
+        flow: &mut Flow,
+    ) -> Abstract {
+        let element = base.any_element().either(base).undecided();
+        let element = self.perhaps_each(item, element, each);
+        flow.perhaps(base);
+        Abstract::each(Type::Dynamic, element)
     }
 
     /// The steps applied to what may not be there.
