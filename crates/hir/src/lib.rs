@@ -27,5 +27,5 @@ pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
 pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};
-pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope};
+pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope, SecretParts};
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};

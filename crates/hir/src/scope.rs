@@ -1,5 +1,7 @@
 //! What an expression is evaluated in: the engine, the console and tests each bring their own [`Scope`].
 
+use std::cell::RefCell;
+
 use values::{Str, Value, functions::FunctionEnv};
 
 use crate::expr::{At, Ref};
@@ -40,6 +42,44 @@ pub trait Scope {
 
     /// What functions may ask of their surroundings: files, the time.
     fn functions(&self) -> &dyn FunctionEnv;
+
+    /// Where to put the secrets that expressions come across on the way to their value, if somebody asks for them.
+    fn secret_parts(&self) -> Option<&SecretParts> {
+        None
+    }
+}
+
+/// Gathers the secrets that expressions come across on the way to their value.
+///
+/// A finished value does not show what it was made from: of `"login ${upper(var.password)}"` it tells that the whole
+/// text is secret, and a program that is given the text may print the part. So whoever hands a value to a program and
+/// promises to hide its secrets must know the parts.
+///
+/// **Invariant:** what references give is not gathered; whoever gave them their values knows those. So the work grows
+/// with what is computed, and not with what is only looked at.
+#[derive(Default)]
+pub struct SecretParts {
+    /// Absent while nobody asks, so that evaluating costs nothing more.
+    gathered: RefCell<Option<Vec<Value>>>,
+}
+
+impl SecretParts {
+    /// Does some evaluating, and gives with its result the secrets that it came across.
+    pub fn gather<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Value>) {
+        let outer = self.gathered.replace(Some(Vec::new()));
+        let result = work();
+        (result, self.gathered.replace(outer).unwrap_or_default())
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.gathered.borrow().is_some()
+    }
+
+    pub(crate) fn add(&self, part: &Value) {
+        if let Some(gathered) = &mut *self.gathered.borrow_mut() {
+            gathered.push(part.clone());
+        }
+    }
 }
 
 /// Why an evaluation stopped without a diagnostic of its own.

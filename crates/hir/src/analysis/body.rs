@@ -254,9 +254,6 @@ impl BodyInfer<'_, '_> {
         };
         let for_each = self.infer.expr(dynamic.for_each);
         self.check_dynamic(dynamic.for_each, &for_each, path);
-        for label in &dynamic.labels {
-            self.infer.expr(*label);
-        }
         // Marks of `for_each` go to everything that its blocks hold.
         let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
         let keys = Abstract::of_type(Type::Dynamic)
@@ -267,9 +264,29 @@ impl BodyInfer<'_, '_> {
             Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
         let (persistence, node) = (self.persistence, block.node);
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
-            BodyInfer { infer, persistence }.block(&block.body, &nested.block, node, path)
+            let mut body = BodyInfer { infer, persistence };
+            dynamic.labels.iter().for_each(|label| body.dynamic_label(*label));
+            body.block(&block.body, &nested.block, node, path)
         });
         made.with_marks(&without_ephemeral(marks))
+    }
+
+    /// Labels are shown and kept, so no secret can be one.
+    fn dynamic_label(&mut self, at: ExprId) {
+        let label = self.infer.expr(at);
+        let marks = label.deep_marks();
+        let certainty = marks.ephemeral.max(marks.sensitive);
+        if certainty == Tri::No {
+            return;
+        }
+        let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
+        let problem = ItemProblem::error(
+            at.into(),
+            "invalid-dynamic-block-label",
+            "Invalid dynamic block label",
+            detail,
+        );
+        self.infer.problems.push(by_certainty(problem, certainty).because(label.origin.as_ref()));
     }
 
     fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {

@@ -28,7 +28,7 @@ impl Evaluation<'_> {
             }
             _ => {}
         }
-        let value = self.value(base)?;
+        let value = self.value_to_look_into(base)?;
         Ok(self.attr_of(id, &value, name))
     }
 
@@ -87,7 +87,7 @@ impl Evaluation<'_> {
             let collection = self.value(base)?;
             return Ok(self.element_of(id, &collection, &key));
         }
-        let collection = self.value(base)?;
+        let collection = self.value_to_look_into(base)?;
         let key = self.value(key)?;
         Ok(self.element_of(id, &collection, &key))
     }

@@ -1,11 +1,11 @@
 //! One evaluation: the bound names, the problems found so far, and the choice of the form.
 
-use values::{MarkKind, Marks, Value};
+use values::{Kind, MarkKind, Marks, Value};
 
 use super::{Evaluated, describe};
 use crate::{
     expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
-    scope::{EvalDiagnostic, Interrupt, Scope},
+    scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},
 };
 
 /// A value, or the reason why the evaluation as a whole cannot go on now.
@@ -24,6 +24,10 @@ pub(super) struct Evaluation<'a> {
     failures: usize,
     /// Above zero where nobody will see the diagnostics.
     unseen: u32,
+    /// Where secrets that are come across go; absent if nobody asks for them.
+    parts: Option<&'a SecretParts>,
+    /// Whether nobody will see the value either, so that names may be marked beyond what is true of them.
+    only_gathers: bool,
 }
 
 /// Something that is wrong with an expression.
@@ -51,6 +55,8 @@ impl<'a> Evaluation<'a> {
             refused: Vec::new(),
             failures: 0,
             unseen: 0,
+            parts: scope.and_then(Scope::secret_parts).filter(|it| it.is_wanted()),
+            only_gathers: false,
         }
     }
 
@@ -61,6 +67,31 @@ impl<'a> Evaluation<'a> {
 
     /// The value of an expression.
     pub(super) fn value(&mut self, id: ExprId) -> Outcome {
+        let value = self.value_to_look_into(id)?;
+        if let Some(parts) = self.parts
+            && value.has_deep_secret()
+            && self.is_part(id, &value)
+        {
+            parts.add(&value);
+        }
+        Ok(value)
+    }
+
+    /// Whether a secret was computed here. Of containers, those that functions gave count: all others are put together
+    /// from parts that had their turn, or are what somebody else knows.
+    fn is_part(&self, id: ExprId, value: &Value) -> bool {
+        if matches!(value.kind(), Kind::String(_) | Kind::Number(_)) {
+            return true;
+        }
+        let mut root = id;
+        while let Expr::GetAttr { base, .. } | Expr::Index { base, .. } = &self.exprs[root] {
+            root = *base;
+        }
+        matches!(&self.exprs[root], Expr::Call(call) if !matches!(&*call.name, "try" | "can"))
+    }
+
+    /// The value of an expression of which only a part will be used: only that part counts as come across.
+    pub(super) fn value_to_look_into(&mut self, id: ExprId) -> Outcome {
         let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing => Ok(Value::dynamic()),
@@ -201,21 +232,35 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Does the work with names that are bound as they are; if it fails, once more with those names marked as secret,
-    /// so that no message quotes them.
+    /// so that no message quotes them. Where secrets are gathered, that is done with the names marked, too, and for it
+    /// alone; inside of it nothing is done twice, so that loops in loops do not multiply the work.
     pub(super) fn without_quoting<T>(
         &mut self,
         secret: &Marks,
         mut work: impl FnMut(&mut Self, &Marks) -> Result<T, Interrupt>,
     ) -> Result<T, Interrupt> {
-        let (failures, told) = (self.failures, self.diagnostics.len());
-        let result = work(self, &Marks::NONE)?;
-        let is_secret = secret.has(MarkKind::Sensitive) || secret.has(MarkKind::Ephemeral);
-        if self.failures == failures || !is_secret {
-            return Ok(result);
+        if !secret.has(MarkKind::Sensitive) && !secret.has(MarkKind::Ephemeral) {
+            return work(self, &Marks::NONE);
         }
-        self.failures = failures;
-        self.diagnostics.truncate(told);
-        work(self, secret)
+        if self.only_gathers {
+            return work(self, secret);
+        }
+        let parts = self.parts.take();
+        let (failures, told) = (self.failures, self.diagnostics.len());
+        let mut result = work(self, &Marks::NONE)?;
+        if self.failures > failures {
+            self.failures = failures;
+            self.diagnostics.truncate(told);
+            result = work(self, secret)?;
+        }
+        self.parts = parts;
+        if self.parts.is_some() {
+            // Without the marks nothing that is computed from those names was seen to be secret.
+            self.only_gathers = true;
+            self.unseen(|this| work(this, secret).map(drop))?;
+            self.only_gathers = false;
+        }
+        Ok(result)
     }
 
     /// Evaluates apart: the diagnostics count only if they are [adopted](Evaluation::adopt).

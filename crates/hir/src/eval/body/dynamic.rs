@@ -32,24 +32,30 @@ impl Evaluation<'_> {
             return Ok(());
         }
         let for_each = self.for_each(dynamic.for_each, place)?;
-        let marks = place.marks.union(&rules::result_marks(RuleId::DynamicBlock, [&for_each]));
         let is_unknown = place.is_unknown || !for_each.is_known();
+        // What a block holds has the collection's marks once it is put together. Whatever sees the iterator before, as
+        // labels and messages do, must see them too.
+        let own = rules::result_marks(RuleId::DynamicBlock, [&for_each]);
+        let marks = place.marks.union(&own);
         let inner = Place { header: At::Node(block.node), root: place.root, marks, is_unknown };
         if is_unknown {
-            self.bind(dynamic.iterator, iterator(Value::dynamic(), Value::dynamic()));
+            self.bind(dynamic.iterator, iterator(Value::dynamic(), Value::dynamic(), &own));
             let value = self.body(&block.body, &nested.block, &inner)?;
             found.is_unknown = true;
             found.marks.add(&value.deep_marks().union(&for_each.deep_marks()).union(&inner.marks));
         }
         // What is not known has no elements to go through.
         for (key, element) in for_each.elements().filter(|_| !is_unknown) {
-            self.bind(dynamic.iterator, iterator(key, element.clone()));
+            self.bind(dynamic.iterator, iterator(key, element.clone(), &own));
             let label = match dynamic.labels.first() {
                 Some(label) => Some(self.label(*label)?),
                 None => None,
             };
             let value = self.body(&block.body, &nested.block, &inner)?.with_marks(&inner.marks);
-            found.blocks.push(FoundBlock { value, label, node: block.node });
+            // Without the label that was refused, there is no place for the block.
+            if label != Some(None) {
+                found.blocks.push(FoundBlock { value, label: label.flatten(), node: block.node });
+            }
         }
         self.unbind(dynamic.iterator);
         Ok(())
@@ -78,11 +84,12 @@ impl Evaluation<'_> {
         Ok(self.fail(fault, &value.deep_marks()))
     }
 
-    fn label(&mut self, id: ExprId) -> Result<Str, Interrupt> {
+    /// A label; none if it cannot be used, which is reported.
+    fn label(&mut self, id: ExprId) -> Result<Option<Str>, Interrupt> {
         let before = self.failures();
         let value = self.value(id)?;
         if self.failures() > before {
-            return Ok(Str::default());
+            return Ok(None);
         }
         let detail = match convert(&value, &Type::String) {
             _ if value.is_null() => "Cannot use a null value as a dynamic block label.".to_owned(),
@@ -91,7 +98,7 @@ impl Evaluation<'_> {
                 "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.".to_owned()
             }
             Ok(text) => match text.as_str() {
-                Some(text) => return Ok(Str::from(text)),
+                Some(text) => return Ok(Some(Str::from(text))),
                 None => "This value is not yet known. Dynamic block labels must be immediately-known values.".to_owned(),
             },
         };
@@ -102,11 +109,11 @@ impl Evaluation<'_> {
             detail,
         };
         self.fail(fault, &Marks::NONE);
-        Ok(Str::default())
+        Ok(None)
     }
 }
 
-/// What the name of the iterator stands for.
-fn iterator(key: Value, value: Value) -> Value {
-    Value::object_from([("key", key), ("value", value)])
+/// What the name of the iterator stands for: a part of a collection with these marks.
+fn iterator(key: Value, value: Value, marks: &Marks) -> Value {
+    Value::object_from([("key", key.with_marks(marks)), ("value", value.with_marks(marks))])
 }

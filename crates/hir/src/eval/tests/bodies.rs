@@ -246,6 +246,47 @@ fn dynamic_blocks_pass_the_marks_of_their_collection_on() {
 }
 
 #[test]
+fn iterators_of_secret_collections_are_secret() {
+    let list = schema(Nesting::List, 0, 0);
+    let map = schema(Nesting::Map, 0, 0);
+    let dynamic = |for_each: &str, port: &str, label: &str| {
+        format!(
+            "dynamic \"rule\" {{\n for_each = {for_each}\n {label}\n content {{ port = {port} }}\n}}"
+        )
+    };
+    for (for_each, kind) in [
+        ("toset([var.e])", "an ephemeral"),
+        ("split(\",\", var.e)", "an ephemeral"),
+        ("{ (var.e) = 1 }", "an ephemeral"),
+        ("toset([var.s])", "a sensitive"),
+    ] {
+        check(
+            &list,
+            &dynamic(for_each, "rule.key.x", ""),
+            &format!("Unsupported attribute: Can't access attributes on a primitive-typed value (string). (rule.key has {kind} value) @ rule.key.x")
+                .replace("(string)", if for_each.starts_with("split") { "(number)" } else { "(string)" }),
+        );
+        check(
+            &map,
+            &dynamic(for_each, "1", "labels = [rule.key]"),
+            &format!(
+                "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept. (rule.key has {kind} value) @ rule.key"
+            ),
+        );
+    }
+    check(
+        &map,
+        &dynamic("sensitive({ a = 1, b = 2 })", "1", "labels = [\"same\"]"),
+        "Duplicate rule block: A block of type \"rule\" with the label \"same\" is already there. @ dynamic \"rule\"",
+    );
+    check(
+        &map,
+        &dynamic("{ a = var.s }", "rule.value", "labels = [rule.key]"),
+        "rule = map{a = {note = tostring(null), port = sensitive(\"secret\")}}",
+    );
+}
+
+#[test]
 fn dynamic_blocks_name_what_they_cannot_use() {
     let list = schema(Nesting::List, 0, 0);
     let dynamic = |for_each: &str| {

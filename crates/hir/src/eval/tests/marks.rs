@@ -1,8 +1,14 @@
 //! Where marks go (ephemeral 2, DESIGN 2.9).
 
-use values::MarkKind;
+use values::{MarkKind, Value, functions::FunctionEnv};
 
-use super::{check_all, evaluated, show_problem, value_of};
+use super::{Names, check_all, evaluated, show, show_problem, value_of};
+use crate::{
+    eval::evaluate,
+    expr::Ref,
+    lower::lower_expression,
+    scope::{Interrupt, Scope, SecretParts},
+};
 
 #[test]
 fn forms_pass_marks_as_the_table_says() {
@@ -88,7 +94,7 @@ fn what_is_not_known_keeps_the_marks_of_all_that_it_may_be() {
         assert!(
             value_of(text).has_deep(MarkKind::Ephemeral),
             "{text} gives {}",
-            super::show(&value_of(text))
+            show(&value_of(text))
         );
     }
 }
@@ -171,4 +177,86 @@ fn no_problem_quotes_a_secret() {
             }
         }
     }
+}
+
+/// Names, and a place for the secrets that are come across.
+struct Gathering {
+    names: Names,
+    parts: SecretParts,
+}
+
+impl Scope for Gathering {
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        self.names.reference(reference)
+    }
+
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        self.names.provider_function(name, args)
+    }
+
+    fn functions(&self) -> &dyn FunctionEnv {
+        self.names.functions()
+    }
+
+    fn secret_parts(&self) -> Option<&SecretParts> {
+        Some(&self.parts)
+    }
+}
+
+/// The secrets that an expression comes across, but for those of references and the result.
+#[track_caller]
+fn check_parts(text: &str, expected: &[&str]) {
+    let (exprs, root, problems) = lower_expression(text);
+    assert!(problems.is_empty(), "{text}: {problems:?}");
+    let scope = Gathering { names: Names::new(), parts: SecretParts::default() };
+    let (evaluated, parts) = scope.parts.gather(|| evaluate(&exprs, root, &scope));
+    let value = evaluated.expect("nothing interrupts").value;
+    assert_eq!(show(&value), show(&value_of(text)), "{text}: who gathers gets the same value");
+    let mut found: Vec<String> = parts.iter().map(show).collect();
+    found.retain(|it| *it != show(&value) && !it.contains("(\"hush\")"));
+    found.dedup();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn secret_parts_are_gathered_where_they_are_computed() {
+    check_parts("\"a ${upper(var.e)}\"", &["ephemeral(\"HUSH\")"]);
+    check_parts("\"a ${upper(var.s)}\"", &["sensitive(\"secret\")", "sensitive(\"SECRET\")"]);
+    check_parts("\"a ${var.en + 1}\"", &["ephemeral(1)", "ephemeral(2)"]);
+    check_parts(
+        "\"a ${reverse(split(\"u\", var.e))[0]}\"",
+        &["ephemeral(list[\"h\", \"sh\"])", "ephemeral(\"sh\")"],
+    );
+    check_parts(
+        "\"a ${jsondecode(jsonencode({k = upper(var.e), l = \"x\"})).k}\"",
+        &[
+            "ephemeral(\"HUSH\")",
+            "ephemeral(\"{\\\"k\\\":\\\"HUSH\\\",\\\"l\\\":\\\"x\\\"}\")",
+            "ephemeral(\"HUSH\")",
+        ],
+    );
+    check_parts(
+        "join(\"+\", [for x in split(\"u\", var.e) : \"<${upper(x)}>\"])",
+        &[
+            "ephemeral(list[\"h\", \"sh\"])",
+            "ephemeral(\"h\")",
+            "ephemeral(\"H\")",
+            "ephemeral(\"<H>\")",
+            "ephemeral(\"sh\")",
+            "ephemeral(\"SH\")",
+            "ephemeral(\"<SH>\")",
+        ],
+    );
+    check_parts(
+        "\"%{ for x in split(\"us\", var.e) }${upper(x)}%{ endfor }\"",
+        &[
+            "ephemeral(list[\"h\", \"h\"])",
+            "ephemeral(\"h\")",
+            "ephemeral(\"H\")",
+            "ephemeral(\"h\")",
+            "ephemeral(\"H\")",
+        ],
+    );
+    check_parts("\"a ${upper(var.a)} ${length(var.list)}\"", &[]);
+    check_parts("{ a = var.mixed, b = try(var.mixed, 1), c = true ? var.mixed : null }", &[]);
 }
