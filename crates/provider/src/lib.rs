@@ -38,5 +38,5 @@ pub use crate::schema::{
 pub use crate::schemas::{Capabilities, ProviderSchemas, SchemaTypes};
 pub use crate::walk::{
     mark_by_schema, mark_deprecated_by_schema, null_write_only, sensitive_paths, unmark_write_only,
-    write_only_paths, write_only_values_present,
+    write_only_paths, write_only_values, write_only_values_present,
 };

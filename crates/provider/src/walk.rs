@@ -61,6 +61,17 @@ pub fn write_only_paths(value: &Value, block: &Block) -> Vec<Path> {
     paths
 }
 
+/// The values of write-only attributes in this value, but for those that are not set.
+pub fn write_only_values(value: &Value, block: &Block) -> Vec<Value> {
+    let mut values = Vec::new();
+    visit(value, block, Interest::WriteOnly, &mut |_, attribute, value| {
+        if attribute.write_only && !value.is_null() {
+            values.push(value.clone());
+        }
+    });
+    values
+}
+
 /// Where sensitive attributes are in this value. A path through a set ends at the set.
 pub fn sensitive_paths(value: &Value, block: &Block) -> Vec<Path> {
     let mut paths: Vec<Path> = Vec::new();

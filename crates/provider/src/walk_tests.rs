@@ -6,7 +6,7 @@ use crate::fixture::{block, block_with, computed, nested, optional, sensitive, v
 use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting};
 use crate::walk::{
     mark_by_schema, mark_deprecated_by_schema, null_write_only, sensitive_paths, unmark_write_only,
-    write_only_paths, write_only_values_present,
+    write_only_paths, write_only_values, write_only_values_present,
 };
 
 /// Write-only and sensitive attributes in every kind of place.
@@ -95,6 +95,10 @@ fn every_write_only_attribute_is_found() {
         ".w",
     ];
     assert_eq!(texts(&paths), expected);
+    let values = write_only_values(&value(&schema, EVERYWHERE), &schema);
+    assert_eq!(values.len(), expected.len());
+    assert_eq!(values.iter().filter(|it| it.as_str() == Some("1")).count(), 9, "{values:?}");
+    assert!(write_only_values(&value(&schema, EVERYWHERE_NULL), &schema).is_empty());
 }
 
 #[test]

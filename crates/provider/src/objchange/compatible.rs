@@ -114,7 +114,7 @@ impl Check {
         }
         for (key, planned) in planned {
             let Some(actual) = actual.get(key) else {
-                self.report(format!("block key {key:?} has vanished"));
+                self.report(format!("block key{} has vanished", self.quote_key(key)));
                 continue;
             };
             let step = match is_object {
@@ -124,8 +124,13 @@ impl Check {
             self.at(step, |this| this.block(block, planned, actual));
         }
         for key in actual.keys().filter(|key| !planned.contains_key(*key)) {
-            self.report(format!("new block key {key:?} has appeared"));
+            self.report(format!("new block key{} has appeared", self.quote_key(key)));
         }
+    }
+
+    /// A space and the key, or nothing where it is a secret.
+    fn quote_key(&self, key: &Str) -> String {
+        if self.secret { String::new() } else { format!(" {key:?}") }
     }
 
     fn block_set(&mut self, block: &Block, planned: &Value, actual: &Value) {

@@ -64,9 +64,15 @@ impl Check {
 
     fn at(&mut self, step: Step, check: impl FnOnce(&mut Check)) {
         let secret = self.secret;
-        self.path.push(step);
+        // The keys of a secret map are as secret as its elements.
+        let is_shown = !secret || !is_key(&step);
+        if is_shown {
+            self.path.push(step);
+        }
         check(self);
-        self.path.pop();
+        if is_shown {
+            self.path.pop();
+        }
         self.secret = secret;
     }
 
@@ -160,7 +166,10 @@ impl Check {
         }
         for (key, planned) in planned {
             let Some(config) = config.get(key) else {
-                self.report(format!("block key {key:?} from plan is not present in config"));
+                self.report(format!(
+                    "block key{} from plan is not present in config",
+                    self.quote_key(key)
+                ));
                 continue;
             };
             let prior = sides.prior.as_map().and_then(|it| it.get(key));
@@ -168,7 +177,10 @@ impl Check {
             self.at(step, |this| this.block_element(block, prior, config, planned));
         }
         for key in config.keys().filter(|key| !planned.contains_key(*key)) {
-            self.report(format!("block key {key:?} from config is not present in plan"));
+            self.report(format!(
+                "block key{} from config is not present in plan",
+                self.quote_key(key)
+            ));
         }
     }
 
@@ -281,7 +293,10 @@ impl Check {
         };
         for (key, planned) in planned {
             let Some(config) = config.get(key) else {
-                self.report(format!("map key {key:?} from plan is not present in config"));
+                self.report(format!(
+                    "map key{} from plan is not present in config",
+                    self.quote_key(key)
+                ));
                 continue;
             };
             let nothing = Value::null(planned.ty());
@@ -291,7 +306,10 @@ impl Check {
             });
         }
         for key in config.keys().filter(|key| !planned.contains_key(*key)) {
-            self.report(format!("map key {key:?} from config is not present in plan"));
+            self.report(format!(
+                "map key{} from config is not present in plan",
+                self.quote_key(key)
+            ));
         }
     }
 
@@ -309,6 +327,11 @@ impl Check {
         self.report(format!("count in plan ({planned}) disagrees with count in config ({config})"));
     }
 
+    /// A space and the key, or nothing where it is a secret.
+    fn quote_key(&self, key: &Str) -> String {
+        if self.secret { String::new() } else { format!(" {key:?}") }
+    }
+
     /// A space and the value, or nothing where it is a secret.
     fn quote(&self, value: &Value) -> String {
         if self.secret || value.has_deep_secret() {
@@ -316,6 +339,10 @@ impl Check {
         }
         format!(" {}", go_syntax::value(value))
     }
+}
+
+fn is_key(step: &Step) -> bool {
+    matches!(step, Step::Index(key) if key.as_str().is_some())
 }
 
 fn key_step(key: &Str) -> Step {

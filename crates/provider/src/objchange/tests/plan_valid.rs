@@ -100,6 +100,31 @@ fn marks_of_the_configuration_keep_a_value_from_being_quoted() {
 }
 
 #[test]
+fn keys_of_a_secret_map_are_not_named() {
+    let schema = block([("m", nested(ObjectNesting::Map, [("a", optional())]))]);
+    let of = |json| value(&schema, json);
+    let secret = |json| {
+        let object: Value = of(json);
+        object.with_part(&Step::Attr("m".into()), |it| it.with_mark(Mark::Sensitive))
+    };
+    for (config, planned, expected) in [
+        (
+            r#"{"m": {"k": {"a": "x"}}}"#,
+            r#"{"m": {"k": {"a": "y"}}}"#,
+            ".m.a: sensitive planned value does not match config value",
+        ),
+        (
+            r#"{"m": {"k": {}}}"#,
+            r#"{"m": {"l": {}}}"#,
+            ".m: map key from plan is not present in config\n.m: map key from config is not present in plan",
+        ),
+    ] {
+        let violations = plan_valid(&schema, &of("null"), &secret(config), &of(planned));
+        assert_eq!(lines(&violations), expected);
+    }
+}
+
+#[test]
 fn one_secret_part_of_any_side_keeps_the_whole_from_being_quoted() {
     let schema = block([("l", Attribute::optional(Type::list(Type::String)))]);
     let plain = |text: &str| value(&schema, &format!(r#"{{"l": ["{text}"]}}"#));
