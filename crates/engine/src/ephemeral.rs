@@ -111,10 +111,9 @@ impl EphemeralStore {
 
     /// What a node opened and nobody has begun to close.
     pub(crate) fn opened_by(&self, node: NodeIx) -> Vec<OpenIx> {
-        let open = self.open.borrow();
-        let of_node =
-            open.iter().enumerate().filter(|(_, it)| it.node == node && !it.closing.get());
-        of_node.map(|(index, _)| OpenIx(index as u32)).collect()
+        let (open, by_node) = (self.open.borrow(), self.by_node.borrow());
+        let of_node = by_node.get(&node).into_iter().flatten().copied();
+        of_node.filter(|it| !open[it.0 as usize].closing.get()).collect()
     }
 
     fn get(&self, open: OpenIx) -> Rc<Open> {
@@ -167,7 +166,6 @@ impl Walk<'_> {
         let block = schema.block();
         let config =
             self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
-        self.environment.redactor.learn(&config);
         let config = config.without_all_marks();
         if self.phase().is_plan() {
             self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
@@ -206,7 +204,10 @@ impl Walk<'_> {
         address: &str,
     ) -> Result<Arc<Schema>, Failed> {
         let resource = &entry.resource().resource;
-        let source = self.source_of(node).ok_or(Failed)?;
+        let Some(source) = self.source_of(node) else {
+            self.report_missing_provider(entry, address);
+            return Err(Failed);
+        };
         let schema = self.schemas(&source).and_then(|it| it.ephemeral(&resource.type_name));
         schema.ok_or_else(|| {
             let detail = format!(

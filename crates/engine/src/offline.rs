@@ -50,7 +50,7 @@ impl Console {
             state: Some(&self.state),
             values: Some(&self.values),
             workspace: self.workspace.clone(),
-            functions: Functions { system: Arc::clone(&self.system), acts: true },
+            functions: Functions::new(&self.system, true),
             system: Arc::clone(&self.system),
         };
         evaluate(&*ModuleScope::root(&offline))

@@ -40,6 +40,7 @@ impl Walk<'_> {
             return turn;
         }
         if let Some(value) = self.value_of(node) {
+            // It may come from the run before, whose secrets were forgotten.
             self.environment.redactor.learn(&value);
             self.place(node, source, &value, Some(entry));
         }

@@ -135,7 +135,7 @@ impl Walk<'_> {
         let address = subject.address.clone();
         let kind = provisioner.kind.to_string();
         self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
-        let ran = match self.decode(
+        let ran = match self.decode_with_parts(
             &scope,
             entry,
             &provisioner.body,
@@ -143,9 +143,10 @@ impl Walk<'_> {
             &SCHEMA,
             Some(&subject.text),
         ) {
-            Ok(config) => {
-                let hides_all = self.learn_references(&scope, entry, &config);
-                self.local_exec(&address, &kind, &config, hides_all).await
+            Ok((config, parts)) => {
+                let some_short = self.learn_references(&scope, entry)
+                    || parts.iter().chain([&config]).any(has_short_secret);
+                self.local_exec(&address, &kind, &config, some_short).await
             }
             Err(Failed) => {
                 self.emit(Event::ProvisionErrored { address, provisioner: kind });
@@ -165,12 +166,11 @@ impl Walk<'_> {
         if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
     }
 
-    /// Learns the secrets that the command may print: those of everything that its arguments refer to. Gives whether one
-    /// of them is too short to be found again.
-    fn learn_references(&self, scope: &dyn Scope, entry: &Entry, config: &Value) -> bool {
+    /// Learns the secrets of everything that the command's arguments refer to, which it may print beside those that the
+    /// arguments were made from on the way. Gives whether one of them is too short to be found again.
+    fn learn_references(&self, scope: &dyn Scope, entry: &Entry) -> bool {
         let redactor = &self.environment.redactor;
-        redactor.learn(config);
-        let mut some_short = has_short_secret(config);
+        let mut some_short = false;
         for it in entry.item.refs.iter() {
             if !matches!(it.place, RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner) {
                 continue;

@@ -1,7 +1,8 @@
 //! Takes secrets out of what providers and commands say.
 //!
 //! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
-//! number of times, percent-encoded, in base64 at its three alignments, and in hexadecimal.
+//! number of times, percent-encoded, in base64 at its three alignments, and in hexadecimal. Programs also quote parts:
+//! the lines of a secret, the members of one that is JSON, and the password in a URL are secrets of their own.
 //!
 //! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
 
@@ -115,12 +116,31 @@ impl Redactor {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
         known.sensitive.replace(&known.ephemeral.replace(text))
     }
+}
 
-    /// Whether an ephemeral value is in the bytes, in any of its spellings.
-    pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
-        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
-        // Bytes that are no text hold the spellings, which are text, all the same.
-        !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
+/// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
+#[derive(Default)]
+pub(crate) struct Finder {
+    patterns: Patterns,
+}
+
+impl Finder {
+    pub(crate) fn add(&mut self, secret: &str) {
+        self.patterns.add(secret);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.secrets.is_empty()
+    }
+
+    /// Whether one of the secrets is in the text, in any of its spellings.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        !self.is_empty() && !self.patterns.find(text).is_empty()
+    }
+
+    /// Whether one of the secrets is in the bytes. Those that are no text hold the spellings, which are text, all the same.
+    pub(crate) fn finds_in_bytes(&self, bytes: &[u8]) -> bool {
+        !self.is_empty() && self.finds(&String::from_utf8_lossy(bytes))
     }
 }
 
@@ -137,16 +157,16 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
     };
     if let Some(text) = text {
         if ephemeral {
-            known.ephemeral.add(&text);
+            known.ephemeral.learn(&text);
         } else if sensitive {
-            known.sensitive.add(&text);
+            known.sensitive.learn(&text);
         }
     }
     for (key, part) in value.elements() {
         if ephemeral && let Some(key) = key.as_str() {
             // Keys of a map that is ephemeral as a whole are as secret as its values; those of an object are names.
             if matches!(value.kind(), Kind::Map(_)) {
-                known.ephemeral.add(key);
+                known.ephemeral.learn(key);
             }
         }
         collect(part, ephemeral, sensitive, known);
@@ -154,9 +174,22 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
 }
 
 impl Patterns {
-    fn add(&mut self, secret: &str) {
-        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
+    /// Adds a secret and its parts.
+    fn learn(&mut self, secret: &str) {
+        if !self.add(secret) {
             return;
+        }
+        // What arrives line by line never holds a text of several lines as a whole.
+        let lines = secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET);
+        self.spellings.add(lines.map(str::to_owned).collect());
+        // Members are shorter than the text around them, so this ends.
+        members(secret).iter().for_each(|member| self.learn(member));
+    }
+
+    /// Adds a secret as a whole; gives whether it is looked for only from here on.
+    fn add(&mut self, secret: &str) -> bool {
+        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
+            return false;
         }
         self.spellings.add(spellings(secret));
         // A backslash at the end may escape what follows in the text, and is gone there.
@@ -164,6 +197,7 @@ impl Patterns {
         if unescaped.len() >= MIN_SECRET {
             self.unescaped.add(vec![unescaped]);
         }
+        true
     }
 
     /// Where secrets are, in order and without overlaps.
@@ -365,10 +399,6 @@ fn wide(unit: u32, rest: &str, used: usize) -> (char, usize) {
 /// Every form in which a secret may be quoted, but for those that backslashes make.
 fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
-    // What arrives line by line never holds a text of several lines as a whole.
-    found.extend(
-        secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
-    );
     // Forms write a space as a plus, which only they read as one; percent signs are read by [`Reading`].
     if secret.contains(' ') {
         found.push(secret.replace(' ', "+"));
@@ -384,7 +414,39 @@ fn spellings(secret: &str) -> Vec<String> {
     found
 }
 
-/// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
+/// The texts inside of a secret that programs take out of it and quote on their own: what a JSON text holds, and who logs
+/// in with what at a URL.
+fn members(secret: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if secret.trim_start().starts_with(['{', '['])
+        && let Ok(json) = serde_json::from_str(secret)
+    {
+        json_members(&json, &mut found);
+    }
+    for (_, rest) in secret.match_indices("://").map(|(at, it)| secret.split_at(at + it.len())) {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let Some((user, _)) = authority.rsplit_once('@') else { continue };
+        let password = user.split_once(':').map(|(_, password)| password);
+        for part in password.into_iter().chain([user]) {
+            found.push(Reading::percent_decoded(part).text);
+            found.push(part.to_owned());
+        }
+    }
+    found
+}
+
+fn json_members(json: &serde_json::Value, found: &mut Vec<String>) {
+    match json {
+        serde_json::Value::String(text) => found.push(text.clone()),
+        serde_json::Value::Number(number) => found.push(number.to_string()),
+        serde_json::Value::Array(items) => items.iter().for_each(|it| json_members(it, found)),
+        serde_json::Value::Object(entries) => {
+            entries.values().for_each(|it| json_members(it, found))
+        }
+        serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+    }
+}
+
 /// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
 fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
@@ -483,7 +545,32 @@ mod tests {
             );
         }
         assert_eq!(redactor.redact("<a secret-number-1 b>"), "<(redacted)>");
-        assert!(redactor.finds_ephemeral(b"\xff secret-number-7 \xff"));
+    }
+
+    #[test]
+    fn parts_that_programs_take_out_of_a_secret_are_replaced_too() {
+        let json = r#"{"user": "admin-user", "nested": [{"pin": 12345678, "inner": "{\"k\": \"deep-secret\"}"}]}"#;
+        check(
+            json,
+            "admin-user 12345678 deep-secret nested",
+            "(redacted) (redacted) (redacted) nested",
+        );
+        let url = "postgres://admin:p%40ss-word@host:5432/db?x=a@b";
+        check(url, "p%40ss-word, p@ss-word, 5432", "(redacted), (redacted), 5432");
+        check(url, "host:5432/db", "host:5432/db");
+        check("https://host/path@x", "host/path@", "host/path@");
+    }
+
+    #[test]
+    fn a_finder_finds_whole_secrets_only() {
+        let mut finder = Finder::default();
+        assert!(!finder.finds("anything"));
+        finder.add("-----BEGIN KEY-----\nsecret line\n-----END KEY-----");
+        finder.add(r#"{"engine": "postgresql"}"#);
+        assert!(!finder.finds("-----BEGIN KEY-----\nanother line\n-----END KEY-----"));
+        assert!(!finder.finds("postgresql"));
+        assert!(finder.finds(r#"{"k": "-----BEGIN KEY-----\nsecret line\n-----END KEY-----"}"#));
+        assert!(finder.finds_in_bytes(b"\xff {\"engine\": \"postgresql\"} \xff"));
     }
 
     #[test]

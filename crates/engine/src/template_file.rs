@@ -1,14 +1,16 @@
 //! Template files (`templatefile`): text whose free names are the variables given with it.
 
-use hir::{Interrupt, Ref, Scope, eval, lower::lower_template};
-use values::{MarkKind, Value, functions::FunctionEnv};
+use hir::{Interrupt, Ref, Scope, SecretParts, eval, lower::lower_template};
+use values::{Value, functions::FunctionEnv};
+
+use crate::walk::Functions;
 
 /// Renders a template.
 ///
 /// # Errors
 /// What is wrong with it, in words for the user.
 pub(crate) fn render(
-    functions: &dyn FunctionEnv,
+    functions: &Functions,
     name: &str,
     text: &str,
     variables: &Value,
@@ -17,26 +19,28 @@ pub(crate) fn render(
     if let Some(problem) = problems.first() {
         return Err(format!("failed to parse {name}: {}: {}", problem.summary, problem.detail));
     }
-    let mut symbols = Vec::with_capacity(free_names.len());
+    let mut marked = Vec::with_capacity(free_names.len());
     for (free, symbol) in free_names {
         let value = variables.as_map().and_then(|it| it.get(&free));
         let Some(value) = value else {
             return Err(format!("vars map does not contain key \"{free}\""));
         };
-        symbols.push((symbol, value.with_marks(variables.marks())));
+        marked.push((symbol, value.with_marks(variables.marks())));
     }
-    let scope = TemplateScope { functions };
-    let evaluated = eval::evaluate_with(&exprs, root, &symbols, &scope)
+    // Templates see no marks, as the references have it.
+    let plain: Vec<_> = marked.iter().map(|(it, value)| (*it, value.without_all_marks())).collect();
+    let scope = TemplateScope { functions, gathers: false };
+    let evaluated = eval::evaluate_with(&exprs, root, &plain, &scope)
         .map_err(|_| format!("{name} refers to something that templates do not have"))?;
+    if functions.parts.is_wanted() && variables.has_deep_secret() {
+        // What comes of it with marks is of no interest, but for the secrets on the way.
+        let _ =
+            eval::evaluate_with(&exprs, root, &marked, &TemplateScope { functions, gathers: true });
+    }
     match evaluated.diagnostics.iter().find(|it| it.severity == db::Severity::Error) {
-        Some(_)
-            if variables.has_deep(MarkKind::Ephemeral)
-                || variables.has_deep(MarkKind::Sensitive) =>
-        {
-            Err(format!(
-                "failed to render {name}; why is not shown, because secrets are among its variables"
-            ))
-        }
+        Some(_) if variables.has_deep_secret() => Err(format!(
+            "failed to render {name}; why is not shown, because secrets are among its variables"
+        )),
         Some(error) => Err(format!("failed to render {name}: {}: {}", error.summary, error.detail)),
         None => Ok(evaluated.value),
     }
@@ -44,7 +48,9 @@ pub(crate) fn render(
 
 /// Templates see their variables, which are bound already, and functions.
 struct TemplateScope<'f> {
-    functions: &'f dyn FunctionEnv,
+    functions: &'f Functions,
+    /// Whether secrets are gathered.
+    gathers: bool,
 }
 
 impl Scope for TemplateScope<'_> {
@@ -64,5 +70,9 @@ impl Scope for TemplateScope<'_> {
 
     fn functions(&self) -> &dyn FunctionEnv {
         self.functions
+    }
+
+    fn secret_parts(&self) -> Option<&SecretParts> {
+        self.gathers.then_some(&*self.functions.parts)
     }
 }

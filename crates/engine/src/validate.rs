@@ -62,7 +62,7 @@ pub async fn validate(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions { system: Arc::clone(&environment.system), acts: false },
+        functions: Functions::new(&environment.system, false),
         system: Arc::clone(&environment.system),
     };
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();

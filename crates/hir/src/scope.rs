@@ -71,7 +71,8 @@ impl SecretParts {
         (result, self.gathered.replace(outer).unwrap_or_default())
     }
 
-    pub(crate) fn is_wanted(&self) -> bool {
+    /// Whether somebody asks.
+    pub fn is_wanted(&self) -> bool {
         self.gathered.borrow().is_some()
     }
 

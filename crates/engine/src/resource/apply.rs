@@ -11,7 +11,10 @@ use state::{Action, Object, ResourceChange, Status};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
-use super::{ChangePlan, Subject, change::ChangeRequest, has_conditions, object_id, prior::Prior};
+use super::{
+    ChangePlan, Subject, change::ChangeRequest, confided::Beside, has_conditions, object_id,
+    prior::Prior,
+};
 use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
@@ -125,13 +128,13 @@ impl Walk<'_> {
         entry: &Entry,
         each: &Each,
     ) -> Result<(), Failed> {
-        let subject = self.subject(node, entry, &each.key)?;
+        let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
-            Some(ordered) => self.make_change(&subject, entry, each, ordered).await?,
+            Some(ordered) => self.make_change(&mut subject, entry, each, ordered).await?,
             None => {
                 self.keep_as_is(node, entry, each)?;
                 self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
@@ -143,7 +146,7 @@ impl Walk<'_> {
 
     async fn make_change(
         &self,
-        subject: &Subject,
+        subject: &mut Subject,
         entry: &Entry,
         each: &Each,
         ordered: &ResourceChange,
@@ -151,6 +154,7 @@ impl Walk<'_> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.present(subject)?;
         let config = self.resource_config(subject, entry, each)?;
+        let subject = &*subject;
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
         let plan = self.plan_change(subject, &*provider, request).await?;
         self.check_final_plan(subject, ordered, &plan)?;
@@ -345,6 +349,7 @@ impl Walk<'_> {
         applied.failed |= self.check_returned(subject, &returned, wanted).is_err();
         let returned =
             without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
+        let returned = self.without_repeated(subject, &mut applied, plan, &returned);
         if let Some(plan) = plan
             && !applied.failed
             && !response.legacy_type_system
@@ -353,6 +358,29 @@ impl Walk<'_> {
         }
         applied.value = (!returned.is_null()).then_some(returned);
         applied
+    }
+
+    /// The returned object without what it repeats of the write-only values, and without private data or an identity that
+    /// do: in their place stays what was planned.
+    fn without_repeated(
+        &self,
+        subject: &Subject,
+        applied: &mut Applied,
+        plan: Option<&ChangePlan>,
+        returned: &Value,
+    ) -> Value {
+        let (returned, attributes) = subject.confided.taken_out(returned, subject.schema.block());
+        let beside = Beside { private: &applied.private, identity: applied.identity.as_ref() };
+        if self.report_repeated(subject, &attributes, &beside, "after apply") {
+            applied.failed = true;
+            if subject.confided.is_in_bytes(&applied.private) {
+                applied.private = plan.map(|it| it.private.clone()).unwrap_or_default();
+            }
+            if applied.identity.as_ref().is_some_and(|it| subject.confided.is_in_identity(it)) {
+                applied.identity = plan.and_then(|it| it.identity.clone());
+            }
+        }
+        returned
     }
 
     /// A returned object must be there or not, as was wanted unless the call failed, wholly known, and without write-only
@@ -404,8 +432,9 @@ impl Walk<'_> {
         plan: &ChangePlan,
         returned: &Value,
     ) -> Result<(), Failed> {
-        let planned = plan.after.without_all_marks();
-        let violations = objchange::object_compatible(subject.schema.block(), &planned, returned);
+        // With the marks of the plan, so that no violation quotes what is secret.
+        let violations =
+            objchange::object_compatible(subject.schema.block(), &plan.after, returned);
         for violation in &violations {
             let detail = format!(
                 "When applying changes to {}, provider {} produced an unexpected new value: {}{}{}",

@@ -8,7 +8,7 @@ use provider::{
 use state::{Action, Reason};
 use values::{MarkKind, Marks, Path, Value};
 
-use super::{Subject, prior::Prior};
+use super::{Subject, confided::Beside, prior::Prior};
 use crate::walk::{Failed, Walk};
 
 /// A planned change of one object.
@@ -51,26 +51,32 @@ impl Walk<'_> {
         provider: &dyn Provider,
         request: ChangeRequest<'_>,
     ) -> Result<ChangePlan, Failed> {
-        let config = request.config.without_all_marks();
-        let validate = ValidateRequest { type_name: subject.type_name(), config: config.clone() };
+        let validate = ValidateRequest {
+            type_name: subject.type_name(),
+            config: request.config.without_all_marks(),
+        };
         let found = provider.validate_resource_config(validate).await;
         self.report_provider(found, subject.place(), Some(&subject.text))?;
 
-        // A tainted object is planned as if it were not there.
+        // A tainted object is planned as if it were not there. Values keep their marks, so that no message quotes a
+        // secret; requests and results go without.
         let prior = request.prior.filter(|it| !it.tainted);
-        let prior_value = prior
-            .map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.without_all_marks());
+        let prior_value =
+            prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
         let ignored = self.ignored(subject).filter(|_| prior.is_some());
         let block = subject.schema.block();
         let followed = match &ignored {
-            Some(ignored) => objchange::ignore_changes(&prior_value, &config, Some(block), ignored),
-            None => config,
+            Some(ignored) => {
+                objchange::ignore_changes(&prior_value, request.config, Some(block), ignored)
+            }
+            None => request.config.clone(),
         };
         let (private, identity) =
             prior.map_or_else(Default::default, |it| (it.private.clone(), it.identity.clone()));
         let first =
             self.ask_plan(subject, provider, &prior_value, &followed, private, identity).await?;
         let first = self.check_plan(subject, &prior_value, &followed, first)?;
+        let prior_value = prior_value.without_all_marks();
         let planned = match &ignored {
             // The old SDK may plan changes where none are configured.
             Some(ignored) if first.legacy => {
@@ -132,10 +138,9 @@ impl Walk<'_> {
         };
         if action == Action::DeleteThenCreate && has_prior {
             let null = Value::null(subject.ty().clone());
-            let config = request.config.without_all_marks();
-            let again = self
-                .ask_plan(subject, provider, &null, &config, answer.private.clone(), None)
-                .await?;
+            let private = answer.private.clone();
+            let again =
+                self.ask_plan(subject, provider, &null, request.config, private, None).await?;
             let again = self.conforming_plan(subject, again)?;
             answer = Answer { requires_replace: answer.requires_replace, ..again };
         }
@@ -167,12 +172,13 @@ impl Walk<'_> {
         prior_private: Private,
         prior_identity: Option<Value>,
     ) -> Result<PlanResourceChangeResponse, Failed> {
-        let proposed = objchange::proposed_new(subject.schema.block(), prior, config);
+        let (prior, config) = (prior.without_all_marks(), config.without_all_marks());
+        let proposed = objchange::proposed_new(subject.schema.block(), &prior, &config);
         let request = PlanResourceChangeRequest {
             type_name: subject.type_name(),
-            prior_state: prior.clone(),
+            prior_state: prior,
             proposed_new_state: provider::null_write_only(&proposed, subject.schema.block()),
-            config: config.clone(),
+            config,
             prior_private,
             provider_meta: subject.provider_meta.clone(),
             prior_identity,
@@ -203,6 +209,11 @@ impl Walk<'_> {
             );
             return Err(Failed);
         };
+        let beside = Beside {
+            private: &response.planned_private,
+            identity: response.planned_identity.as_ref(),
+        };
+        self.refuse_repeated(subject, &planned, &beside, "while planning")?;
         Ok(Answer {
             planned,
             requires_replace: response.requires_replace,

@@ -1,5 +1,7 @@
 //! The configuration of an instance, evaluated and checked for values that must not be kept.
 
+use std::sync::Arc;
+
 use db::Diagnostic;
 use hir::{At, Entry, eval};
 use provider::{AttributeType, Block};
@@ -10,16 +12,18 @@ use crate::walk::{Each, EngineScope, Failed, Walk};
 
 impl Walk<'_> {
     /// The configuration of a managed or data instance. Ephemeral marks are gone from it: they are allowed on write-only
-    /// attributes only, and anywhere else that is an error.
+    /// attributes only, and anywhere else that is an error. The subject knows then what the provider is told in
+    /// confidence.
     pub(crate) fn resource_config(
         &self,
-        subject: &Subject,
+        subject: &mut Subject,
         entry: &Entry,
         each: &Each,
     ) -> Result<Value, Failed> {
         let scope = EngineScope::new(self, subject.module, Some(each));
         let resource = entry.resource();
-        let block = subject.schema.block();
+        let schema = Arc::clone(&subject.schema);
+        let block = schema.block();
         self.refuse_write_only_in_set(subject, entry)?;
         let config = self.decode(
             &scope,
@@ -30,12 +34,12 @@ impl Walk<'_> {
             Some(&subject.text),
         )?;
         self.refuse_infinity(entry, &config, Some(&subject.text))?;
+        subject.confided = self.confide(subject, &config);
         // What is written only is kept nowhere, so no mark of it is kept either: the references drop them all.
-        let marked = config.is_marked_deep();
-        if marked {
-            self.environment.redactor.learn(&config);
-        }
-        let rest = if marked { provider::unmark_write_only(&config, block) } else { config };
+        let rest = match config.is_marked_deep() {
+            true => provider::unmark_write_only(&config, block),
+            false => config,
+        };
         if !rest.has_deep(MarkKind::Ephemeral) {
             return Ok(rest);
         }

@@ -25,11 +25,11 @@ impl Walk<'_> {
         entry: &Entry,
         each: &Each,
     ) -> Result<(), Failed> {
-        let subject = self.subject(node, entry, &each.key)?;
+        let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
-        let config = self.resource_config(&subject, entry, each)?;
+        let config = self.resource_config(&mut subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
         let deferred = self.data_deferred(node, entry, &config);
         let has_conditions = has_conditions(entry);
@@ -181,13 +181,13 @@ impl Walk<'_> {
         entry: &Entry,
         each: &Each,
     ) -> Result<(), Failed> {
-        let subject = self.subject(node, entry, &each.key)?;
+        let mut subject = self.subject(node, entry, &each.key)?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
             let opened = self.with_facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
             self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
-            let config = self.resource_config(&subject, entry, each)?;
+            let config = self.resource_config(&mut subject, entry, each)?;
             if !config.is_wholly_known() {
                 let detail = format!(
                     "{} cannot be read, because its configuration has parts that are not known even in apply.",

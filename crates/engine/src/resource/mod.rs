@@ -6,6 +6,7 @@
 
 mod apply;
 mod change;
+mod confided;
 mod config;
 mod data;
 mod destroy;
@@ -31,6 +32,8 @@ use crate::{
     },
 };
 
+use self::confided::Confided;
+
 pub(crate) use change::ChangePlan;
 
 /// One instance with everything that its work needs to know.
@@ -53,6 +56,8 @@ pub(crate) struct Subject {
     pub(crate) entry: Option<Entry>,
     /// The module instance of the block.
     pub(crate) module: ModuleIx,
+    /// What the configuration tells the provider in confidence, as soon as it is evaluated.
+    pub(crate) confided: Confided,
 }
 
 impl Subject {
@@ -150,6 +155,7 @@ impl Walk<'_> {
             entry,
             module,
             address,
+            confided: Confided::default(),
         })
     }
 

@@ -30,11 +30,11 @@ impl Walk<'_> {
         entry: &Entry,
         each: &Each,
     ) -> Result<(), Failed> {
-        let subject = self.subject(node, entry, &each.key)?;
+        let mut subject = self.subject(node, entry, &each.key)?;
         self.refuse_stored(&subject)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let config = self.resource_config(&subject, entry, each)?;
+        let config = self.resource_config(&mut subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
         if !has_conditions(entry)
             && let Some(planned) = self.planned_same(&subject, digest)
@@ -163,6 +163,12 @@ impl Walk<'_> {
         let provider = self.provider(subject.provider_node).await?;
         let Some(prior) = self.read_prior(&subject, &*provider).await? else { return Ok(()) };
         self.check_prevent_destroy(&subject, None)?;
+        // What destroys a whole configuration never looks at the block otherwise.
+        if let Some(entry) = &subject.entry
+            && self.refuse_provisioners(entry, |it| it.at_destroy)
+        {
+            return Err(Failed);
+        }
         let private = self.plan_destroy(&subject, &*provider, &prior).await?;
         let plan = ChangePlan {
             action: Action::Delete,

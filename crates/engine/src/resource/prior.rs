@@ -9,7 +9,7 @@ use provider::{
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Type, Value, conform, json};
 
-use super::{Subject, object_id};
+use super::{Subject, confided::Beside, object_id};
 use crate::{
     event::Event,
     walk::{Failed, Walk},
@@ -173,6 +173,8 @@ impl Walk<'_> {
             return Err(Failed);
         }
         let same_value = value.raw_equals(&prior.value.without_all_marks());
+        let beside = Beside { private: &response.private, identity: response.identity.as_ref() };
+        self.refuse_repeated(subject, &value, &beside, "during refresh")?;
         let identity = response.identity.or_else(|| prior.identity.clone());
         let value = remark(&self.marked(subject, &value), &prior.object);
         let same = same_value

@@ -5,7 +5,7 @@ use std::{rc::Rc, sync::Arc};
 use addr::{InstanceKey, ResourceMode};
 use hir::{
     Entry,
-    item::{IgnoreChanges, Repetition},
+    item::{IgnoreChanges, Provisioner, Repetition},
 };
 use state::{Action, Object, Reason};
 use values::MarkKind;
@@ -73,13 +73,21 @@ impl Walk<'_> {
         if let Some(provider) = resource.provider.as_ref().filter(|it| it.key.is_some()) {
             refuse("provider instances chosen by a key", provider.node.into());
         }
-        for provisioner in &resource.provisioners {
-            if &*provisioner.kind != "local-exec" {
-                refuse(
-                    &format!("the provisioner \"{}\"", provisioner.kind),
-                    provisioner.node.into(),
-                );
-            }
+        refused | self.refuse_provisioners(entry, |_| true)
+    }
+
+    /// Provisioners of other kinds than the one that this version has, among those that count here.
+    pub(super) fn refuse_provisioners(
+        &self,
+        entry: &Entry,
+        counts: impl Fn(&Provisioner) -> bool,
+    ) -> bool {
+        let provisioners = entry.resource().provisioners.iter();
+        let mut refused = false;
+        for it in provisioners.filter(|it| counts(it) && &*it.kind != "local-exec") {
+            let what = format!("the provisioner \"{}\"", it.kind);
+            self.report_unsupported(entry, it.node.into(), &what);
+            refused = true;
         }
         refused
     }

@@ -1,6 +1,6 @@
 //! Problems: collected, sent as events, and put at their place in the text.
 
-use ::values::Value;
+use ::values::{MarkKind, Value};
 use db::{Diagnostic, Severity};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
@@ -30,7 +30,25 @@ impl Walk<'_> {
         self.evaluated(eval::evaluate(&entry.item.exprs, expr, scope), entry, expr.into(), address)
     }
 
-    /// Evaluates a body into an object of the schema's type.
+    /// Like [`evaluate`](Walk::evaluate), for a value that others will be made from: what is ephemeral about it, and
+    /// what it was made from, the redactor learns here, once.
+    pub(crate) fn evaluate_source(
+        &self,
+        scope: &dyn Scope,
+        entry: &Entry,
+        expr: ExprId,
+    ) -> Result<Value, Failed> {
+        let evaluate = || self.evaluate(scope, entry, expr, None);
+        let (value, parts) = self.functions.parts.gather(evaluate);
+        let value = value?;
+        for it in parts.iter().chain([&value]).filter(|it| it.has_deep(MarkKind::Ephemeral)) {
+            self.environment.redactor.learn(it);
+        }
+        Ok(value)
+    }
+
+    /// Evaluates a body into an object of the schema's type, for a program that will be given it. The redactor learns
+    /// its secrets and what they were made from.
     pub(crate) fn decode(
         &self,
         scope: &dyn Scope,
@@ -40,8 +58,24 @@ impl Walk<'_> {
         block: &provider::Block,
         address: Option<&str>,
     ) -> Result<Value, Failed> {
-        let evaluated = eval::decode_body(&entry.item.exprs, body, header, block, scope);
-        self.evaluated(evaluated, entry, header.into(), address)
+        self.decode_with_parts(scope, entry, body, header, block, address).map(|(value, _)| value)
+    }
+
+    /// Like [`decode`](Walk::decode); gives also the secrets that the value was made from, but for those of references.
+    pub(crate) fn decode_with_parts(
+        &self,
+        scope: &dyn Scope,
+        entry: &Entry,
+        body: &Body,
+        header: NodeId,
+        block: &provider::Block,
+        address: Option<&str>,
+    ) -> Result<(Value, Vec<Value>), Failed> {
+        let decode = || eval::decode_body(&entry.item.exprs, body, header, block, scope);
+        let (evaluated, parts) = self.functions.parts.gather(decode);
+        let value = self.evaluated(evaluated, entry, header.into(), address)?;
+        parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
+        Ok((value, parts))
     }
 
     /// Neither state nor plan can hold an infinite number; found later, it would cost the whole state.

@@ -246,8 +246,7 @@ impl<'a> Walk<'a> {
         let WalkInput { settings, variables, orders, states, previous } = input;
         let templates =
             program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
-        let functions =
-            Functions { system: Arc::clone(&environment.system), acts: !settings.phase.is_plan() };
+        let functions = Functions::new(&environment.system, !settings.phase.is_plan());
         let offline = Offline {
             program,
             state: None,

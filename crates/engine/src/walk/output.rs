@@ -60,7 +60,7 @@ impl Walk<'_> {
             ConditionKind::OutputPrecondition,
             checked,
         )?;
-        let mut value = self.evaluate(&scope, entry, expr, None)?;
+        let mut value = self.evaluate_source(&scope, entry, expr)?;
         let is_root = module.caller.is_none();
         if is_root {
             self.refuse_infinity(entry, &value, None)?;
@@ -88,6 +88,7 @@ impl Walk<'_> {
         }
         if output.ephemeral {
             value = value.with_mark(Mark::Ephemeral);
+            self.environment.redactor.learn(&value);
         }
         if let Some(message) = &output.deprecated {
             let what = Str::from(addr.as_str());

@@ -5,7 +5,7 @@ use std::{path::Path, rc::Rc, sync::Arc};
 use ::values::{Kind, Mark, Value, functions::FunctionEnv};
 use addr::InstanceKey;
 use db::System;
-use hir::{Interrupt, Ref, Scope};
+use hir::{Interrupt, Ref, Scope, SecretParts};
 
 use super::{Each, ModuleRun, Outcome, ResourceValue, Walk};
 use crate::graph::ModuleIx;
@@ -196,6 +196,10 @@ impl Scope for EngineScope<'_, '_> {
     fn functions(&self) -> &dyn FunctionEnv {
         &self.walk.functions
     }
+
+    fn secret_parts(&self) -> Option<&SecretParts> {
+        Some(&self.walk.functions.parts)
+    }
 }
 
 impl EngineScope<'_, '_> {
@@ -215,8 +219,16 @@ impl EngineScope<'_, '_> {
 /// does not promise what apply could not keep.
 #[derive(Clone)]
 pub(crate) struct Functions {
-    pub(crate) system: Arc<dyn System>,
-    pub(crate) acts: bool,
+    system: Arc<dyn System>,
+    acts: bool,
+    /// The secrets that expressions come across, those in template files included.
+    pub(crate) parts: Rc<SecretParts>,
+}
+
+impl Functions {
+    pub(crate) fn new(system: &Arc<dyn System>, acts: bool) -> Functions {
+        Functions { system: Arc::clone(system), acts, parts: Rc::default() }
+    }
 }
 
 impl FunctionEnv for Functions {

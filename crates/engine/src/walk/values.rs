@@ -149,7 +149,7 @@ impl Walk<'_> {
     ) -> Turn {
         let Some(local) = entry.item.kind.as_local() else { return Turn::Failed };
         self.remembered(node, module, NodeName::Local(local.name.clone()), &entry.item, &[], || {
-            self.evaluate(&EngineScope::new(self, index, None), entry, local.value, None)
+            self.evaluate_source(&EngineScope::new(self, index, None), entry, local.value)
         })
     }
 

@@ -47,11 +47,9 @@ impl Walk<'_> {
             return self.default_value(entry);
         };
         let text_wanted = given.is_text() && !variable.ty.written;
-        let converted = if text_wanted {
-            Ok(given.value.clone())
-        } else {
-            eval::apply_type(&variable.ty, given.value.clone())
-        };
+        // Marked before it is converted, so that no message of the conversion names a part of a secret.
+        let value = self.declared_marks(entry, given.value.clone());
+        let converted = if text_wanted { Ok(value) } else { eval::apply_type(&variable.ty, value) };
         let value = converted.map_err(|error| self.report_given(entry, given, &error))?;
         if value.is_null() && !variable.nullable {
             return self.default_value(entry);
@@ -112,6 +110,7 @@ impl Walk<'_> {
             return Err(Failed);
         };
         let value = eval::constant(&entry.item.exprs, default).value;
+        let value = self.declared_marks(entry, value);
         let value = eval::apply_type(&variable.ty, value).map_err(|error| {
             let detail = format!(
                 "This default value is not compatible with the variable's type constraint: {}.",
@@ -168,10 +167,11 @@ impl Walk<'_> {
             return self.default_value(entry);
         };
         let scope = EngineScope::new(self, caller.module, Some(&caller.each));
-        let value = self.evaluate(&scope, call, input.value, None)?;
+        let value = self.evaluate_source(&scope, call, input.value)?;
         if !variable.ephemeral && value.has_deep(MarkKind::Ephemeral) {
             return Err(self.report_ephemeral_input(call, input.value, &variable.name));
         }
+        let value = self.declared_marks(entry, value);
         let value = eval::apply_type(&variable.ty, value).map_err(|error| {
             let detail = format!(
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",

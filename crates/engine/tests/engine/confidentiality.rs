@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::world::{World, world};
+use crate::world::{World, actions, summaries, world};
 
 /// Whether a secret is in bytes or, if they are a zip, in one of its entries.
 pub(crate) fn finds(bytes: &[u8], secret: &str) -> bool {
@@ -164,7 +164,7 @@ variable "more" {
     );
     world.mode = state::PlanMode::Destroy;
     world.set("plain", "plain & given").set("direct", "direct");
-    assert_eq!(crate::world::summaries(&world.plan().diagnostics), "");
+    assert_eq!(summaries(&world.plan().diagnostics), "");
     for (text, expected) in [
         ("direct", "(redacted)"),
         ("is id-1234567", "is (redacted)"),
@@ -174,5 +174,217 @@ variable "more" {
         ("plain & given", "plain & given"),
     ] {
         assert_eq!(world.redactor.redact(text), expected);
+    }
+}
+
+/// What the provider says, as the run tells it.
+#[track_caller]
+fn check_muttering(fixture: &str, mutters: &'static str, expected: &str) {
+    let mut world = world(fixture);
+    world.set("v", r#"{"user":"admin-user","password":"hunter2-hunter2"}"#);
+    world.set("url", "postgres://admin:p%40ss-word@host/db").set("plain", "plain-pass");
+    world.with_shared(|it| it.mutters = mutters);
+    let diagnostics = world.apply();
+    assert_eq!(summaries(&diagnostics), "warning: Muttering\n");
+    assert_eq!(diagnostics[0].detail, expected, "{fixture}");
+}
+
+const SECRETS: &str = r#"
+variable "v" { ephemeral = true }
+variable "url" { ephemeral = true }
+variable "plain" {}
+variable "hidden" {
+  default   = "hidden-pass"
+  sensitive = true
+}
+"#;
+
+#[test]
+fn what_a_provider_says_of_parts_of_secrets_is_redacted() {
+    let thing = |locals: &str, secret: &str| {
+        format!(
+            "{SECRETS}locals {{ {locals} }}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  secret_wo = {secret}\n}}\n"
+        )
+    };
+    check_muttering(
+        &thing("", r#""connect-${upper(jsondecode(var.v).password)}-x""#),
+        "HUNTER2-HUNTER2 refused",
+        "(redacted) refused",
+    );
+    check_muttering(
+        &thing("up = upper(jsondecode(var.v).password)", r#""connect-${local.up}-x""#),
+        "HUNTER2-HUNTER2 refused",
+        "(redacted) refused",
+    );
+    check_muttering(
+        &thing(r#"up = "<${upper(jsondecode(var.v).password)}>""#, r#""connect-${local.up}-x""#),
+        "HUNTER2-HUNTER2 refused",
+        "(redacted) refused",
+    );
+    check_muttering(
+        &thing("", "var.v"),
+        "hunter2-hunter2 for admin-user refused",
+        "(redacted) for (redacted) refused",
+    );
+    check_muttering(
+        &thing("", r#""dsn ${var.url}""#),
+        "p@ss-word is p%40ss-word",
+        "(redacted) is (redacted)",
+    );
+}
+
+#[test]
+fn what_is_written_only_is_redacted_whatever_its_marks() {
+    for secret in ["var.plain", "var.hidden"] {
+        let config = format!(
+            "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = \"a\"\n  secret_wo = {secret}\n}}\n"
+        );
+        let (says, told) = match secret {
+            "var.plain" => ("plain-pass, not hidden-pass", "(redacted), not hidden-pass"),
+            _ => ("hidden-pass, not plain-pass", "(redacted), not plain-pass"),
+        };
+        check_muttering(&config, says, told);
+    }
+}
+
+const TOLD: &str = r#"
+variable "v" { ephemeral = true }
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = var.v
+}
+"#;
+
+#[test]
+fn a_provider_that_plans_or_reads_a_secret_into_the_object_is_refused() {
+    for (call, place) in [
+        ("plan", "zone"),
+        ("plan", "tags"),
+        ("plan", "private"),
+        ("read", "zone"),
+        ("read", "tags"),
+        ("read", "private"),
+    ] {
+        let mut world = world(TOLD);
+        world.set("v", "variable-canary");
+        if call == "read" {
+            assert_eq!(summaries(&world.apply()), "");
+        }
+        let text = if place == "tags" { "variable-canary" } else { "x: dmFyaWFibGUtY2FuYXJ5" };
+        world.with_shared(|it| it.lies = vec![(call, place, text)]);
+        let planned = world.plan();
+        assert_eq!(
+            summaries(&planned.diagnostics),
+            "error: Provider returned a secret\n",
+            "{call} {place}"
+        );
+        let detail = &planned.diagnostics[0].detail;
+        assert!(detail.contains("test_thing.a"), "{detail}");
+        assert!(
+            detail.contains(if place == "private" { "private data" } else { place }),
+            "{detail}"
+        );
+        assert!(!format!("{:?}", planned.plan).contains(text), "{call} {place}");
+        assert!(!format!("{:?}", planned.diagnostics).contains(text));
+    }
+}
+
+#[test]
+fn a_secret_that_a_provider_returns_from_apply_is_not_kept() {
+    for place in ["zone", "tags", "private"] {
+        let mut world = world(TOLD);
+        world.set("v", "variable-canary");
+        world.with_shared(|it| it.lies = vec![("apply", place, "variable-canary")]);
+        let diagnostics = world.apply();
+        assert_eq!(summaries(&diagnostics), "error: Provider returned a secret\n", "{place}");
+        let traces = traces(&world, &diagnostics);
+        assert!(!traces.contains("variable-canary"), "{place}: {traces}");
+        assert!(!finds(&state_text(&world), "variable-canary"), "{place}");
+        world.with_shared(|it| it.lies.clear());
+        assert_eq!(
+            actions(&world.plan().plan),
+            "test_thing.a DeleteThenCreate (replace_because_tainted)\n",
+            "{place}: nothing is lost"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_secret_may_be_returned() {
+    let named = r#"
+variable "v" { default = "same-for-both" }
+resource "test_thing" "a" {
+  name      = var.v
+  secret_wo = var.v
+}
+"#;
+    for (fixture, text) in [
+        // The rest of the configuration has it.
+        (named, "id of same-for-both"),
+        // Too short.
+        (&*TOLD.replace("var.v", "\"short77\""), "short77"),
+        // A part of what is secret, not all of it.
+        (&*TOLD.replace("var.v", "\"{\\\"engine\\\": \\\"postgresql\\\"}\""), "postgresql"),
+    ] {
+        let mut world = world(fixture);
+        world.set("v", "same-for-both");
+        world.with_shared(|it| it.lies = vec![("apply", "id", text)]);
+        assert_eq!(summaries(&world.apply()), "", "{text}");
+        assert_eq!(summaries(&world.apply()), "", "{text}: the state has it");
+    }
+}
+
+#[test]
+fn errors_about_providers_quote_no_sensitive_value() {
+    let fixture = r#"
+variable "s" { sensitive = true }
+resource "test_thing" "a" {
+  name = "a"
+  zone = var.s
+}
+"#;
+    for call in ["plan", "apply"] {
+        let mut world = world(fixture);
+        world.set("s", "sensitive-canary");
+        world.with_shared(|it| it.lies = vec![(call, "zone", "another")]);
+        let diagnostics = world.apply();
+        assert_eq!(diagnostics.len(), 1, "{call}: {diagnostics:?}");
+        let detail = &diagnostics[0].detail;
+        assert!(!detail.contains("sensitive-canary"), "{call}: {detail}");
+        assert!(detail.contains("sensitive"), "{call}: {detail}");
+    }
+    let mut world = world(fixture);
+    world.set("s", "sensitive-canary");
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit(
+        "main.tf",
+        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  zone = \"plain\"\n}\n",
+    );
+    world.with_shared(|it| it.lies = vec![("plan", "zone", "another")]);
+    let diagnostics = world.plan().diagnostics;
+    assert!(!format!("{diagnostics:?}").contains("sensitive-canary"), "{diagnostics:?}");
+}
+
+#[test]
+fn errors_about_given_values_name_no_part_of_a_secret() {
+    for declared in ["ephemeral = true", "sensitive = true"] {
+        let mut root =
+            world(&format!("variable \"v\" {{\n  type = map(number)\n  {declared}\n}}\n"));
+        let given = [("key-canary".into(), values::Value::from("x"))].into();
+        let given = values::Value::map(values::Type::String, given);
+        root.variables.set("v", given.clone(), engine::ValueSource::CommandLine);
+        let diagnostics = root.plan().diagnostics;
+        assert_eq!(summaries(&diagnostics), "error: Invalid value for input variable\n");
+        assert!(!format!("{diagnostics:?}").contains("key-canary"), "{diagnostics:?}");
+
+        let mut called = world(&format!(
+            "//- /main.tf\nvariable \"v\" {{}}\nmodule \"m\" {{\n  source = \"./m\"\n  v = var.v\n}}\n\
+             //- /m/main.tf\nvariable \"v\" {{\n  type = map(number)\n  {declared}\n}}\n\
+             resource \"test_thing\" \"a\" {{\n  name = \"a\"\n  secret_wo = jsonencode(var.v)\n}}\n"
+        ));
+        called.variables.set("v", given, engine::ValueSource::CommandLine);
+        let diagnostics = called.plan().diagnostics;
+        assert_eq!(summaries(&diagnostics), "error: Invalid value for module argument\n");
+        assert!(!format!("{diagnostics:?}").contains("key-canary"), "{diagnostics:?}");
     }
 }

@@ -640,3 +640,26 @@ resource "test_thing" "b" {
         "#]],
     );
 }
+
+#[test]
+fn an_ephemeral_resource_whose_provider_is_not_there_says_so() {
+    let mut world = world(
+        r#"
+ephemeral "test_secret" "s" {
+  provider = test.nowhere
+  name     = "s"
+}
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = ephemeral.test_secret.s.value
+}
+"#,
+    );
+    let diagnostics = world.plan().diagnostics;
+    assert_eq!(summaries(&diagnostics), "error: Provider configuration not present\n");
+    let detail = &diagnostics[0].detail;
+    assert!(
+        detail.contains("ephemeral.test_secret.s needs the provider configuration test.nowhere"),
+        "{detail}"
+    );
+}

@@ -7,7 +7,7 @@ use std::{
 };
 
 use provider::*;
-use values::{Path, Str, Type, Value};
+use values::{Path, Step, Str, Type, Value};
 
 /// What all processes of the fake share.
 #[derive(Default)]
@@ -25,6 +25,11 @@ pub(crate) struct Shared {
     pub(crate) processes: u32,
     /// Objects by id, as they are outside: what reading gives. Absent here means gone if `gone` names it.
     pub(crate) gone: Vec<String>,
+    /// What the provider puts into its answers against the rules: in the answer to `plan`, `apply` or `read`, into an
+    /// attribute or `private`, a text.
+    pub(crate) lies: Vec<(&'static str, &'static str, &'static str)>,
+    /// What the provider says as a warning whenever it applies.
+    pub(crate) mutters: &'static str,
     pub(crate) open: i64,
     pub(crate) ids: u32,
 }
@@ -74,6 +79,24 @@ impl Fake {
         let mut shared = self.shared.lock().expect("no test panics with the lock");
         shared.ids += 1;
         format!("id{}", shared.ids)
+    }
+
+    /// The answer to a call with the lies that were ordered.
+    fn twisted(&self, call: &str, object: Value, private: Private) -> (Value, Private) {
+        let (mut object, mut private) = (object, private);
+        let lies = self.shared.lock().expect("not poisoned").lies.clone();
+        for (_, name, text) in lies.into_iter().filter(|(it, ..)| *it == call) {
+            if name == "private" {
+                private = Private::new(format!("{{\"k\":\"{text}\"}}").into_bytes());
+                continue;
+            }
+            let value = match name {
+                "tags" => Value::map(Type::String, [(text.into(), Value::from("v"))].into()),
+                _ => Value::string(text),
+            };
+            object = object.with_part(&Step::Attr(name.into()), |_| value.clone());
+        }
+        (object, private)
     }
 
     fn renew_at(&self) -> Option<SystemTime> {
@@ -212,13 +235,12 @@ impl Provider for Fake {
             let gone = self.shared.lock().expect("not poisoned").gone.contains(&name);
             let state =
                 if gone { Value::null(request.current_state.ty()) } else { request.current_state };
+            let (state, private) = match gone {
+                true => (state, request.private),
+                false => self.twisted("read", state, request.private),
+            };
             let new_state = diagnostics.is_empty().then_some(state);
-            ReadResourceResponse {
-                new_state,
-                private: request.private,
-                identity: None,
-                diagnostics,
-            }
+            ReadResourceResponse { new_state, private, identity: None, diagnostics }
         })
     }
 
@@ -256,7 +278,9 @@ impl Provider for Fake {
                 planned.insert(Str::from("size"), size);
             }
             planned.insert(Str::from("secret_wo"), Value::null(Type::String));
-            answer.planned_state = Some(Value::object(planned));
+            let planned = Value::object(planned);
+            let (planned, private) = self.twisted("plan", planned, answer.planned_private);
+            (answer.planned_state, answer.planned_private) = (Some(planned), private);
             answer
         })
     }
@@ -296,10 +320,17 @@ impl Provider for Fake {
             if !state["size"].is_known() {
                 state.insert(Str::from("size"), Value::int(1));
             }
-            let failed_create = !diagnostics.is_empty() && request.prior_state.is_null();
-            let state =
-                if failed_create { Value::null(planned.ty()) } else { Value::object(state) };
-            answer(state, diagnostics)
+            if !diagnostics.is_empty() && request.prior_state.is_null() {
+                return answer(Value::null(planned.ty()), diagnostics);
+            }
+            let mutters = self.shared.lock().expect("not poisoned").mutters;
+            if !mutters.is_empty() {
+                diagnostics.push(ProviderDiagnostic::warning("Muttering", mutters));
+            }
+            let answer = answer(Value::object(state), diagnostics);
+            let (state, private) =
+                self.twisted("apply", answer.new_state.expect("given"), answer.private);
+            ApplyResourceChangeResponse { new_state: Some(state), private, ..answer }
         })
     }
 

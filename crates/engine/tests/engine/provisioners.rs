@@ -289,3 +289,103 @@ resource "test_thing" "a" {
     );
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
 }
+
+/// What is told of a command that fails after it printed.
+#[track_caller]
+fn check_failure(command: &str, prints: &'static str, expected: &str) {
+    let mut world = world(&format!(
+        r#"
+variable "e" {{ ephemeral = true }}
+resource "test_thing" "a" {{
+  name     = "a"
+  password = "sensitive-pass"
+  provisioner "local-exec" {{ command = {command} }}
+}}
+"#
+    ));
+    world.set("e", r#"{"user":"admin","password":"hunter2-hunter2"}"#);
+    (world.prints, world.fails) = (prints, true);
+    let diagnostics = world.apply();
+    assert_eq!(summaries(&diagnostics), "error: local-exec provisioner error\n", "{command}");
+    let said =
+        "Error running a command whose configuration holds secrets: exit status 3. Its output";
+    let detail = diagnostics[0].detail.strip_prefix(said).expect("the usual beginning");
+    assert_eq!(detail.trim_end(), expected, "{command}");
+}
+
+#[test]
+fn parts_of_a_command_that_are_secret_are_not_shown_either() {
+    check_failure(
+        r#""echo admin:${jsondecode(var.e).password}""#,
+        "tried admin:hunter2-hunter2",
+        ", without them: tried admin:(redacted)",
+    );
+    check_failure(
+        r#""echo ${upper(self.password)}""#,
+        "SENSITIVE-PASS and sensitive-pass",
+        ", without them: (redacted) and (redacted)",
+    );
+    check_failure(
+        r#""echo ${join(" ", [for it in split("-", self.password) : "<${upper(it)}>"])}""#,
+        "SENSITIVE",
+        " is not shown, because one of them is too short to be found in it.",
+    );
+    check_failure(
+        r#""echo ${join(" ", [for it in split("ive-", self.password) : "<${upper(it)}${upper(it)}>"])}""#,
+        "SENSITSENSIT",
+        " is not shown, because one of them is too short to be found in it.",
+    );
+    check_failure(
+        r#""echo ${join(" ", [for it in split("+", self.password) : "<${upper(it)}>"])}""#,
+        "SENSITIVE-PASS",
+        ", without them: (redacted)",
+    );
+    check_failure(
+        r#""echo ${substr(self.password, 0, 4)}""#,
+        "sens",
+        " is not shown, because one of them is too short to be found in it.",
+    );
+}
+
+#[test]
+fn what_a_template_file_is_made_from_is_not_shown() {
+    let mut world = world(
+        r#"
+//- /main.tf
+variable "e" { ephemeral = true }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = templatefile("run.tpl", { it = var.e }) }
+}
+//- /run.tpl
+login ${upper(it)}
+"#,
+    );
+    world.set("e", "ephemeral-pass");
+    (world.prints, world.fails) = ("EPHEMERAL-PASS", true);
+    let diagnostics = world.apply();
+    assert!(diagnostics[0].detail.ends_with("without them: (redacted)\n"), "{diagnostics:?}");
+}
+
+#[test]
+fn a_plan_to_destroy_refuses_what_destruction_could_not_run() {
+    let mut world = world(r#"resource "test_thing" "a" { name = "a" }"#);
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit(
+        "main.tf",
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "remote-exec" {
+    when   = destroy
+    inline = ["true"]
+  }
+}
+"#,
+    );
+    world.mode = state::PlanMode::Destroy;
+    let planned = world.plan();
+    assert_eq!(summaries(&planned.diagnostics), "error: Not supported yet\n");
+    let detail = &planned.diagnostics[0].detail;
+    assert!(detail.contains("the provisioner \"remote-exec\""), "{detail}");
+}

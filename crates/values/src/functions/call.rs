@@ -20,7 +20,8 @@ pub trait FunctionEnv {
     /// With the reason why that cannot be told, or that it is no ordinary file.
     fn file_exists(&self, path: &str) -> Result<bool, String>;
 
-    /// Renders a template whose variables are the attributes or elements of `variables`.
+    /// Renders a template whose variables are the attributes or elements of `variables`. Those have their marks, to tell
+    /// what is secret; the template is to see none, and the call puts them on the result.
     ///
     /// # Errors
     /// With the reason, in words for the user.
@@ -57,6 +58,8 @@ impl FunctionError {
 pub(super) struct Call<'a> {
     /// Arguments of the parameters' types. Under most rules they have no marks.
     pub(super) args: &'a [Value],
+    /// The same arguments with their marks.
+    pub(super) marked: &'a [Value],
     /// The type that the result has.
     pub(super) ty: Type,
     pub(super) env: &'a dyn FunctionEnv,
@@ -132,7 +135,7 @@ impl Function {
             unknown_of(&ty, if carries { &bare } else { &[] })
         } else {
             let secret = args.iter().any(Value::has_deep_secret);
-            body(&Call { args: &bare, ty, env, secret })?
+            body(&Call { args: &bare, marked: &args, ty, env, secret })?
         };
         let result = if self.nullable { result } else { result.refined(&Refinements::non_null()) };
         Ok(result.with_marks(&marks))

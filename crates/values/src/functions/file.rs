@@ -115,7 +115,7 @@ fn templatefile(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Err(FunctionError::at(1, message));
     }
     let text = content(call)?;
-    let rendered = call.env.render_template(call.text(0), &text, variables);
+    let rendered = call.env.render_template(call.text(0), &text, &call.marked[1]);
     rendered.map_err(|message| {
         let message = if call.secret {
             "the template cannot be rendered; its variables are sensitive".to_owned()
