@@ -370,8 +370,8 @@ fn errors_about_given_values_name_no_part_of_a_secret() {
     for declared in ["ephemeral = true", "sensitive = true"] {
         let mut root =
             world(&format!("variable \"v\" {{\n  type = map(number)\n  {declared}\n}}\n"));
-        let given = [("key-canary".into(), values::Value::from("x"))].into();
-        let given = values::Value::map(values::Type::String, given);
+        let wrong = values::Value::empty_tuple();
+        let given = values::Value::object_from([("key-canary", wrong)]);
         root.variables.set("v", given.clone(), engine::ValueSource::CommandLine);
         let diagnostics = root.plan().diagnostics;
         assert_eq!(summaries(&diagnostics), "error: Invalid value for input variable\n");
