@@ -55,8 +55,8 @@ pub trait Scope {
 /// text is secret, and a program that is given the text may print the part. So whoever hands a value to a program and
 /// promises to hide its secrets must know the parts.
 ///
-/// **Invariant:** what references give is not gathered; whoever gave them their values knows those. So the work grows
-/// with what is computed, and not with what is only looked at.
+/// **Invariant:** of what references give, only texts and numbers are gathered, and no collections: whoever gave them
+/// their values knows those. So the work grows with what is computed, and not with what is only looked at.
 #[derive(Default)]
 pub struct SecretParts {
     /// Absent while nobody asks, so that evaluating costs nothing more.

@@ -224,12 +224,12 @@ impl Walk<'_> {
             places.push("the identity".to_owned());
         }
         if subject.confided.is_in_bytes(beside.private) {
-            places.push("its private data".to_owned());
+            places.push("the private data".to_owned());
         }
         for place in &places {
             let what = format!(
                 "Provider {} returned the value of a write-only attribute in {place} of {} {when}. Such a value must be \
-                 kept nowhere, so what it returned there was dropped",
+                 kept nowhere, so what was returned there is not kept",
                 subject.provider.source.for_display(),
                 subject.text
             );
