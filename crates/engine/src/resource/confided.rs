@@ -243,3 +243,118 @@ impl Walk<'_> {
         !places.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use provider::NestedBlock;
+    use values::{Mark, Str, json};
+
+    use super::*;
+
+    /// Attributes of many types, among them `password`, whose name may be somebody's password; each nested block has
+    /// `name` and `secret_wo`.
+    fn schema() -> Block {
+        let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
+        let attributes = |list: Vec<(&str, Attribute)>| -> BTreeMap<Str, Attribute> {
+            list.into_iter().map(|(name, it)| (Str::from(name), it)).collect()
+        };
+        let inner = attributes(vec![
+            ("name", Attribute::optional(Type::String)),
+            ("secret_wo", write_only(Type::String)),
+        ]);
+        let nested =
+            |nesting| NestedBlock::new(nesting, Block::new(inner.clone(), BTreeMap::new()));
+        let own = attributes(vec![
+            ("password", Attribute::optional(Type::String)),
+            ("tags", Attribute::optional(Type::map(Type::String))),
+            ("texts", Attribute::optional(Type::set(Type::String))),
+            ("any", Attribute::optional(Type::Dynamic)),
+            ("secret_wo", write_only(Type::String)),
+            ("any_wo", write_only(Type::Dynamic)),
+        ]);
+        let blocks = [
+            ("list", nested(Nesting::List)),
+            ("map", nested(Nesting::Map)),
+            ("single", nested(Nesting::Single)),
+        ];
+        Block::new(own, blocks.into_iter().map(|(name, it)| (Str::from(name), it)).collect())
+    }
+
+    /// An object of the schema; attributes that are not named are null, blocks not there.
+    fn object(text: &str) -> Value {
+        let schema = schema();
+        let given: serde_json::Map<_, _> = serde_json::from_str(text).expect("an object");
+        let parts = schema.empty_value().as_map().expect("an object").clone().into_iter();
+        let parts = parts.map(|(name, empty)| {
+            let Some(given) = given.get(&*name) else { return (name, empty) };
+            let ty = match (schema.attributes().get(&name), schema.blocks().get(&name)) {
+                (Some(it), _) => it.implied_type(),
+                (_, Some(it)) => it.implied_type(),
+                _ => unreachable!("the schema has it"),
+            };
+            let text = given.to_string();
+            let value = match ty {
+                Type::Dynamic => json::decode_implied(text.as_bytes()),
+                ty => json::decode(text.as_bytes(), &ty),
+            };
+            (name, value.expect("fits"))
+        });
+        Value::object(parts.collect())
+    }
+
+    /// Where an answer repeats what the configuration says in confidence.
+    #[track_caller]
+    fn check(config: &Value, answer: &str, expected: &[&str]) {
+        let (schema, answer) = (schema(), object(answer));
+        let confided = Confided::of(config, &schema, None);
+        let (without, found) = confided.taken_out(&answer, &schema);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{answer:?}");
+        assert_eq!(confided.taken_out(&without, &schema).1, [], "nothing is left");
+        assert_eq!(without == answer, expected.is_empty());
+    }
+
+    #[test]
+    fn texts_and_keys_are_looked_at_everywhere() {
+        let config = object(r#"{"secret_wo": "the canary"}"#);
+        check(&config, r#"{"password": "<the canary>"}"#, &[".password"]);
+        check(
+            &config,
+            r#"{"tags": {"the canary": "x"}, "texts": ["the canary"]}"#,
+            &[".tags", ".texts"],
+        );
+        check(&config, r#"{"any": {"deep": [{"the canary": 1}]}}"#, &[".any"]);
+        check(&config, r#"{"any": {"deep": "746865206361" }}"#, &[]);
+        check(&config, r#"{"any": {"deep": "7468652063616e617279" }}"#, &[".any"]);
+        let blocks = r#"{"list": [{"name": "a"}, {"name": "the canary"}], "map": {"k": {"name": "the canary"}}, "single": {"name": "the canary"}}"#;
+        check(&config, blocks, &[".list[1].name", ".map.name", ".single.name"]);
+        let nested = object(r#"{"list": [{"secret_wo": "the canary"}]}"#);
+        check(&nested, r#"{"password": "the canary"}"#, &[".password"]);
+    }
+
+    #[test]
+    fn what_is_no_secret_is_not_found() {
+        let named = object(r#"{"secret_wo": "password"}"#);
+        check(&named, r#"{"password": "x"}"#, &[]);
+        check(&object(r#"{"secret_wo": "seven77"}"#), r#"{"password": "seven77"}"#, &[]);
+        let public = object(r#"{"secret_wo": "the canary", "tags": {"a": "for the canary"}}"#);
+        check(&public, r#"{"password": "the canary"}"#, &[]);
+        let stored = Attributes::Json(Arc::from(r#"{"password":"the canary"}"#));
+        let config = object(r#"{"secret_wo": "the canary"}"#);
+        let confided = Confided::of(&config, &schema(), Some(&stored));
+        assert!(confided.0.is_empty());
+    }
+
+    #[test]
+    fn of_a_write_only_object_what_is_marked_counts() {
+        let config = object(r#"{"any_wo": {"engine": "postgresql", "password": "the canary"}}"#);
+        check(&config, r#"{"password": "the canary of postgresql"}"#, &[]);
+        let marked = config.with_part(&Step::Attr("any_wo".into()), |any| {
+            any.with_part(&Step::Attr("password".into()), |it| it.with_mark(Mark::Ephemeral))
+        });
+        check(&marked, r#"{"password": "postgresql"}"#, &[]);
+        check(&marked, r#"{"password": "the canary"}"#, &[".password"]);
+    }
+}

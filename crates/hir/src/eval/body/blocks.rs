@@ -195,6 +195,7 @@ impl Evaluation<'_> {
         for block in found.blocks {
             let label = block.label.unwrap_or_default();
             if entries.contains_key(&label) {
+                // A secret is no label: where labels are computed, that is refused.
                 let detail =
                     format!("A block of type {kind:?} with the label {label:?} is already there.");
                 self.report(
