@@ -56,25 +56,30 @@ pub async fn plan(
         previous: Arc::clone(&previous),
     };
     let walk = Walk::new(program, environment, memo, input);
-    refuse_unsupported(&walk);
-    walk.add_root();
-    if phase == Phase::PlanDestroy {
-        walk.add_everything_as_orphan();
+    // What is known to be in vain asks no provider.
+    if walk.has_all_values() & is_supported(&walk) {
+        walk.add_root();
+        if phase == Phase::PlanDestroy {
+            walk.add_everything_as_orphan();
+        }
+        walk::run(&walk).await;
     }
-    walk::run(&walk).await;
     finish(&walk, plan, options.mode)
 }
 
-/// Blocks that would change what the state means, and that this version does not run. Where the state holds no object,
-/// there is nothing to move or remove.
-fn refuse_unsupported(walk: &Walk<'_>) {
+/// Whether there is no block that would change what the state means and that this version does not run. Where the state
+/// holds no object, there is nothing to move or remove.
+fn is_supported(walk: &Walk<'_>) -> bool {
+    let mut is_supported = true;
     let nothing_stored = walk.previous.resources().len() == 0;
     for entry in walk.program.modules.iter().flat_map(|module| &module.others) {
         let ItemKind::Other(kind) = &entry.item.kind else { continue };
         if &**kind == "import" || (matches!(&**kind, "moved" | "removed") && !nothing_stored) {
             walk.report_unsupported(entry, entry.item.header.into(), &format!("\"{kind}\" blocks"));
+            is_supported = false;
         }
     }
+    is_supported
 }
 
 fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {

@@ -94,21 +94,38 @@ impl Walk<'_> {
         Failed
     }
 
+    /// Whether every root variable that needs a value has one. Otherwise what is missing is reported, and what is wrong
+    /// with the values that are there.
+    pub(crate) fn has_all_values(&self) -> bool {
+        let variables = &self.program.root().variables;
+        let is_missing = |entry: &Entry| {
+            let variable = entry.variable();
+            variable.default.is_none() && self.variables.get(&variable.name).is_none()
+        };
+        if !variables.values().any(is_missing) {
+            return true;
+        }
+        for entry in variables.values() {
+            // The value is not wanted, only what is said about it.
+            let _ = self.root_variable(entry);
+        }
+        false
+    }
+
+    fn report_missing(&self, entry: &Entry) -> Failed {
+        let detail = format!(
+            "The root module input variable \"{}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable.",
+            entry.variable().name
+        );
+        let diagnostic =
+            Diagnostic::error("no-value-for-variable", "No value for required variable", detail);
+        self.report_at(entry, entry.item.header.into(), None, diagnostic);
+        Failed
+    }
+
     fn default_value(&self, entry: &Entry) -> Result<Value, Failed> {
         let variable = entry.variable();
-        let Some(default) = variable.default else {
-            let detail = format!(
-                "The root module input variable \"{}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable.",
-                variable.name
-            );
-            let diagnostic = Diagnostic::error(
-                "no-value-for-variable",
-                "No value for required variable",
-                detail,
-            );
-            self.report_at(entry, entry.item.header.into(), None, diagnostic);
-            return Err(Failed);
-        };
+        let Some(default) = variable.default else { return Err(self.report_missing(entry)) };
         let value = eval::constant(&entry.item.exprs, default).value;
         let value = self.declared_marks(entry, value);
         let value = eval::apply_type(&variable.ty, value).map_err(|error| {

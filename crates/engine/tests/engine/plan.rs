@@ -69,12 +69,18 @@ variable "short" {
             found,
             [
                 "error: Invalid value for input variable",
-                "error: Invalid value for variable",
                 "error: No value for required variable",
                 "error: No value for required variable",
             ],
             "{mode:?}"
         );
+    }
+    for (name, value) in [("missing", "m"), ("secret", "s"), ("number", "1")] {
+        world.set(name, value);
+    }
+    for mode in [PlanMode::Normal, PlanMode::Destroy] {
+        world.mode = mode;
+        assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid value for variable\n");
     }
     for (name, value) in [("missing", "m"), ("secret", "s"), ("number", "1"), ("short", "long")] {
         world.set(name, value);
