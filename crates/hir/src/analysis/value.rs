@@ -183,23 +183,6 @@ impl Abstract {
         if self.failing.keeps_marks { self } else { self.weakened() }
     }
 
-    /// The same value where it waits although it may be null already: that its parts are sensitive is not sure then. An
-    /// ephemeral part marks what waits for it.
-    pub(in crate::analysis) fn with_parts_if_any(self) -> Abstract {
-        if self.presence != Presence::Open || self.inside.marks().sensitive != Tri::Yes {
-            return self;
-        }
-        let unsure = |marks: TriMarks| match marks.sensitive {
-            Tri::Yes => marks.with(MarkKind::Sensitive, Tri::Maybe),
-            _ => marks,
-        };
-        let inside = match &self.inside {
-            Inside::Opaque(marks) => Inside::Opaque(unsure(*marks)),
-            inside => inside.map(&mut |part| part.with_every_mark(&mut |marks| unsure(marks))),
-        };
-        Abstract { inside, ..self }
-    }
-
     /// The same value, not determined by the source, nor its parts.
     pub fn without_constants(&self) -> Abstract {
         let inside = self.inside.map(&mut Abstract::without_constants);

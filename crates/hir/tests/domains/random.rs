@@ -16,9 +16,10 @@ use crate::{
 /// How many expressions a run looks at, unless the environment says so.
 const CASES: u64 = 3000;
 /// Seeds that long runs found disagreements with.
-const FOUND_BEFORE: [u64; 15] = [
+const FOUND_BEFORE: [u64; 22] = [
     1_001_179, 1_006_009, 1_044_588, 1_086_952, 1_089_356, 2_011_313, 2_022_110, 2_083_005,
-    2_126_040, 2_126_784, 2_188_329, 2_209_387, 2_229_084, 2_267_581, 2_285_894,
+    2_126_040, 2_126_784, 2_188_329, 2_209_387, 2_229_084, 2_267_581, 2_285_894, 2_395_010,
+    2_404_966, 2_645_893, 2_764_522, 2_773_635, 2_931_185, 2_959_727,
 ];
 
 /// The two sides.

@@ -113,10 +113,10 @@ fn sure(
     let is_settled = is_settled && known.presence == Presence::Known;
     match value.kind() {
         Kind::Null => {}
-        // What is marked inside of an unknown value, or a set, marks the whole.
+        // What is marked inside of an unknown value, or a set, marks the whole; what may turn out null has no parts.
         Kind::Unknown(_) | Kind::Set(_) => {
             for kind in KINDS {
-                if known.inside.marks().get(kind) == Tri::Yes && !here.has(kind) {
+                if known.inner_marks().get(kind) == Tri::Yes && !here.has(kind) {
                     wrong.push(format!("sure: {kind:?} inside of the unknown {path:?} is lost"));
                 }
             }

@@ -97,7 +97,9 @@ fn sequence(
         converted.push(convert_at(item, &wanted, path)?);
         path.pop();
     }
-    let element = common_type(&mut converted, &wanted, path)?;
+    let Some(element) = common_type(&mut converted, &wanted, path)? else {
+        return Ok(undecided(from, to, &converted));
+    };
     let shape = shape_marks(from, to, &converted);
     let collection = match to {
         Type::Set(_) => Value::set(element, converted),
@@ -119,7 +121,9 @@ fn map(
         converted.push(convert_at(value, &wanted, path)?);
         path.pop();
     }
-    let element = common_type(&mut converted, &wanted, path)?;
+    let Some(element) = common_type(&mut converted, &wanted, path)? else {
+        return Ok(undecided(from, to, &converted));
+    };
     let shape = shape_marks(from, to, &converted);
     let entries = entries.keys().cloned().zip(converted).collect();
     Ok(Value::map(element, entries).with_marks(&shape))
@@ -164,22 +168,37 @@ fn wanted_element(from: &Type, to: &Type) -> Type {
     }
 }
 
-/// Makes all elements one type, which matters where the wanted type leaves something open.
-fn common_type(values: &mut [Value], wanted: &Type, path: &mut Path) -> Result<Type, ConvertError> {
+/// Makes all elements one type, which matters where the wanted type leaves something open. `None` where they have none
+/// in common as long as the type of one is unknown: a string there would make strings of all.
+fn common_type(
+    values: &mut [Value],
+    wanted: &Type,
+    path: &mut Path,
+) -> Result<Option<Type>, ConvertError> {
     if !wanted.has_dynamic() {
-        return Ok(wanted.without_optional());
+        return Ok(Some(wanted.without_optional()));
     }
     let types: Vec<Type> = values.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic).collect();
     if types.is_empty() {
-        return Ok(wanted.without_optional());
+        return Ok(Some(wanted.without_optional()));
     }
     let Some(unified) = unify(&types) else {
+        let is_open = |value: &Value| !value.is_known() && value.ty() == Type::Dynamic;
+        if values.iter().any(is_open) {
+            return Ok(None);
+        }
         return Err(ConvertError::new(path, "collection elements cannot be unified"));
     };
     for value in values {
         *value = convert_at(value, &unified, path)?;
     }
-    Ok(unified)
+    Ok(Some(unified))
+}
+
+/// A collection that waits for the type of an element. It has the marks of all of them.
+fn undecided(from: &Type, to: &Type, elements: &[Value]) -> Value {
+    let marks = elements.iter().fold(Marks::NONE, |all, it| all.union(&it.deep_marks()));
+    unknown(&Refinements::non_null(), from, to).with_marks(&marks)
 }
 
 fn tuple(items: &[Value], types: &[Type], path: &mut Path) -> Result<Value, ConvertError> {

@@ -31,8 +31,8 @@ impl Infer<'_> {
             failing = failing.reading(&value);
             undecided.join(&left_behind.weakened());
             let value = if is_expanded { spread(&value) } else { value };
-            // While something is unknown, neither a failure shows, nor a null that was chosen inside and has no parts.
-            let value = value.if_it_holds().with_parts_if_any();
+            // While something is unknown, a failure does not show.
+            let value = value.if_it_holds();
             let here = tried.clone().onto(value);
             tried.join(&left_behind);
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));

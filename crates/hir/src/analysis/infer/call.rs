@@ -105,6 +105,12 @@ impl Infer<'_> {
             let summary = "Invalid expanding argument value";
             self.fails(*at, "invalid-expanding-argument", summary, detail);
         }
+        if !last.failing.keeps_type {
+            // It is evaluated first, and where it fails, the others were not read.
+            for arg in &mut args {
+                arg.failing = arg.failing.clone().losing_marks(true);
+            }
+        }
         let is_known = last.presence == Presence::Known;
         match last.known_elements(MOST_ARGUMENTS).filter(|_| is_known) {
             Some(elements) => {
@@ -144,7 +150,8 @@ impl Infer<'_> {
             _ => Inside::PLAIN,
         };
         let ty = ty.unwrap_or(Type::Dynamic);
-        let failing = failing_call(args).typed_late();
+        // What is expanded is evaluated first, and where that fails, nothing else is.
+        let failing = failing_call(args).typed_late().losing_marks(true);
         flow.onto(Abstract { inside, failing, ..Abstract::of_type(ty) })
     }
 
@@ -305,8 +312,8 @@ fn has_known_parts(value: &Abstract) -> bool {
 /// Whether the call may succeed where an argument turns out to be a null without a type.
 fn takes_null(function: &Function, args: &[Abstract], plain: &[Value]) -> bool {
     let loose = args.iter().zip(plain).map(|(arg, plain)| {
-        let may_be_any = arg.presence == Presence::Open && !arg.failing.keeps_type;
-        if may_be_any { Value::dynamic() } else { plain.clone() }
+        // A part of what is known to be there may be such a null, too.
+        if !arg.failing.keeps_type { Value::dynamic() } else { plain.clone() }
     });
     let loose: Vec<Value> = loose.collect();
     loose != plain && function.call(&loose, &NoSurroundings).is_ok()

@@ -21,7 +21,7 @@ impl Infer<'_> {
         let ty = match &constant {
             Some(constant) => constant.0.ty(),
             // Until a part has its type, nobody knows what they all become.
-            None if value.has_open_type() && to.has_dynamic() => to.without_optional(),
+            None if is_open(value) && to.has_dynamic() => to.without_optional(),
             None => result_type(&value.ty, to),
         };
         let mut flow = Flow::default();
@@ -86,6 +86,11 @@ impl Infer<'_> {
         };
         Abstract { ty: Type::Dynamic, constant: None, inside, ..element.clone() }
     }
+}
+
+/// Whether the type is not certain before everything is known.
+fn is_open(value: &Abstract) -> bool {
+    value.has_open_type() || !value.failing.keeps_type
 }
 
 /// Whether a conversion looks for the element type among the elements.
