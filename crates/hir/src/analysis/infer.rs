@@ -25,8 +25,10 @@ mod template;
 use std::sync::Arc;
 
 pub(crate) use closed::for_each_child;
+pub(super) use constructor::key_text;
 use db::Severity;
 use flow::Flow;
+pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
     MarkKind, Type, Value,

@@ -4,11 +4,12 @@
 //! of them surely holds of one instance.
 
 use db::{Block, Db, Directory};
-use values::{Str, Type};
+use values::{Str, Type, convert};
 
 use super::{
+    infer::{UNROLL, key_text},
     problem::ItemProblem,
-    value::{Abstract, Inside},
+    value::{Abstract, Inside, Presence},
 };
 use crate::{
     expr::{At, Expr, Exprs, Ref},
@@ -131,6 +132,40 @@ fn keys(db: &dyn Db, directory: Directory, base: &Expr) -> Option<Keys> {
     };
     let key = module_scope(db, directory).names.get(&name)?;
     Some(keys_of(db, key.block, key.index))
+}
+
+/// All instances together, as a reference without a key means them. Where the source determines which there are, each
+/// of them is surely there.
+pub(crate) fn all_instances(
+    repetition: Repetition,
+    argument: Option<&Abstract>,
+    object: Abstract,
+) -> Abstract {
+    let known = match repetition {
+        Repetition::Single | Repetition::Enabled(_) => return object,
+        Repetition::Count(_) => argument
+            .and_then(known_count)
+            .map(|count| Abstract::tuple(vec![object.clone(); count])),
+        Repetition::ForEach(_) => argument.and_then(known_names).map(|names| {
+            let instance = |name| (name, object.clone());
+            Abstract::object(names.into_iter().map(instance).collect())
+        }),
+    };
+    known.unwrap_or_else(|| Abstract::each(Type::Dynamic, object))
+}
+
+fn known_count(argument: &Abstract) -> Option<usize> {
+    let count = convert::convert(&argument.constant.as_ref()?.0, &Type::Number).ok()?;
+    count.as_number()?.to_usize().filter(|count| *count <= UNROLL)
+}
+
+fn known_names(argument: &Abstract) -> Option<Vec<Str>> {
+    if argument.presence < Presence::Known {
+        return None;
+    }
+    let is_set = matches!(argument.ty, Type::Set(_));
+    let elements = argument.known_elements(UNROLL)?;
+    elements.iter().map(|(key, value)| key_text(if is_set { value } else { key })).collect()
 }
 
 /// What `each.value` is in one of the instances.

@@ -266,12 +266,12 @@ fn for_each_problem(ty: &Type) -> Option<String> {
     }
 }
 
-/// Sets up `each` and `count` for an item, and checks their argument.
+/// Sets up `each` and `count` for an item, and checks their argument, whose value comes with the problems.
 pub(super) fn with_repetition(
     item: &Item,
     repeated: Repetition,
     env: &mut ItemEnv<'_>,
-) -> Vec<ItemProblem> {
+) -> (Option<Abstract>, Vec<ItemProblem>) {
     env.in_repetition.set(true);
     let mut infer = Infer::new(&item.exprs, env);
     let value = repetition(&mut infer, repeated);
@@ -283,7 +283,7 @@ pub(super) fn with_repetition(
         Repetition::Count(_) => env.counted = true,
         Repetition::Single | Repetition::Enabled(_) => {}
     }
-    problems
+    (value, problems)
 }
 
 /// `depends_on` entries must exist.

@@ -45,7 +45,8 @@ impl Infer<'_> {
                 // While the condition is unknown, the whole has the marks inside of either arm.
                 flow.perhaps(&a);
                 flow.perhaps(&b);
-                let [a, b] = [&a, &b].map(|arm| self.converted(arm, &ty.wanted).if_it_holds());
+                // If the arm that is chosen fails, so does the whole: what is sure of both arms is sure of what comes out.
+                let [a, b] = [&a, &b].map(|arm| self.converted(arm, &ty.wanted));
                 a.either(&b).undecided()
             }
         };

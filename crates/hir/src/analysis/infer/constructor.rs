@@ -80,7 +80,7 @@ fn of_unknown_names(entries: &[(Option<Str>, Abstract)]) -> Abstract {
 }
 
 /// The name that a key comes to, if the source determines it.
-pub(super) fn key_text(key: &Abstract) -> Option<Str> {
+pub(in crate::analysis) fn key_text(key: &Abstract) -> Option<Str> {
     text_of(&key.constant.as_ref()?.0)
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Collections with more known elements than this are walked once, with an element that stands for all.
-pub(super) const UNROLL: usize = 64;
+pub(in crate::analysis) const UNROLL: usize = 64;
 
 /// The most rounds that loops inside each other are walked one by one, together.
 const MOST_ROUNDS: usize = 256;

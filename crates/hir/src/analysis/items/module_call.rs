@@ -12,18 +12,19 @@ use crate::{
         body::by_certainty,
         env::ItemEnv,
         infer::Infer,
+        instances::all_instances,
         item_value,
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
-    item::{Attr, Item, ModuleCall, Repetition, Variable},
+    item::{Attr, Item, ModuleCall, Variable},
     names::{ItemName, called_directory, item as item_of, module_scope, required_providers},
     suggest,
     workspace::{Workspace, is_local_source},
 };
 
 pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
-    let mut problems = super::with_repetition(item, call.repetition, &mut env);
+    let (argument, mut problems) = super::with_repetition(item, call.repetition, &mut env);
     let mut infer = Infer::new(&item.exprs, &env);
     check_source(&mut infer, call);
     let child = called_directory(env.db, env.workspace, env.directory, call);
@@ -47,10 +48,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     super::check_depends_on(&mut infer, &env, &call.depends_on);
     problems.append(&mut infer.problems);
     let object = child.map_or_else(Abstract::any, |child| outputs(&env, child));
-    let value = match call.repetition {
-        Repetition::Single | Repetition::Enabled(_) => object,
-        Repetition::Count(_) | Repetition::ForEach(_) => Abstract::each(Type::Dynamic, object),
-    };
+    let value = all_instances(call.repetition, argument.as_ref(), object);
     Inference { value, problems: problems.into() }
 }
 

@@ -1,7 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::{ProviderSource, ResourceMode};
-use values::{Str, Type};
+use values::Str;
 
 use super::conditions;
 use crate::{
@@ -10,18 +10,19 @@ use crate::{
         body::{BodyInfer, Persistence, by_certainty, without_schema},
         env::ItemEnv,
         infer::{Infer, InferEnv},
+        instances::all_instances,
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
     expr::{Expr, ExprId, Ref},
-    item::{Item, Lifecycle, Provisioner, Repetition, Resource},
+    item::{Item, Lifecycle, Provisioner, Resource},
     names::{ItemName, provider_local_name, required_providers},
     suggest,
     workspace::{SchemaLookup, resource_schema},
 };
 
 pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> Inference {
-    let mut problems = super::with_repetition(item, resource.repetition, &mut env);
+    let (argument, mut problems) = super::with_repetition(item, resource.repetition, &mut env);
     let source = required_providers(env.db, env.directory).source(&provider_local_name(resource));
     let mut infer = Infer::new(&item.exprs, &env);
     check_provider(&mut infer, &env, resource);
@@ -38,7 +39,8 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     problems.append(&mut infer.problems);
     let address = address(&env, resource);
     let problems = problems.into_iter().map(|problem| problem.about(&address)).collect();
-    Inference { value: instances(item, resource, object, &env), problems }
+    let value = instances(item, resource, argument.as_ref(), object, &env);
+    Inference { value, problems }
 }
 
 /// The address as `with …` shows it. A module's own diagnostics are about its directory, not about one of its calls.
@@ -47,7 +49,13 @@ fn address(_: &ItemEnv<'_>, resource: &Resource) -> String {
 }
 
 /// What a reference to the resource means, all instances together.
-fn instances(item: &Item, resource: &Resource, object: Abstract, env: &ItemEnv<'_>) -> Abstract {
+fn instances(
+    item: &Item,
+    resource: &Resource,
+    argument: Option<&Abstract>,
+    object: Abstract,
+    env: &ItemEnv<'_>,
+) -> Abstract {
     let object = match resource.resource.mode {
         ResourceMode::Ephemeral => {
             let message = format!("{} is an ephemeral resource", resource.resource);
@@ -55,10 +63,7 @@ fn instances(item: &Item, resource: &Resource, object: Abstract, env: &ItemEnv<'
         }
         _ => object,
     };
-    match resource.repetition {
-        Repetition::Single | Repetition::Enabled(_) => object,
-        Repetition::Count(_) | Repetition::ForEach(_) => Abstract::each(Type::Dynamic, object),
-    }
+    all_instances(resource.repetition, argument, object)
 }
 
 fn body(
