@@ -46,7 +46,12 @@ impl Infer<'_> {
                 flow.perhaps(&a);
                 flow.perhaps(&b);
                 // If the arm that is chosen fails, so does the whole: what is sure of both arms is sure of what comes out.
-                let [a, b] = [&a, &b].map(|arm| self.converted(arm, &ty.wanted));
+                // Beside a null, though, it is sure of one arm only.
+                let is_beside_null = a.is_null() || b.is_null();
+                let [a, b] = [&a, &b].map(|arm| {
+                    let arm = self.converted(arm, &ty.wanted);
+                    if is_beside_null { arm.if_it_holds() } else { arm }
+                });
                 a.either(&b).undecided()
             }
         };
