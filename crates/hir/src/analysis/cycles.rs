@@ -1,16 +1,18 @@
 //! The static graph of a module: the order in which items depend on each other, and the cycles among them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use db::{Db, Directory};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
 use super::{LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
-    expr::ExprId,
+    expr::{At, ExprId},
     item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget},
-    names::{ItemKey, ItemName, ModuleScope, called_directory, item, module_scope},
+    names::{
+        ItemKey, ItemName, ModuleScope, called_directory, item, module_scope, provider_local_name,
+    },
     workspace::Workspace,
 };
 
@@ -51,13 +53,13 @@ impl Node {
     }
 }
 
-/// One edge: what is mentioned, and by which expression.
-type Edge = (Node, ExprId);
+/// One edge: what is mentioned, and where.
+type Edge = (Node, At);
 
 /// The nodes of a module, and for each the nodes that it waits for.
 struct Graph {
     nodes: Vec<Node>,
-    edges: Vec<Vec<(usize, ExprId)>>,
+    edges: Vec<Vec<(usize, At)>>,
 }
 
 impl Graph {
@@ -69,9 +71,9 @@ impl Graph {
             nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
         let mut edges = vec![Vec::new(); nodes.len()];
         for key in module_items(db, directory) {
-            for (node, (target, expr)) in mentions.of_item(key) {
+            for (node, (target, at)) in mentions.of_item(key) {
                 if let (Some(&from), Some(&to)) = (index.get(&node), index.get(&target)) {
-                    edges[from].push((to, expr));
+                    edges[from].push((to, at));
                 }
             }
         }
@@ -136,10 +138,21 @@ impl Mentions<'_> {
             edges.extend(
                 self.targets(&reference.target)
                     .into_iter()
-                    .map(|target| (node, (target, reference.expr))),
+                    .map(|target| (node, (target, reference.expr.into()))),
             );
         }
+        edges.extend(self.provider(item).map(|edge| (Node::Item(key), edge)));
         edges
+    }
+
+    /// The configuration of a resource's provider, where it is in this module. A resource that names none has the
+    /// default one of the provider that its type begins with.
+    fn provider(&self, item: &Item) -> Option<Edge> {
+        let resource = item.kind.as_resource()?;
+        let alias = resource.provider.as_ref().and_then(|provider| provider.alias.clone());
+        let name = ItemName::Provider(provider_local_name(resource), alias);
+        let at = resource.provider.as_ref().map_or(item.header, |provider| provider.node);
+        self.scope.names.get(&name).map(|&key| (Node::Item(key), at.into()))
     }
 
     fn targets(&self, target: &RefTarget) -> Vec<Node> {
@@ -231,7 +244,7 @@ fn no_inputs(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory) -> BTreeMap<S
 }
 
 /// Strongly connected components, each after those it depends on (Tarjan, without recursion).
-fn components(edges: &[Vec<(usize, ExprId)>]) -> Vec<Vec<usize>> {
+fn components(edges: &[Vec<(usize, At)>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut number = vec![UNSEEN; edges.len()];
     let mut low = vec![0; edges.len()];
@@ -279,61 +292,136 @@ fn components(edges: &[Vec<(usize, ExprId)>]) -> Vec<Vec<usize>> {
     result
 }
 
+/// The most members that a message names.
+const MOST_NAMES: usize = 20;
+
+/// A ring of nodes, each with the place where it mentions the next; the last mentions the first.
+type Ring = Vec<(usize, At)>;
+
+/// Reports each member of a component on the shortest ring that it is in.
 fn report_cycle(
     db: &dyn Db,
     graph: &Graph,
     component: &[usize],
     problems: &mut Vec<LocatedProblem>,
 ) {
-    let names: Vec<String> = component.iter().map(|&member| graph.nodes[member].name(db)).collect();
-    for (position, &member) in component.iter().enumerate() {
-        let inside = graph.edges[member].iter().find(|(target, _)| component.contains(target));
-        let Some(&(_, expr)) = inside else { continue };
-        let name = &names[position];
-        let key = graph.nodes[member].key();
-        let problem = match component.len() {
-            1 if matches!(item(db, key).kind, ItemKind::Resource(_)) => ItemProblem::error(
-                expr.into(),
-                "self-reference",
-                "Self-referential block",
-                format!("Configuration for {name} may not refer to itself."),
-            ),
-            1 => ItemProblem::error(
-                expr.into(),
-                "cycle",
-                "Self-reference",
-                format!("{name} may not refer to itself."),
-            ),
-            _ => {
-                let mut problem = ItemProblem::error(
-                    expr.into(),
-                    "cycle",
-                    format!("Cycle: {}", sorted(&names).join(", ")),
-                    format!(
-                        "{name} depends on itself through the others. Remove one of the references."
-                    ),
-                );
-                for (&other, name) in
-                    component.iter().zip(&names).filter(|(other, _)| **other != member)
-                {
-                    let key = graph.nodes[other].key();
-                    problem.related.push((
-                        key,
-                        item(db, key).header.into(),
-                        format!("{name} is part of the cycle"),
-                    ));
-                }
-                problem
+    let members: FxHashSet<usize> = component.iter().copied().collect();
+    let mut reported = FxHashSet::default();
+    for &member in component {
+        if reported.contains(&member) {
+            continue;
+        }
+        let Some(ring) = ring_through(graph, &members, member) else { continue };
+        let names = ring_names(db, graph, &ring);
+        for position in 0..ring.len() {
+            if reported.insert(ring[position].0) {
+                problems.push(on_ring(db, graph, &ring, &names, position));
             }
-        };
-        problems.push((key, problem));
+        }
     }
 }
 
-fn sorted(names: &[String]) -> Vec<String> {
-    let mut names = names.to_vec();
-    names.sort();
-    names
+/// A shortest way from a node back to itself among the members.
+fn ring_through(graph: &Graph, members: &FxHashSet<usize>, start: usize) -> Option<Ring> {
+    let mut came_from: FxHashMap<usize, (usize, At)> = FxHashMap::default();
+    let mut queue = VecDeque::from([start]);
+    while let Some(node) = queue.pop_front() {
+        for &(target, at) in &graph.edges[node] {
+            if members.contains(&target) && !came_from.contains_key(&target) {
+                came_from.insert(target, (node, at));
+                queue.push_back(target);
+            }
+        }
+        if came_from.contains_key(&start) {
+            break;
+        }
+    }
+    let mut ring = Ring::new();
+    let mut node = start;
+    loop {
+        let &(from, at) = came_from.get(&node)?;
+        ring.push((from, at));
+        if from == start {
+            ring.reverse();
+            return Some(ring);
+        }
+        node = from;
+    }
+}
+
+/// The members of a ring in its order, beginning with the first by name, so that each member is told the same.
+fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
+    let mut names: Vec<String> =
+        ring.iter().map(|&(node, _)| graph.nodes[node].name(db)).collect();
+    let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
+    names.rotate_left(first);
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// The problem on one member of a ring.
+fn on_ring(
+    db: &dyn Db,
+    graph: &Graph,
+    ring: &Ring,
+    names: &str,
+    position: usize,
+) -> LocatedProblem {
+    let (member, at) = ring[position];
+    let key = graph.nodes[member].key();
+    let name = graph.nodes[member].name(db);
+    if ring.len() == 1 {
+        return (key, self_reference(db, key, at, &name));
+    }
+    let follower = |position: usize| ring[(position + 1) % ring.len()];
+    let (next, next_at) = follower(position);
+    let mut detail = format!(
+        "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
+        graph.nodes[next].name(db)
+    );
+    if let Some(provider) = configured_from_its_own(db, graph, ring) {
+        detail.push_str(&format!(
+            " The configuration {provider} is made from a resource of the same provider. Give one of them an alias: a second provider block with \
+             \"alias\", and \"provider\" in the resources that are to use it."
+        ));
+    }
+    let mut problem = ItemProblem::error(at, "cycle", format!("Cycle: {names}"), detail);
+    let after_next = graph.nodes[follower((position + 1) % ring.len()).0].name(db);
+    let refers = format!("{} refers to {after_next} here", graph.nodes[next].name(db));
+    problem.related.push((graph.nodes[next].key(), next_at, refers));
+    (key, problem)
+}
+
+fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem {
+    match item(db, key).kind {
+        ItemKind::Resource(_) => ItemProblem::error(
+            at,
+            "self-reference",
+            "Self-referential block",
+            format!("Configuration for {name} may not refer to itself."),
+        ),
+        _ => ItemProblem::error(
+            at,
+            "cycle",
+            "Self-reference",
+            format!("{name} may not refer to itself."),
+        ),
+    }
+}
+
+/// The provider configuration of a ring, where a resource in it is of that configuration.
+fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
+    let is_resource =
+        |node: usize| matches!(item(db, graph.nodes[node].key()).kind, ItemKind::Resource(_));
+    let mut pairs = (0..ring.len()).map(|it| (ring[it].0, ring[(it + 1) % ring.len()].0));
+    pairs.find_map(|(from, to)| {
+        let is_provider = matches!(item(db, graph.nodes[to].key()).kind, ItemKind::Provider(_));
+        (is_provider && is_resource(from)).then(|| graph.nodes[to].name(db))
+    })
 }
 
 /// How an item is called in messages.

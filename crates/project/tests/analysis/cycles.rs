@@ -1,0 +1,62 @@
+//! A cycle is told of on each member, with the next one only: who reads it goes along the ring.
+
+use expect_test::expect;
+
+use crate::fixture::{check, load};
+
+#[test]
+fn each_member_names_the_next_one() {
+    check(
+        r#"
+locals {
+  a = local.c
+  b = local.a
+  c = local.b
+}
+"#,
+        expect![[r#"
+            main.tf:3 `local.c` error: Cycle: local.a, local.c, local.b
+                local.a refers to local.c, which depends on local.a in turn. Remove one of the references.
+                local.c refers to local.b here <- main.tf:5 `local.b`
+            main.tf:4 `local.a` error: Cycle: local.a, local.c, local.b
+                local.b refers to local.a, which depends on local.b in turn. Remove one of the references.
+                local.a refers to local.c here <- main.tf:3 `local.c`
+            main.tf:5 `local.b` error: Cycle: local.a, local.c, local.b
+                local.c refers to local.b, which depends on local.c in turn. Remove one of the references.
+                local.b refers to local.a here <- main.tf:4 `local.a`
+        "#]],
+    );
+}
+
+#[test]
+fn a_resource_and_the_configuration_of_its_provider() {
+    check(
+        r#"
+resource "test_thing" "token" {}
+provider "test" {
+  token = test_thing.token.id
+}
+resource "test_thing" "only_depends" {}
+"#,
+        expect![[r#"
+            main.tf:2 `resource "test_thing" "token"` error: Cycle: provider.test, test_thing.token
+                test_thing.token refers to provider.test, which depends on test_thing.token in turn. Remove one of the references. The configuration provider.test is made from a resource of the same provider. Give one of them an alias: a second provider block with "alias", and "provider" in the resources that are to use it.
+                provider.test refers to test_thing.token here <- main.tf:4 `test_thing.token`
+            main.tf:4 `test_thing.token` error: Cycle: provider.test, test_thing.token
+                provider.test refers to test_thing.token, which depends on provider.test in turn. Remove one of the references. The configuration provider.test is made from a resource of the same provider. Give one of them an alias: a second provider block with "alias", and "provider" in the resources that are to use it.
+                test_thing.token refers to provider.test here <- main.tf:2 `resource "test_thing" "token"`
+        "#]],
+    );
+}
+
+#[test]
+fn a_long_ring_is_cut_short() {
+    let ring: String =
+        (0..30).map(|i| format!("  n{i:02} = local.n{:02}\n", (i + 1) % 30)).collect();
+    let found = load(&format!("locals {{\n{ring}}}\n")).diagnostics();
+    assert_eq!(found.len(), 30);
+    for problem in &found {
+        assert!(problem.summary.ends_with("local.n19 and 10 more"), "{}", problem.summary);
+        assert_eq!(problem.related.len(), 1);
+    }
+}
