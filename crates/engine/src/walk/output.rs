@@ -66,7 +66,7 @@ impl Walk<'_> {
             self.refuse_infinity(entry, &value, None)?;
         }
         if is_root && output.ephemeral {
-            let detail = "Root module is not allowed to have ephemeral outputs";
+            let detail = hir::analysis::EPHEMERAL_ROOT_OUTPUT;
             let diagnostic =
                 Diagnostic::error("ephemeral-root-output", "Unallowed ephemeral output", detail);
             self.report_at(entry, entry.item.header.into(), None, diagnostic);
@@ -101,19 +101,10 @@ impl Walk<'_> {
     }
 
     fn report_ephemeral_output(&self, entry: &Entry, expr: ExprId, is_root: bool) {
-        let detail = "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.";
+        let detail = hir::analysis::output_not_ephemeral(is_root);
         let diagnostic =
             Diagnostic::error("output-not-ephemeral", "Output not marked as ephemeral", detail);
         self.report_at(entry, expr.into(), None, diagnostic);
-        if is_root {
-            let detail = "An output of the root module is stored, so it cannot be ephemeral. To keep the parts of this value that are not ephemeral, pass it through ephemeralasnull(), which puts null in the place of the others.";
-            let diagnostic = Diagnostic::warning(
-                "use-ephemeralasnull",
-                "Ephemeral value in a root module output",
-                detail,
-            );
-            self.report_at(entry, expr.into(), None, diagnostic);
-        }
     }
 
     /// What a root output means for plan and state.

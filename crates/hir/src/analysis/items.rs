@@ -6,6 +6,7 @@ mod output;
 mod resource;
 mod variable;
 
+pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub(crate) use variable::value as variable_value;
 
 use std::{collections::BTreeMap, sync::Arc};

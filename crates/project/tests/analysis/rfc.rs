@@ -59,9 +59,11 @@ fn an_ephemeral_output_of_the_root_module() {
     check(
         "output \"write_only_out\" {\n  value     = 1\n  ephemeral = true\n}\n",
         expect![[r#"
-        main.tf:1 `output "write_only_out"` error: Unallowed ephemeral output
-            Root module is not allowed to have ephemeral outputs
-    "#]],
+            main.tf:1 `output "write_only_out"` error: Unallowed ephemeral output
+                Root module is not allowed to have ephemeral outputs
+
+                Its outputs are stored in the state. To keep the parts of this value that are not ephemeral, remove `ephemeral = true` and wrap the value in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
+        "#]],
     );
 }
 
@@ -156,30 +158,22 @@ output "eg6" { value = local.eg6 }
 "#,
         expect![[r#"
             main.tf:22 `local.eg3` error: Output not marked as ephemeral
-                In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
                 var.var3 is ephemeral <- main.tf:15 `var.var3`
                 variable "var3" is declared ephemeral <- main.tf:10 `ephemeral = true`
-            main.tf:22 `local.eg3` warning: Ephemeral value in a root module output
-                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.
             main.tf:23 `local.eg4` error: Output not marked as ephemeral
-                In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
                 var.var3 is ephemeral <- main.tf:16 `var.var3`
                 variable "var3" is declared ephemeral <- main.tf:10 `ephemeral = true`
-            main.tf:23 `local.eg4` warning: Ephemeral value in a root module output
-                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.
             main.tf:24 `local.eg5` error: Output not marked as ephemeral
-                In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
                 var.var3 is ephemeral <- main.tf:17 `var.var3`
                 variable "var3" is declared ephemeral <- main.tf:10 `ephemeral = true`
-            main.tf:24 `local.eg5` warning: Ephemeral value in a root module output
-                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.
             main.tf:25 `local.eg6` error: Output not marked as ephemeral
-                In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
                 local.eg4 is ephemeral <- main.tf:18 `local.eg4`
                 var.var3 is ephemeral <- main.tf:16 `var.var3`
                 variable "var3" is declared ephemeral <- main.tf:10 `ephemeral = true`
-            main.tf:25 `local.eg6` warning: Ephemeral value in a root module output
-                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.
         "#]],
     );
 }
@@ -234,11 +228,9 @@ output "not_so" {
 "#,
         expect![[r#"
             main.tf:16 `local.config` error: Output not marked as ephemeral
-                In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
                 var.secret is ephemeral <- main.tf:9 `var.secret`
                 variable "secret" is declared ephemeral <- main.tf:4 `ephemeral = true`
-            main.tf:16 `local.config` warning: Ephemeral value in a root module output
-                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.
         "#]],
     );
 }

@@ -16,10 +16,11 @@ macro_rules! kept {
     };
 }
 
-/// The RFC's text for an output.
-const OUTPUT: Verdict = Verdict::Refused(
+/// An output of the root module cannot follow the RFC's advice, which is to add `ephemeral = true`.
+const ROOT_OUTPUT: Verdict = Verdict::Refused(
     "Output not marked as ephemeral",
-    "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
+    "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, \
+     wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.",
 );
 
 /// OpenTofu's summaries, with details of our own.
@@ -412,16 +413,16 @@ terraform {
 #[test]
 fn outputs() {
     check(&[
-        refused("root output", OUTPUT, Plan::Agrees, "output \"p\" {\n  value = @ # here\n}\n"),
+        refused("root output", ROOT_OUTPUT, Plan::Agrees, "output \"p\" {\n  value = @ # here\n}\n"),
         refused(
             "part of a root output",
-            OUTPUT,
+            ROOT_OUTPUT,
             Plan::Agrees,
             "output \"p\" {\n  value = { a = [@], b = 1 } # here\n}\n",
         ),
         refused(
             "part of a root output that is sensitive",
-            OUTPUT,
+            ROOT_OUTPUT,
             Plan::Agrees,
             r#"
 output "p" {
@@ -432,7 +433,7 @@ output "p" {
         ),
         refused(
             "part of a root output with unknown parts",
-            OUTPUT,
+            ROOT_OUTPUT,
             Plan::Agrees,
             r#"
 resource "playground_secret" "p" {
@@ -447,7 +448,7 @@ output "p" {
             "root output that is declared ephemeral",
             Verdict::Refused(
                 "Unallowed ephemeral output",
-                "Root module is not allowed to have ephemeral outputs",
+                hir::analysis::EPHEMERAL_ROOT_OUTPUT,
             ),
             Plan::Agrees,
             "output \"p\" { # here\n  value     = @\n  ephemeral = true\n}\n",
@@ -479,7 +480,7 @@ variable "in" {
         ),
         refused(
             "whole module with an ephemeral output",
-            OUTPUT,
+            ROOT_OUTPUT,
             Plan::Agrees,
             r#"
 module "m" {
@@ -559,7 +560,7 @@ fn results_of_functions_and_forms() {
         let here = if function.starts_with("<<") { "" } else { " # here" };
         refused(
             function,
-            OUTPUT,
+            ROOT_OUTPUT,
             Plan::Agrees,
             &format!("output \"p\" {{\n  value = {function}{here}\n}}\n"),
         )
@@ -578,7 +579,7 @@ output "p" {
   value = try(local.table["${@}" == "" ? "" : "a"], "none") # here
 }
 "#;
-    check(&[refused("key of an object", OUTPUT, Plan::Agrees, text)]);
+    check(&[refused("key of an object", ROOT_OUTPUT, Plan::Agrees, text)]);
 }
 
 #[test]

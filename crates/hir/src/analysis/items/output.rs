@@ -1,7 +1,6 @@
 //! `output` blocks (RFC, "Outputs").
 
 use addr::ResourceMode;
-use db::Severity;
 use values::{MarkKind, Str};
 
 use super::conditions;
@@ -20,6 +19,21 @@ use crate::{
     workspace::{SchemaLookup, resource_schema},
 };
 
+/// Why the root module has no ephemeral outputs, and the way out.
+pub const EPHEMERAL_ROOT_OUTPUT: &str = "Root module is not allowed to have ephemeral outputs\n\nIts outputs are stored in the state. To keep the parts of \
+     this value that are not ephemeral, remove `ephemeral = true` and wrap the value in ephemeralasnull(), which replaces the ephemeral ones with \
+     null. Otherwise remove the output.";
+
+/// What to do about an ephemeral value in an output that is not declared so. One of the root module cannot be.
+pub fn output_not_ephemeral(is_root: bool) -> &'static str {
+    if is_root {
+        "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it \
+         in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output."
+    } else {
+        "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it."
+    }
+}
+
 pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference {
     let is_root = env.workspace.root(env.db) == env.directory;
     let mut infer = Infer::new(&item.exprs, &env);
@@ -32,7 +46,7 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
             item.header.into(),
             "ephemeral-root-output",
             "Unallowed ephemeral output",
-            "Root module is not allowed to have ephemeral outputs",
+            EPHEMERAL_ROOT_OUTPUT,
         ));
     } else if let Some(expr) = output.value {
         if !output.ephemeral && value.deep_marks().ephemeral > Tri::No {
@@ -67,25 +81,14 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
 }
 
 fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bool) {
-    let certainty = value.deep_marks().ephemeral;
     let problem = ItemProblem::error(
         expr.into(),
         "output-not-ephemeral",
         "Output not marked as ephemeral",
-        "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
+        output_not_ephemeral(is_root),
     );
+    let certainty = value.deep_marks().ephemeral;
     infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
-    if is_root && certainty == Tri::Yes {
-        // The advice above does not help in a root module, where outputs cannot be ephemeral (DESIGN 2.8).
-        let warning = ItemProblem::error(
-            expr.into(),
-            "use-ephemeralasnull",
-            "Ephemeral value in a root module output",
-            "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, \
-             wrap it in ephemeralasnull(), which replaces the ephemeral ones with null.",
-        );
-        infer.problems.push(warning.with_severity(Severity::Warning));
-    }
 }
 
 fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value: &Abstract) {
