@@ -42,4 +42,4 @@ pub use crate::provider_source::{
 pub use crate::quote::quote;
 pub use crate::resource::{AbsResource, ConfigResource, Resource, ResourceInstance, ResourceMode};
 pub use crate::scan::AddrError;
-pub use crate::version::{Version, VersionError};
+pub use crate::version::{OPENTOFU_VERSION, Version, VersionError, opentofu_version};

@@ -8,6 +8,14 @@ use smol_str::SmolStr;
 #[error("{0}")]
 pub struct VersionError(pub(crate) String);
 
+/// The version of OpenTofu whose language and formats these are.
+pub const OPENTOFU_VERSION: &str = "1.12.6";
+
+/// [`OPENTOFU_VERSION`], for comparisons.
+pub fn opentofu_version() -> Version {
+    Version::parse(OPENTOFU_VERSION).expect("the constant is a version")
+}
+
 /// A semantic version.
 ///
 /// The order is that of precedence (a prerelease before its release); where that is equal, by build metadata,

@@ -11,7 +11,7 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
 use engine::{CancelToken, Redactor};
-use hir::workspace::is_local_source;
+use hir::{unsupported, workspace::is_local_source};
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManifest, Platform};
 use project::Project;
 use values::Str;
@@ -341,19 +341,10 @@ fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
         let Some(backend) = item.kind.as_terraform().and_then(|it| it.backend.as_ref()) else {
             continue;
         };
-        let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();
-        if kind == "local" && backend.body.attrs.is_empty() && backend.body.blocks.is_empty() {
-            continue;
+        if let Some(what) = unsupported::backend(backend) {
+            let detail = unsupported::detail(&what);
+            return Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into());
         }
-        let detail = match kind {
-            "local" => {
-                "This version of Mayfly does not support arguments of the local backend. Use the flags -state and -state-out instead.".to_owned()
-            }
-            _ => format!(
-                "This version of Mayfly keeps state in local files only and does not support the backend \"{kind}\". Nothing was done."
-            ),
-        };
-        return Err(Diagnostic::error("unsupported-backend", "Unsupported backend", detail).into());
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ pub mod program;
 pub mod scope;
 mod source_map;
 pub mod suggest;
+pub mod unsupported;
 pub mod workspace;
 
 pub use build::{program, provider_requirements, reachable};

@@ -33,4 +33,4 @@ pub use plan::{
 pub use resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
 
 /// The version of OpenTofu whose formats these are; it is what a state says it was written by.
-pub const WRITTEN_VERSION: &str = "1.12.6";
+pub const WRITTEN_VERSION: &str = addr::OPENTOFU_VERSION;

@@ -22,6 +22,8 @@ const CANNOT_BE_INSTALLED: [&str; 7] = [
     "module-not-installed",
     "module-cycle",
     "dynamic-module-source",
+    "invalid-version-constraint",
+    "unsupported-opentofu-version",
 ];
 
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {

@@ -6,6 +6,7 @@ use addr::{InstanceKey, ResourceMode};
 use hir::{
     Entry,
     item::{IgnoreChanges, Provisioner, Repetition},
+    unsupported,
 };
 use state::{Action, Object, Reason};
 use values::MarkKind;
@@ -65,10 +66,10 @@ impl Walk<'_> {
         };
         let header = entry.item.header.into();
         if lifecycle.create_before_destroy {
-            refuse("create_before_destroy", header);
+            refuse("\"create_before_destroy = true\"", header);
         }
         if let Some(expr) = lifecycle.replace_triggered_by.first() {
-            refuse("replace_triggered_by", (*expr).into());
+            refuse("\"replace_triggered_by\"", (*expr).into());
         }
         if let Some(provider) = resource.provider.as_ref().filter(|it| it.key.is_some()) {
             refuse("provider instances chosen by a key", provider.node.into());
@@ -82,12 +83,12 @@ impl Walk<'_> {
         entry: &Entry,
         counts: impl Fn(&Provisioner) -> bool,
     ) -> bool {
-        let provisioners = entry.resource().provisioners.iter();
         let mut refused = false;
-        for it in provisioners.filter(|it| counts(it) && &*it.kind != "local-exec") {
-            let what = format!("the provisioner \"{}\"", it.kind);
-            self.report_unsupported(entry, it.node.into(), &what);
-            refused = true;
+        for it in entry.resource().provisioners.iter().filter(|it| counts(it)) {
+            if let Some(what) = unsupported::provisioner(&it.kind) {
+                self.report_unsupported(entry, it.node.into(), &what);
+                refused = true;
+            }
         }
         refused
     }

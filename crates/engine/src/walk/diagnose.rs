@@ -6,6 +6,7 @@ use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
     eval::{self, Evaluated},
     item::Body,
+    unsupported,
 };
 use provider::ProviderDiagnostic;
 
@@ -155,12 +156,12 @@ impl Walk<'_> {
 
     /// Tells that a part of the language is understood, but not run.
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
-        let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
+        let detail = unsupported::detail(what);
         self.report_at(
             entry,
             at,
             None,
-            Diagnostic::error("not-supported-yet", "Not supported yet", detail),
+            Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail),
         );
     }
 

@@ -28,6 +28,7 @@ pub use problem::{PLACE, Problem};
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
     item::{Item, ItemKind, RefPlace, StaticRef},
+    unsupported,
 };
 
 /// What one top-level block declares.
@@ -162,7 +163,10 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
         "check" => one(lowered, block, check::check),
         "moved" | "import" | "removed" | "language" => {
             let kind: Str = kind.text().into();
-            one(lowered, block, |_, _| Some(ItemKind::Other(kind)));
+            one(lowered, block, |ctx, block| {
+                ctx.problem(unsupported_block(block, &kind));
+                Some(ItemKind::Other(kind))
+            });
         }
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
@@ -176,6 +180,25 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
                 detail,
             ));
         }
+    }
+}
+
+/// A block that is known to the language only. Where the state holds no object there is nothing to move or remove,
+/// which a plan knows: until then it is a warning.
+fn unsupported_block(block: &ast::Block, kind: &str) -> Problem {
+    let range = body::header_range(block);
+    let what = format!("\"{kind}\" blocks");
+    match kind {
+        "moved" | "removed" => Problem::warning(
+            unsupported::ID,
+            range,
+            unsupported::SUMMARY,
+            format!(
+                "This version of Mayfly does not support {what}, and makes no plan where the state holds any object. Take it out of the \
+                 configuration to go on then."
+            ),
+        ),
+        _ => Problem::unsupported(range, &what),
     }
 }
 

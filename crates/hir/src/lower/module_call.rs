@@ -10,7 +10,7 @@ use super::{
     problem::Problem,
     resource,
 };
-use crate::item::{ItemKind, ModuleCall, PassedProvider, RefPlace, Repetition};
+use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
 pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
@@ -32,11 +32,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
     if let Some(lifecycle) = reader.single_block(ctx, "lifecycle", "module") {
         let mut lifecycle = BodyReader::new(&lifecycle);
-        if let Some(enabled) = lifecycle.attr("enabled") {
-            repetition = Repetition::Enabled(
-                ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
-            );
-        }
+        resource::enabled(ctx, &mut lifecycle, "module", &mut repetition);
         lifecycle.finish(ctx);
     }
     let inputs = reader.rest_attrs(ctx);

@@ -43,7 +43,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let (ephemeral, ephemeral_node) = ephemeral(ctx, reader.attr("ephemeral"));
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
-    let _ = body::literal_bool(ctx, reader.attr("const"));
+    refuse_const(ctx, reader.attr("const"));
     let validations = reader
         .blocks("validation")
         .iter()
@@ -62,6 +62,14 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
         deprecated,
         validations,
     })))
+}
+
+/// `const = true` changes when a variable has its value.
+fn refuse_const(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) {
+    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
+    if let (Some(range), Some(true)) = (range, body::literal_bool(ctx, attr)) {
+        ctx.problem(Problem::unsupported(range, "\"const\" of a variable"));
+    }
 }
 
 /// `ephemeral = true`, and where that stands.

@@ -3,6 +3,8 @@
 use db::Severity;
 use syntax::TextRange;
 
+use crate::unsupported;
+
 /// A problem of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -38,6 +40,11 @@ impl Problem {
             detail: detail.into(),
             related: None,
         }
+    }
+
+    /// A part of the language that this version does not run; `what` completes "does not support …".
+    pub(crate) fn unsupported(range: TextRange, what: &str) -> Problem {
+        Problem::error(unsupported::ID, range, unsupported::SUMMARY, unsupported::detail(what))
     }
 
     pub(crate) fn warning(

@@ -13,9 +13,12 @@ use super::{
     expr,
     problem::Problem,
 };
-use crate::item::{
-    Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace,
-    Repetition, Resource,
+use crate::{
+    expr::ExprId,
+    item::{
+        Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace,
+        Repetition, Resource,
+    },
 };
 
 /// Arguments of `lifecycle` that only managed resources have.
@@ -159,21 +162,7 @@ fn lifecycle(
     } else {
         refuse_managed_lifecycle(ctx, &mut reader, block, mode);
     }
-    if let Some(enabled) = reader.attr("enabled") {
-        if *repetition != Repetition::Single {
-            let other =
-                if matches!(repetition, Repetition::Count(_)) { "count" } else { "for_each" };
-            exclusive(
-                ctx,
-                enabled.syntax().text_range(),
-                &format!("\"{other}\" and \"enabled\""),
-                mode.noun(),
-            );
-        }
-        *repetition = Repetition::Enabled(
-            ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
-        );
-    }
+    enabled(ctx, &mut reader, mode.noun(), repetition);
     lifecycle.preconditions = reader
         .blocks("precondition")
         .iter()
@@ -188,21 +177,68 @@ fn lifecycle(
     lifecycle
 }
 
+/// `enabled` in `lifecycle`, which excludes the other ways to say how many there are.
+pub(super) fn enabled(
+    ctx: &mut ItemCtx<'_>,
+    lifecycle: &mut BodyReader,
+    noun: &str,
+    repetition: &mut Repetition,
+) {
+    let Some(enabled) = lifecycle.attr("enabled") else { return };
+    let other = match repetition {
+        Repetition::Count(_) => Some("count"),
+        Repetition::ForEach(_) => Some("for_each"),
+        Repetition::Single | Repetition::Enabled(_) => None,
+    };
+    if let Some(other) = other {
+        let range = enabled.syntax().text_range();
+        exclusive(ctx, range, &format!("\"{other}\" and \"enabled\""), noun);
+    }
+    *repetition = Repetition::Enabled(
+        ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
+    );
+}
+
 fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: &mut Lifecycle) {
     lifecycle.create_before_destroy =
-        body::literal_bool(ctx, reader.attr("create_before_destroy")).unwrap_or(false);
+        refused_bool(ctx, reader, "create_before_destroy", true).unwrap_or(false);
     lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
-    if let Some(attr) = reader.attr("destroy") {
-        let _ = body::literal_bool(ctx, Some(attr));
-    }
+    refused_bool(ctx, reader, "destroy", false);
     lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
-    if let Some(ast::Expr::Tuple(tuple)) =
-        reader.attr("replace_triggered_by").and_then(|attr| attr.value())
-    {
-        lifecycle.replace_triggered_by = ctx.in_place(RefPlace::ReplaceTrigger, |ctx| {
-            tuple.elements().map(|element| ctx.expr(&element)).collect()
-        });
+    lifecycle.replace_triggered_by = replace_triggered_by(ctx, reader.attr("replace_triggered_by"));
+}
+
+/// An argument of which one of the two values is not supported.
+fn refused_bool(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    name: &'static str,
+    refused: bool,
+) -> Option<bool> {
+    let attr = reader.attr(name)?;
+    let range = attr.syntax().text_range();
+    let value = body::literal_bool(ctx, Some(attr));
+    if value == Some(refused) {
+        ctx.problem(Problem::unsupported(range, &format!("\"{name} = {refused}\"")));
     }
+    value
+}
+
+fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[ExprId]> {
+    let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
+    let range = value.syntax().text_range();
+    let ast::Expr::Tuple(tuple) = &value else {
+        ctx.problem(Problem::error(
+            "invalid-replace-trigger",
+            range,
+            "Invalid expression",
+            "A static list expression is required: write the references between brackets, as in [terraform_data.a].",
+        ));
+        return Box::default();
+    };
+    ctx.in_place(RefPlace::ReplaceTrigger, |ctx| {
+        tuple.elements().map(|element| ctx.expr(&element)).collect()
+    })
 }
 
 /// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).

@@ -12,13 +12,21 @@ use super::{
     expr,
     problem::Problem,
 };
-use crate::item::{ItemKind, RequiredProvider, Terraform};
+use crate::{
+    item::{ItemKind, RequiredProvider, Terraform},
+    unsupported,
+};
 
 pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
     let mut reader = BodyReader::new(block);
-    let required_version = body::literal_text(ctx, reader.attr("required_version"));
-    let _ = (reader.attr("experiments"), reader.attr("language"));
+    let required_version = required_version(ctx, reader.attr("required_version"));
+    for name in ["experiments", "language"] {
+        if let Some(attr) = reader.attr(name) {
+            let what = format!("\"{name}\" in the terraform block");
+            ctx.problem(Problem::unsupported(attr.syntax().text_range(), &what));
+        }
+    }
     let blocks = reader.blocks("required_providers");
     let required_providers = blocks
         .iter()
@@ -28,23 +36,53 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     let backend = reader.single_block(ctx, "backend", "terraform block");
     let backend = backend.and_then(|block| {
         body::expect_labels(ctx, &block, ["type"])?;
-        body::schema_block(ctx, &block)
+        let backend = body::schema_block(ctx, &block)?;
+        // Arguments of the local one are judged first: they may not be ephemeral.
+        if let Some(what) = unsupported::backend(&backend)
+            && backend.labels.first().is_none_or(|kind| &**kind != "local")
+        {
+            ctx.problem(Problem::unsupported(body::header_range(&block), &what));
+        }
+        Some(backend)
     });
-    // To go on as if these were not there would keep state in another place, or in clear.
     for kind in ["cloud", "encryption", "provider_meta"] {
         for nested in reader.blocks(kind) {
-            ctx.problem(Problem::error(
-                "unsupported-terraform-block",
-                body::header_range(&nested),
-                "Not supported yet",
-                format!(
-                    "This version of Mayfly does not support \"{kind}\" in the terraform block, and does not run a configuration that asks for it."
-                ),
-            ));
+            let what = format!("\"{kind}\" in the terraform block");
+            ctx.problem(Problem::unsupported(body::header_range(&nested), &what));
         }
     }
     reader.finish(ctx);
     Some(ItemKind::Terraform(Box::new(Terraform { required_version, required_providers, backend })))
+}
+
+/// The constraint on the version of the program; one that the program does not meet is refused here.
+fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
+    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
+    let text = body::literal_text(ctx, attr)?;
+    let range = range?;
+    let supported = addr::opentofu_version();
+    match addr::VersionConstraint::parse(&text) {
+        Ok(constraint) if constraint.allows(&supported) => {}
+        Ok(_) => ctx.problem(Problem::error(
+            "unsupported-opentofu-version",
+            range,
+            "Unsupported OpenTofu version",
+            format!(
+                "The configuration requires OpenTofu {text}; this Mayfly is compatible with OpenTofu {supported}. Use a Mayfly that is compatible \
+                 with a version that the constraint allows, or change the constraint if it is stricter than it has to be."
+            ),
+        )),
+        Err(error) => ctx.problem(Problem::error(
+            "invalid-version-constraint",
+            range,
+            "Invalid version constraint",
+            format!(
+                "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
+                 \">= 1.10.0, < 2.0.0\"."
+            ),
+        )),
+    }
+    Some(text)
 }
 
 fn required_provider_items(block: &ast::Block) -> Vec<ast::Attribute> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Db, Directory};
+use db::{Db, Directory, Severity};
 use values::{Str, Type, convert};
 
 use super::resource::missing_provider_config;
@@ -17,7 +17,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
-    item::{Attr, Item, ModuleCall, Variable},
+    item::{Attr, Item, ModuleCall, PassedProvider, Variable},
     names::{ItemName, called_directory, item as item_of, module_scope, required_providers},
     suggest,
     workspace::{Workspace, is_local_source},
@@ -44,7 +44,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     if let Some(child) = child {
         check_inputs(&mut infer, &env, item, child, &inputs);
     }
-    check_providers(&mut infer, &env, call);
+    check_providers(&mut infer, &env, call, child);
     super::check_depends_on(&mut infer, &env, &call.depends_on);
     problems.append(&mut infer.problems);
     let object = child.map_or_else(Abstract::any, |child| outputs(&env, child));
@@ -209,6 +209,33 @@ fn check_inputs(
     }
 }
 
+/// A name that the called module does not declare: what is passed under it may reach nobody.
+fn undefined_provider(
+    env: &ItemEnv<'_>,
+    child: Directory,
+    passed: &PassedProvider,
+) -> Option<ItemProblem> {
+    let declared = &required_providers(env.db, child).declared;
+    let name = &passed.child_name;
+    if declared.contains_key(name) {
+        return None;
+    }
+    let close = suggest::closest(name, declared.keys().map(|name| &**name));
+    let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+    let detail = format!(
+        "The called module does not declare the provider name \"{name}\", so it is taken to stand for the provider {}.{hint} If you control the called \
+         module, add \"{name}\" to its required_providers.",
+        addr::ProviderSource::implied_for(name).for_display()
+    );
+    let problem = ItemProblem::error(
+        passed.parent.node.into(),
+        "undefined-provider",
+        "Reference to undefined provider",
+        detail,
+    );
+    Some(problem.with_severity(Severity::Warning))
+}
+
 fn declared_here(
     mut problem: ItemProblem,
     env: &ItemEnv<'_>,
@@ -271,9 +298,19 @@ fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
     super::object(attrs)
 }
 
-fn check_providers(infer: &mut Infer<'_>, env: &ItemEnv<'_>, call: &ModuleCall) {
+fn check_providers(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    call: &ModuleCall,
+    child: Option<Directory>,
+) {
     let required = required_providers(env.db, env.directory);
     for passed in call.providers.iter().flatten() {
+        if let Some(child) = child
+            && let Some(problem) = undefined_provider(env, child, passed)
+        {
+            infer.problems.push(problem);
+        }
         let Some(alias) = &passed.parent.alias else { continue };
         let declared = ItemName::Provider(passed.parent.local_name.clone(), Some(alias.clone()));
         let received = required.declared.get(&passed.parent.local_name);

@@ -1,7 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::{ProviderSource, ResourceMode};
-use values::Str;
+use values::{Path, Step, Str, Type};
 
 use super::conditions;
 use crate::{
@@ -14,10 +14,10 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
-    expr::{Expr, ExprId, Ref},
-    item::{Item, Lifecycle, Provisioner, Resource},
+    expr::{At, Expr, ExprId, NodeId, Ref},
+    item::{IgnoreChanges, Item, Lifecycle, Provisioner, Resource},
     names::{ItemName, provider_local_name, required_providers},
-    suggest,
+    suggest, unsupported,
     workspace::{SchemaLookup, resource_schema},
 };
 
@@ -179,7 +179,7 @@ fn check_provider(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource)
 pub(super) fn missing_provider_config(
     local_name: &Str,
     alias: &Str,
-    node: crate::NodeId,
+    node: NodeId,
 ) -> ItemProblem {
     ItemProblem::error(
         node.into(),
@@ -194,35 +194,12 @@ pub(super) fn missing_provider_config(
 
 fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, object: &Abstract) {
     if let Some(prevent) = lifecycle.prevent_destroy {
-        let value = infer.expr(prevent);
-        let certainty = value.deep_marks().ephemeral;
-        if certainty > Tri::No {
-            let detail = "The decision for whether it's okay to destroy instances of this resource must stay consistent between plan and apply, so it \
-                          cannot depend on an ephemeral value.";
-            let problem = ItemProblem::error(
-                prevent.into(),
-                "ephemeral-prevent-destroy",
-                "Invalid value for prevent_destroy",
-                detail,
-            );
-            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
-        }
+        prevent_destroy(infer, prevent);
     }
-    for trigger in &lifecycle.replace_triggered_by {
-        infer.expr(*trigger);
-        check_trigger(infer, *trigger);
-        if let Some(resource) = ephemeral_root(infer.exprs, *trigger) {
-            let detail = format!(
-                "{resource} is an ephemeral resource. It is opened anew in every run and has no changes that could trigger a replacement."
-            );
-            infer.problems.push(ItemProblem::error(
-                (*trigger).into(),
-                "ephemeral-replace-trigger",
-                "Invalid replace_triggered_by expression",
-                detail,
-            ));
-        }
+    if let IgnoreChanges::Paths(paths) = &lifecycle.ignore_changes {
+        paths.iter().for_each(|(path, node)| check_ignored(infer, &path.0, *node, &object.ty));
     }
+    replace_triggers(infer, &lifecycle.replace_triggered_by);
     for precondition in &lifecycle.preconditions {
         conditions::check(infer, precondition, conditions::Place::Object);
     }
@@ -231,6 +208,81 @@ fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, ob
         conditions::check(infer, postcondition, conditions::Place::Object);
     }
     *env.self_object.borrow_mut() = outer;
+}
+
+fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
+    let value = infer.expr(prevent);
+    let certainty = value.deep_marks().ephemeral;
+    if certainty > Tri::No {
+        let detail = "The decision for whether it's okay to destroy instances of this resource must stay consistent between plan and apply, so it \
+                      cannot depend on an ephemeral value.";
+        let problem = ItemProblem::error(
+            prevent.into(),
+            "ephemeral-prevent-destroy",
+            "Invalid value for prevent_destroy",
+            detail,
+        );
+        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    }
+    let reason = match super::converted(&value, &Type::Bool) {
+        Ok(Some(constant)) if constant.is_null() => "it is null".to_owned(),
+        Ok(_) => return,
+        Err(reason) => reason,
+    };
+    infer.problems.push(ItemProblem::error(
+        prevent.into(),
+        "unsuitable-value-type",
+        "Unsuitable value type",
+        format!("Unsuitable value: \"prevent_destroy\" must be true or false, but {reason}."),
+    ));
+}
+
+/// What is ignored must be there: each name that is an attribute of an object is one of the type's.
+fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type) {
+    let mut ty = object;
+    for step in path.steps() {
+        let (Step::Attr(name), Type::Object(attributes)) = (step, ty) else { return };
+        let Some(inner) = attributes.get(name) else {
+            let close = suggest::closest(name, attributes.iter().map(|(name, _)| &**name));
+            let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
+            infer.problems.push(ItemProblem::error(
+                node.into(),
+                "unsupported-attribute",
+                "Unsupported attribute",
+                format!("This object does not have an attribute named \"{name}\".{hint}"),
+            ));
+            return;
+        };
+        ty = inner;
+    }
+}
+
+/// What is wrong with a trigger is said first; a list that could be right is not run yet.
+fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
+    let before = infer.problems.len();
+    for &trigger in triggers {
+        infer.expr(trigger);
+        check_trigger(infer, trigger);
+        if let Some(resource) = ephemeral_root(infer.exprs, trigger) {
+            let detail = format!(
+                "{resource} is an ephemeral resource. It is opened anew in every run and has no changes that could trigger a replacement."
+            );
+            infer.problems.push(ItemProblem::error(
+                trigger.into(),
+                "ephemeral-replace-trigger",
+                "Invalid replace_triggered_by expression",
+                detail,
+            ));
+        }
+    }
+    if let (Some(&first), true) = (triggers.first(), infer.problems.len() == before) {
+        infer.problems.push(not_supported(first, "\"replace_triggered_by\""));
+    }
+}
+
+fn not_supported(at: impl Into<At>, what: &str) -> ItemProblem {
+    let detail = unsupported::detail(what);
+    ItemProblem::error(at.into(), unsupported::ID, unsupported::SUMMARY, detail)
 }
 
 /// Only a change of a resource, or of a part of one, can trigger a replacement.
@@ -288,6 +340,9 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
         ));
         return;
     };
+    if let Some(what) = unsupported::provisioner(&provisioner.kind) {
+        infer.problems.push(not_supported(provisioner.node, &what));
+    }
     for name in *required {
         if !provisioner.body.attrs.iter().any(|attr| *attr.name == **name) {
             let detail =
