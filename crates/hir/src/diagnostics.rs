@@ -8,8 +8,8 @@ use syntax::TextRange;
 
 use crate::{
     analysis::{self, ItemProblem},
-    lower::{PLACE, Problem},
-    names::{ItemKey, block_problems, required_providers, source_maps},
+    lower::{PLACE, Problem, SYNTAX_ERROR, context_at},
+    names::{ItemKey, block_problems, source_maps},
     workspace::Workspace,
 };
 
@@ -27,14 +27,6 @@ pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
 }
 
 /// Everything that is wrong with one module, in the order of its files.
-pub fn module_diagnostics(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-) -> Vec<Diagnostic> {
-    of_module(db, workspace, directory, &Places::of(db, workspace))
-}
-
 fn of_module(
     db: &dyn Db,
     workspace: Workspace,
@@ -44,11 +36,10 @@ fn of_module(
     let mut found: Vec<Diagnostic> =
         directory.files(db).iter().filter_map(|file| decode_error(db, *file)).collect();
     for file in directory.files(db) {
-        for &block in file.blocks(db) {
-            found.extend(
-                block_problems(db, block).iter().map(|problem| from_block(problem, places, block)),
-            );
-        }
+        let blocks = file.blocks(db).iter();
+        let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
+        let problems: Vec<(Block, &Problem)> = blocks.flat_map(of_block).collect();
+        found.extend(of_file(db, &problems, places));
     }
     found.extend(provider_problems(db, directory, places));
     for (key, problem) in analysis::module_problems(db, workspace, directory) {
@@ -95,9 +86,38 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
     )
 }
 
-fn from_block(problem: &Problem, places: &Places, block: Block) -> Diagnostic {
+/// The most syntax errors of one file that are shown: a file that is no configuration has one in each line.
+const MOST_SYNTAX_ERRORS: usize = 100;
+
+/// The problems of a file's blocks.
+fn of_file(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
+    let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
+    for &(block, problem) in problems {
+        count += usize::from(problem.id == SYNTAX_ERROR);
+        if problem.id == SYNTAX_ERROR && count > MOST_SYNTAX_ERRORS {
+            first_hidden.get_or_insert((block, problem.range));
+        } else {
+            found.push(from_block(db, problem, places, block));
+        }
+    }
+    if let Some((block, range)) = first_hidden {
+        let more = count - MOST_SYNTAX_ERRORS;
+        let detail = format!(
+            "There are {more} more syntax errors from here to the end of the file. Correct the ones above first, or see whether this file is a \
+             configuration at all."
+        );
+        found.push(
+            Diagnostic::error(SYNTAX_ERROR, "Too many syntax errors", detail)
+                .at(places.location(block, range)),
+        );
+    }
+    found
+}
+
+fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> Diagnostic {
     Diagnostic {
         severity: problem.severity,
+        context: context_at(db::parse(db, block), problem.range),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(block, problem.range))
@@ -164,6 +184,5 @@ fn provider_problems(db: &dyn Db, directory: Directory, places: &Places) -> Vec<
             }
         }
     }
-    let _ = required_providers(db, directory);
     found
 }

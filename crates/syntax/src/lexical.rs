@@ -15,7 +15,13 @@ pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     let mut invalid = Invalid::default();
     for (at, &kind) in tokens.kinds.iter().enumerate() {
         match kind {
-            INVALID => acc.extend(invalid.error(tokens.text_of(at), range(tokens, at))),
+            INVALID => match invalid.error(tokens.text_of(at), range(tokens, at)) {
+                Some(error) if continues(acc.last(), &error) => {
+                    let run = acc.last_mut().expect("there is one to continue");
+                    run.range = run.range.cover(error.range);
+                }
+                error => acc.extend(error),
+            },
             COMMENT => open_comment(&mut acc, tokens, at),
             QUOTED_LIT => quoted_literal(&mut acc, tokens, at),
             STRING_LIT => stray_returns(&mut acc, tokens, at, INVALID_CHARACTER, UNUSED_CHARACTER),
@@ -23,6 +29,14 @@ pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
         }
     }
     acc
+}
+
+/// Whether an error is of the same kind as the last one and right behind it: a run of strange characters has one.
+fn continues(last: Option<&SyntaxError>, error: &SyntaxError) -> bool {
+    last.is_some_and(|last| {
+        let is_unused = |it: &SyntaxError| it.detail(|_| String::new()) == UNUSED_CHARACTER;
+        is_unused(last) && is_unused(error) && last.range.end() == error.range.start()
+    })
 }
 
 fn range(tokens: Tokens<'_>, at: usize) -> TextRange {

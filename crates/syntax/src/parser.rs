@@ -84,6 +84,8 @@ pub(crate) struct Parser<'t> {
     names: Vec<(&'t str, TextRange)>,
     /// Where the names of the innermost body begin.
     names_from: usize,
+    /// That something is nested too deep has been said.
+    too_deep: bool,
     /// Which bracket closes which; known once an error has made it interesting.
     pairs: Option<Vec<u32>>,
 }
@@ -116,6 +118,7 @@ impl<'t> Parser<'t> {
             heights: Vec::new(),
             names: Vec::new(),
             names_from: 0,
+            too_deep: false,
             pairs: None,
         }
     }
@@ -192,6 +195,11 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn pos(&self) -> usize {
         self.pos
+    }
+
+    /// Whether a newline comes between a token taken before and the last one taken.
+    pub(crate) fn has_newline_since(&self, start: usize) -> bool {
+        (start + 1..self.pos).any(|at| self.input.newline_before(at))
     }
 
     /// Whether the current line can only be an item of a body: `name =`, or the header of a block. No expression continues so,
@@ -342,6 +350,18 @@ impl<'t> Parser<'t> {
             let at = self.range().start().max(range.start());
             self.errors.push(Found { at, error: SyntaxError::new(summary, detail, range) });
         }
+    }
+
+    /// Reports that something is nested too deep, once: one level too many is all of them too many.
+    pub(crate) fn nesting_error(&mut self) {
+        if std::mem::replace(&mut self.too_deep, true) {
+            self.failures += 1;
+            return;
+        }
+        self.error(
+            "Nesting too deep",
+            "This is nested deeper than anything that can be read here. Move a part of it into a local value or a block of its own.",
+        );
     }
 
     /// Reports an error that names another place.

@@ -60,11 +60,24 @@ impl ItemCtx<'_> {
             // A number that the validation refused was reported there.
             Some(ast::LiteralKind::Number(text)) => match Number::parse(&text) {
                 Some(number) => Literal::Number(number),
-                None => return self.alloc(Expr::Missing, range),
+                None => return self.no_number(range),
             },
             None => return self.alloc(Expr::Missing, range),
         };
         self.alloc(Expr::Literal(value), range)
+    }
+
+    /// A number that cannot be held: its exponent is beyond all measure. Other mistakes were found by the parser.
+    fn no_number(&mut self, range: TextRange) -> ExprId {
+        if !self.problems.iter().any(|it| it.range == range) {
+            self.problem(Problem::error(
+                "invalid-number",
+                range,
+                "Invalid number literal",
+                "Failed to recognize the value of this number literal: its exponent is too large or too small. Write a number that can be held.",
+            ));
+        }
+        self.alloc(Expr::Missing, range)
     }
 
     /// A constant string that the text implies: an object's bare key, a legacy index.
@@ -110,7 +123,7 @@ impl ItemCtx<'_> {
                         Some(number) => {
                             self.alloc(Expr::Literal(Literal::Number(number)), key_range)
                         }
-                        None => self.alloc(Expr::Missing, key_range),
+                        None => self.no_number(key_range),
                     };
                     self.alloc(Expr::Index { base, key }, range)
                 }

@@ -23,7 +23,7 @@ use syntax::{
 };
 use values::Str;
 
-pub use problem::{PLACE, Problem};
+pub use problem::{PLACE, Problem, SYNTAX_ERROR};
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
@@ -93,10 +93,20 @@ pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
     lowered
 }
 
+/// The header of the block around a place of a chunk, as it is shown after "in".
+pub(crate) fn context_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
+    let blocks = parse.tree().body_items().filter_map(|item| match item {
+        ast::BodyItem::Block(block) => Some(block),
+        ast::BodyItem::Attribute(_) => None,
+    });
+    let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
+    blocks.into_iter().find(around).map(|block| body::header_text(&block))
+}
+
 /// A syntax error that names another place of the text has [`problem::PLACE`] for it until the file is known.
 fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     let detail = error.detail(|_| PLACE.to_owned()).into_owned();
-    let problem = Problem::error("syntax-error", error.range, error.summary.to_string(), detail);
+    let problem = Problem::error(SYNTAX_ERROR, error.range, error.summary.to_string(), detail);
     Problem { related: error.related, ..problem }
 }
 

@@ -25,6 +25,9 @@ pub struct Problem {
 /// Stands in a detail for a place that can be named only when the file is known.
 pub const PLACE: &str = "\u{fffc}";
 
+/// The id of what the parser finds.
+pub const SYNTAX_ERROR: &str = "syntax-error";
+
 impl Problem {
     pub(crate) fn error(
         id: &'static str,

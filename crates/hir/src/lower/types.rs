@@ -78,7 +78,11 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
             range,
             &format!("Primitive type keyword \"{name}\" does not expect arguments."),
         ),
-        _ => invalid(ctx, range, &format!("Keyword \"{name}\" is not a valid type constructor.")),
+        _ => {
+            let hint = did_you_mean(&name);
+            let detail = format!("Keyword \"{name}\" is not a valid type constructor.{hint}");
+            invalid(ctx, range, &detail)
+        }
     }
 }
 
@@ -90,6 +94,14 @@ fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type
         detail,
     ));
     None
+}
+
+/// A word that is meant, where one is near.
+fn did_you_mean(word: &str) -> String {
+    const WORDS: [&str; 9] =
+        ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
+    let close = crate::suggest::closest(word, WORDS);
+    close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default()
 }
 
 fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> {
@@ -118,11 +130,11 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
                 }
             ),
         ),
-        other => invalid(
-            ctx,
-            range,
-            &format!("The keyword \"{other}\" is not a valid type specification."),
-        ),
+        other => {
+            let hint = did_you_mean(other);
+            let detail = format!("The keyword \"{other}\" is not a valid type specification.{hint}");
+            invalid(ctx, range, &detail)
+        }
     }
 }
 

@@ -4,3 +4,4 @@ mod cycles;
 mod fixture;
 mod incremental;
 mod rfc;
+mod shown;

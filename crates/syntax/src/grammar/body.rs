@@ -269,7 +269,7 @@ fn braces(p: &mut Parser<'_>) -> bool {
 }
 
 fn too_deep(p: &mut Parser<'_>) {
-    expr::nesting_error(p);
+    p.nesting_error();
     p.with_newlines(false, |p| p.skip_to(TokenSet::EMPTY));
     p.eat(R_BRACE);
 }

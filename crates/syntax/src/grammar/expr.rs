@@ -8,7 +8,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 /// An expression. Answers whether there is a node for it; if not, an error says what is there instead.
 pub(super) fn expr(p: &mut Parser<'_>) -> bool {
     if p.is_deep() {
-        nesting_error(p);
+        p.nesting_error();
         p.skip_to(TokenSet::new(&[COMMA]));
         return false;
     }
@@ -17,13 +17,6 @@ pub(super) fn expr(p: &mut Parser<'_>) -> bool {
         conditional(p, condition);
     }
     true
-}
-
-pub(super) fn nesting_error(p: &mut Parser<'_>) {
-    p.error(
-        "Nesting too deep",
-        "This is nested deeper than anything that can be read here. Move a part of it into a local value or a block of its own.",
-    );
 }
 
 fn conditional(p: &mut Parser<'_>, condition: CompletedMarker) {
@@ -63,7 +56,7 @@ fn binary(p: &mut Parser<'_>, floor: u8) -> Option<CompletedMarker> {
             return Some(lhs);
         }
         if p.is_tall(lhs) {
-            nesting_error(p);
+            p.nesting_error();
             p.skip_to(TokenSet::new(&[COMMA, CLOSE_QUOTE]));
             return Some(lhs);
         }
@@ -173,7 +166,7 @@ fn name(p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
 /// Binds tighter than any other operator and looser than a step: `-a.b`.
 fn unary(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     if p.is_deep() {
-        nesting_error(p);
+        p.nesting_error();
         p.skip_to(TokenSet::new(&[COMMA]));
         return None;
     }

@@ -33,13 +33,16 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
     let first = p.nth_range(0);
     let failures = p.failures();
     let mut pairing = Pairing::default();
+    // The place of the last sequence, and where it begins among the tokens.
+    let mut last = None;
     loop {
         // After the newline that ends a string too early, whatever comes is not part of it, not even a quote.
         let cut = end == CLOSE_QUOTE && p.newline_before_nth(0);
         match p.nth(0) {
-            _ if cut => return unterminated(p, end),
+            _ if cut => return split_string(p, last),
             QUOTED_LIT | STRING_LIT => p.bump(),
             INTERP_OPEN => {
+                last = Some((p.pos(), p.nth_range(0)));
                 if !sequence(p, |p| interpolation(p, end, first)).1 {
                     return;
                 }
@@ -53,7 +56,13 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
                 pairing.take(kind, start.cover(p.previous_range()));
             }
             kind if kind == end => break,
-            _ => return unterminated(p, end),
+            _ => {
+                return p.error_at(
+                    p.nth_range(0),
+                    "Unterminated template string",
+                    "No closing marker was found for the string.",
+                );
+            }
         }
     }
     // As in the reference: what is wrong inside the sequences comes before how they fit together.
@@ -68,18 +77,17 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
 
 pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.";
 
-fn unterminated(p: &mut Parser<'_>, end: SyntaxKind) {
-    if end == CLOSE_QUOTE && p.newline_before_nth(0) {
-        p.error_at(p.newline_range(), "Invalid multi-line string", MULTI_LINE);
-        return;
+/// A newline in a quoted string. If the last sequence ran over a line's end, it took its brace from elsewhere, most likely:
+/// what is missing is missing where it begins.
+fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
+    const SPLIT: &str = "Invalid multi-line string";
+    match last_sequence.filter(|(start, _)| p.has_newline_since(*start)) {
+        Some((_, opener)) => p.error_at(opener, SPLIT, UNCLOSED_ON_LINE),
+        None => p.error_at(p.newline_range(), SPLIT, MULTI_LINE),
     }
-    let range = p.nth_range(0);
-    p.error_at(
-        range,
-        "Unterminated template string",
-        "No closing marker was found for the string.",
-    );
 }
+
+const UNCLOSED_ON_LINE: &str = "There is no closing brace or quote for the interpolation that begins here: the brace that ends it is on a later line, and no quote follows. Close both, as in \"${…}\".";
 
 /// A sequence, in which newlines mean nothing. Answers what it is, and whether it was closed, so that the template goes on.
 fn sequence(
@@ -90,7 +98,7 @@ fn sequence(
     p.with_newlines(false, |p| {
         p.bump();
         if p.is_deep() {
-            super::expr::nesting_error(p);
+            p.nesting_error();
             p.skip_to(TokenSet::EMPTY);
             let closed = p.eat(SEQ_END);
             sequence.complete(p, ERROR);
@@ -105,9 +113,10 @@ fn sequence(
 
 fn interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange) -> SyntaxKind {
     let failures = p.failures();
+    let opener = p.previous_range();
     expr(p);
     if p.failures() == failures && !p.at(SEQ_END) {
-        unclosed_interpolation(p, end, first);
+        unclosed_interpolation(p, end, first, opener);
     }
     if p.failures() > failures {
         p.skip_to(TokenSet::new(&[CLOSE_QUOTE, HEREDOC_CLOSE]));
@@ -115,7 +124,12 @@ fn interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange) -> Synta
     INTERPOLATION
 }
 
-fn unclosed_interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange) {
+fn unclosed_interpolation(
+    p: &mut Parser<'_>,
+    end: SyntaxKind,
+    first: TextRange,
+    opener: TextRange,
+) {
     const UNCLOSED: &str = "Unclosed template interpolation sequence";
     const EXTRA: &str = "Extra characters after interpolation expression";
     match p.current() {
@@ -124,6 +138,10 @@ fn unclosed_interpolation(p: &mut Parser<'_>, end: SyntaxKind, first: TextRange)
             UNCLOSED,
             "There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.",
         ),
+        // The next argument of the body: what is missing is missing before it.
+        _ if end == CLOSE_QUOTE && p.at_body_item_line() => {
+            p.error_at(opener, EXTRA, UNCLOSED_ON_LINE);
+        }
         COLON => p.error(
             EXTRA,
             "Template interpolation doesn't expect a colon at this location. Did you intend this to be a literal sequence to be processed as part of another language? If so, you can escape it by starting with \"$${\" instead of just \"${\".",

@@ -51,6 +51,19 @@ fn what_the_reference_explains_badly_is_explained() {
 }
 
 #[test]
+fn an_interpolation_that_is_not_closed_is_shown_where_it_begins() {
+    const DETAIL: &str = "There is no closing brace or quote for the interpolation that begins here: the brace that ends it is on a later line, and no quote follows. Close both, as in \"${…}\".";
+    check("locals {⏎ a = \"«${»x.y⏎}⏎", "Invalid multi-line string", DETAIL);
+    check("a = \"${x} «${»y⏎}⏎b = 1⏎", "Invalid multi-line string", DETAIL);
+    check(
+        "locals {⏎ a = \"«${»x.y⏎ b = 1⏎}⏎",
+        "Extra characters after interpolation expression",
+        DETAIL,
+    );
+    check("a = \"«${»x⏎}z⏎b = 1⏎", "Invalid multi-line string", DETAIL);
+}
+
+#[test]
 fn errors_come_in_the_order_in_which_reading_shows_them() {
     check(
         "locals {⏎ a = 1 «b»⏎",

@@ -63,11 +63,11 @@ fn an_unclosed_string_ends_with_its_line() {
     check(
         "a {\n  b = \"x\n  c = \"${f(\"y\n  d = \"z${1\n  e = 2\n}\nf = 1\n",
         expect![[r#"
-        a { b c d e } f
-        12 `⏎` Invalid multi-line string
-        26 `⏎` Invalid multi-line string
-        41 `e` Extra characters after interpolation expression
-    "#]],
+            a { b c d e } f
+            12 `⏎` Invalid multi-line string
+            26 `⏎` Invalid multi-line string
+            35 `${` Extra characters after interpolation expression
+        "#]],
     );
 }
 
@@ -221,6 +221,28 @@ fn deep_nesting_is_an_error_and_stays_flat() {
     }
     crate::fuzz::check_parse(&"a {\n".repeat(deep));
     crate::fuzz::check_parse(&format!("x{}", ".a[0]".repeat(deep)));
+}
+
+#[test]
+fn what_is_too_deep_is_said_once() {
+    let deep = MAX_DEPTH;
+    let text = format!("a = [{}\n", "[1, [2], ".repeat(deep) + &"]".repeat(deep + 1));
+    let parse = parse_file(&text);
+    let too_deep = parse.errors().iter().filter(|it| it.summary == "Nesting too deep");
+    assert_eq!(too_deep.count(), 1);
+}
+
+#[test]
+fn a_run_of_strange_characters_has_one_error() {
+    check(
+        "a = 1\n@@\u{1}@ @\nb = @\n",
+        expect![[r#"
+            a b
+            6 `@@@` Invalid character
+            11 `@` Invalid character
+            17 `@` Invalid character
+        "#]],
+    );
 }
 
 #[test]
