@@ -41,5 +41,5 @@ pub use crate::provider_source::{
 };
 pub use crate::quote::quote;
 pub use crate::resource::{AbsResource, ConfigResource, Resource, ResourceInstance, ResourceMode};
-pub use crate::scan::AddrError;
+pub use crate::scan::{AddrError, is_identifier};
 pub use crate::version::{OPENTOFU_VERSION, Version, VersionError, opentofu_version};

@@ -73,11 +73,6 @@ impl Resource {
         self.type_name.split_once('_').map_or(self.type_name.as_str(), |(provider, _)| provider)
     }
 
-    /// This resource in a module of the configuration.
-    pub fn in_config(self, module: ModulePath) -> ConfigResource {
-        ConfigResource { module, resource: self }
-    }
-
     /// This resource in a module instance.
     pub fn in_module(self, module: ModuleInstance) -> AbsResource {
         AbsResource { module, resource: self }

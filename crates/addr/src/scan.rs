@@ -54,17 +54,41 @@ pub(crate) fn scan(text: &str) -> Result<Vec<LocatedStep>, AddrError> {
     Ok(steps)
 }
 
-pub(crate) fn is_identifier(text: &str) -> bool {
+/// Whether a text can be a name: Unicode's identifiers, and dashes after the first character.
+pub fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
 }
 
 fn starts_name(it: char) -> bool {
-    it.is_alphabetic() || it == '_'
+    it == '_' || unicode_ident::is_xid_start(it) || is_decomposed_letter(it)
 }
 
 fn continues_name(it: char) -> bool {
-    it.is_alphanumeric() || it == '_' || it == '-'
+    it == '-' || unicode_ident::is_xid_continue(it) || is_decomposed_letter(it)
+}
+
+/// Letters that Unicode takes out of its `XID` tables, because compatibility decomposition gives something else for them. Names
+/// are not decomposed so.
+fn is_decomposed_letter(it: char) -> bool {
+    matches!(
+        it,
+        '\u{37a}'
+            | '\u{e33}'
+            | '\u{eb3}'
+            | '\u{309b}'..='\u{309c}'
+            | '\u{fc5e}'..='\u{fc63}'
+            | '\u{fdfa}'..='\u{fdfb}'
+            | '\u{fe70}'
+            | '\u{fe72}'
+            | '\u{fe74}'
+            | '\u{fe76}'
+            | '\u{fe78}'
+            | '\u{fe7a}'
+            | '\u{fe7c}'
+            | '\u{fe7e}'
+            | '\u{ff9e}'..='\u{ff9f}'
+    )
 }
 
 struct Scanner<'a> {

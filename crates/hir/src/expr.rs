@@ -128,6 +128,44 @@ pub enum Expr {
     Call(Box<Call>),
 }
 
+impl Expr {
+    /// Visits the direct children, in source order.
+    pub(crate) fn for_each_child(&self, visit: &mut impl FnMut(ExprId)) {
+        match self {
+            Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
+            Expr::Template(parts) => parts.iter().for_each(|part| {
+                if let TemplatePart::Expr(expr) = part {
+                    visit(*expr);
+                }
+            }),
+            Expr::TemplateJoin(inner)
+            | Expr::GetAttr { base: inner, .. }
+            | Expr::Unary { operand: inner, .. } => visit(*inner),
+            Expr::Index { base, key } => [*base, *key].into_iter().for_each(visit),
+            Expr::Splat { base, each, .. } => [*base, *each].into_iter().for_each(visit),
+            Expr::Tuple(elements) => elements.iter().copied().for_each(visit),
+            Expr::Object(items) => items.iter().for_each(|item| {
+                visit(item.key);
+                visit(item.value);
+            }),
+            Expr::ForTuple(it) => {
+                [it.collection, it.body].into_iter().chain(it.condition).for_each(visit)
+            }
+            Expr::ForObject(it) => {
+                [it.collection, it.item_key, it.item_value]
+                    .into_iter()
+                    .chain(it.condition)
+                    .for_each(visit);
+            }
+            Expr::Binary { left, right, .. } => [*left, *right].into_iter().for_each(visit),
+            Expr::Conditional { condition, then, otherwise } => {
+                [*condition, *then, *otherwise].into_iter().for_each(visit)
+            }
+            Expr::Call(call) => call.args.iter().copied().for_each(visit),
+        }
+    }
+}
+
 /// A constant as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal {

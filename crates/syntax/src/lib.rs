@@ -26,7 +26,7 @@ mod green;
 mod lexer;
 mod lexical;
 pub mod literal;
-mod near;
+pub mod near;
 mod parse;
 mod parser;
 mod ptr;

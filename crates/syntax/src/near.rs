@@ -1,7 +1,7 @@
 //! How near two words are, for "did you mean".
 
 /// The number of letters to insert, drop or replace to make `b` of `a` (Levenshtein).
-pub(crate) fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, letter) in a.chars().enumerate() {

@@ -198,7 +198,7 @@ fn arguments(item: &Item, call: &ModuleCall) -> FxHashMap<ExprId, u32> {
         let mut open = vec![input.value];
         while let Some(expr) = open.pop() {
             found.insert(expr, index);
-            super::infer::for_each_child(&item.exprs[expr], &mut |child| open.push(child));
+            item.exprs[expr].for_each_child(&mut |child| open.push(child));
         }
     }
     found

@@ -24,7 +24,6 @@ mod template;
 
 use std::sync::Arc;
 
-pub(crate) use closed::for_each_child;
 pub(super) use constructor::key_text;
 use db::Severity;
 use flow::Flow;

@@ -135,11 +135,6 @@ impl Abstract {
         self
     }
 
-    /// The same value, which may also be null: an instance that is not enabled.
-    pub fn or_null(self) -> Abstract {
-        Abstract { constant: None, presence: Presence::Open, ..self }
-    }
-
     /// Marks of the value and of everything inside of it. O(1).
     pub fn deep_marks(&self) -> TriMarks {
         self.marks.union(&self.inner_marks())

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::expr::{Expr, ExprId, Exprs, Literal, SymbolId, TemplatePart};
+use crate::expr::{Expr, ExprId, Exprs, Literal, SymbolId};
 
 /// The longest traversals in an expression, in source order. Those that begin with a name bound inside the expression
 /// itself are left out: they have no value of their own.
@@ -22,7 +22,7 @@ pub(crate) fn traversals(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
         }
         bind(&exprs[id], &mut bound);
         let first = rest.len();
-        for_each_child(&exprs[id], |child| rest.push(child));
+        exprs[id].for_each_child(&mut |child| rest.push(child));
         rest[first..].reverse();
     }
     found
@@ -48,38 +48,6 @@ fn bind(expr: &Expr, bound: &mut FxHashSet<SymbolId>) {
         Expr::ForTuple(it) => bound.extend(it.key.into_iter().chain([it.value])),
         Expr::ForObject(it) => bound.extend(it.key.into_iter().chain([it.value])),
         _ => {}
-    }
-}
-
-fn for_each_child(expr: &Expr, mut visit: impl FnMut(ExprId)) {
-    match expr {
-        Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
-        Expr::Template(parts) => parts.iter().for_each(|part| match part {
-            TemplatePart::Literal(_) => {}
-            TemplatePart::Expr(id) => visit(*id),
-        }),
-        Expr::TemplateJoin(id)
-        | Expr::GetAttr { base: id, .. }
-        | Expr::Unary { operand: id, .. } => visit(*id),
-        Expr::Index { base, key } => [*base, *key].into_iter().for_each(visit),
-        Expr::Splat { base, each, .. } => [*base, *each].into_iter().for_each(visit),
-        Expr::Tuple(elements) => elements.iter().copied().for_each(visit),
-        Expr::Object(items) => items.iter().flat_map(|item| [item.key, item.value]).for_each(visit),
-        Expr::ForTuple(it) => {
-            [Some(it.collection), Some(it.body), it.condition]
-                .into_iter()
-                .flatten()
-                .for_each(visit);
-        }
-        Expr::ForObject(it) => {
-            let parts = [Some(it.collection), Some(it.item_key), Some(it.item_value), it.condition];
-            parts.into_iter().flatten().for_each(visit);
-        }
-        Expr::Binary { left, right, .. } => [*left, *right].into_iter().for_each(visit),
-        Expr::Conditional { condition, then, otherwise } => {
-            [*condition, *then, *otherwise].into_iter().for_each(visit);
-        }
-        Expr::Call(call) => call.args.iter().copied().for_each(visit),
     }
 }
 

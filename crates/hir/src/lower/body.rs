@@ -313,20 +313,8 @@ pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
 
 fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<DependsOn> {
     let range = element.syntax().text_range();
-    let quoted = expr::literal_string(element);
-    let target = match &quoted {
-        Some(text) => {
-            ctx.problem(Problem::warning(
-                "quoted-reference",
-                range,
-                "Quoted references are deprecated",
-                "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
-            ));
-            let parse = syntax::parse_expression(text);
-            parse.tree().expr().and_then(|expr| super::reference::target(ctx, &expr))
-        }
-        None => super::reference::target(ctx, element),
-    };
+    let target = super::reference::unquoted(ctx, element)
+        .and_then(|element| super::reference::target(ctx, &element));
     if target.is_none() {
         ctx.problem(Problem::error(
             "invalid-depends-on",
@@ -439,7 +427,7 @@ pub(super) fn expect_labels<const N: usize>(
 
 /// Checks that a label can be a name.
 pub(super) fn check_name(ctx: &mut ItemCtx<'_>, label: &ast::Label, what: &str) {
-    if !expr::is_identifier(&label.text()) {
+    if !addr::is_identifier(&label.text()) {
         ctx.problem(Problem::error(
             "invalid-name",
             label.syntax().text_range(),

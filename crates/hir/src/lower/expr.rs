@@ -356,14 +356,3 @@ pub(super) fn keyword(expr: &ast::Expr) -> Option<String> {
         _ => None,
     }
 }
-
-/// Whether `name` can be an identifier of the language.
-pub(super) fn is_identifier(name: &str) -> bool {
-    let parse = syntax::parse_expression(name);
-    let whole = parse.errors().is_empty() && !name.contains(char::is_whitespace);
-    whole
-        && parse
-            .tree()
-            .expr()
-            .is_some_and(|expr| expr.name_token().is_some_and(|token| token.text() == name))
-}

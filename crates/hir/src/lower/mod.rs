@@ -59,13 +59,6 @@ impl SourceMap {
             At::Node(node) => self.nodes.get(node.0 as usize).copied(),
         }
     }
-
-    /// The smallest expression around an offset, for hover and completion.
-    pub fn expr_at(&self, offset: syntax::TextSize) -> Option<ExprId> {
-        let around =
-            self.exprs.iter().enumerate().filter(|(_, range)| range.contains_inclusive(offset));
-        around.min_by_key(|(_, range)| range.len()).map(|(index, _)| ExprId(index as u32))
-    }
 }
 
 /// Lowers one top-level chunk of a file.
@@ -346,5 +339,33 @@ impl<'a> ItemCtx<'a> {
         let result = lower(self);
         self.place = outer;
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Addresses on the command line and names in a configuration are read by different crates. The tables of one may be of
+    /// a later Unicode, which has more letters.
+    #[test]
+    fn what_is_a_name_to_the_parser_is_one_in_an_address() {
+        let is_name = |text: &str| {
+            let parse = syntax::parse_expression(text);
+            let name = parse.tree().expr().and_then(|expr| expr.name_token());
+            parse.errors().is_empty() && name.is_some_and(|name| name.text() == text)
+        };
+        // Those that are neither letters nor digits to the standard library, or not to all of us.
+        let is_doubtful = |c: &char| {
+            addr::is_identifier(&c.to_string()) != c.is_alphabetic()
+                || addr::is_identifier(&format!("a{c}")) != c.is_alphanumeric()
+        };
+        let few = ('\u{0}'..='\u{3100}').chain('\u{fb00}'..='\u{ffff}');
+        let many = ('\u{3101}'..='\u{10ffff}').filter(is_doubtful);
+        for c in few.chain(many).filter(|c| !c.is_whitespace()) {
+            for text in [c.to_string(), format!("a{c}")] {
+                let (in_address, to_parser) = (addr::is_identifier(&text), is_name(&text));
+                let agree = in_address == to_parser || in_address && c > '\u{530}';
+                assert!(agree, "{text:?} {:x}", c as u32);
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     body::{self, BodyReader},
     expr,
     problem::Problem,
-    resource,
+    reference, resource,
 };
 use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
@@ -74,9 +74,7 @@ fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<Pass
 }
 
 fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<Str>)> {
-    let text = expr::literal_string(key);
-    let parsed = text.and_then(|text| syntax::parse_expression(&text).tree().expr());
-    let traversal = parsed.as_ref().unwrap_or(key).as_static_traversal();
+    let traversal = reference::unquoted(ctx, key).and_then(|key| key.as_static_traversal());
     let config = traversal.and_then(|traversal| {
         let name = Str::from(traversal.root.text());
         match traversal.steps.as_slice() {

@@ -4,7 +4,7 @@ use addr::ResourceMode;
 use syntax::{AstNode, TextRange, ast};
 use values::Str;
 
-use super::{ItemCtx, problem::Problem};
+use super::{ItemCtx, expr, problem::Problem};
 use crate::{
     expr::{Expr, ExprId, Ref},
     item::{RefTarget, StaticRef},
@@ -45,6 +45,19 @@ pub(super) fn traversal(
             ctx.alloc(Expr::Missing, range)
         }
     }
+}
+
+/// An expression that stands for a reference, without the quotes that old modules have around it. `None` if what is between
+/// them is no expression.
+pub(super) fn unquoted(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ast::Expr> {
+    let Some(text) = expr::literal_string(value) else { return Some(value.clone()) };
+    ctx.problem(Problem::warning(
+        "quoted-reference",
+        value.syntax().text_range(),
+        "Quoted references are deprecated",
+        "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
+    ));
+    syntax::parse_expression(&text).tree().expr()
 }
 
 /// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.

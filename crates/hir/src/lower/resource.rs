@@ -12,6 +12,7 @@ use super::{
     body::{self, BodyReader},
     expr,
     problem::Problem,
+    reference,
 };
 use crate::{
     expr::ExprId,
@@ -107,22 +108,8 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
 /// `provider = name.alias[key]`.
 pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
     let range = value.syntax().text_range();
-    let parsed;
-    let expr = match expr::literal_string(&value) {
-        Some(text) => {
-            ctx.problem(Problem::warning(
-                "quoted-reference",
-                range,
-                "Quoted references are deprecated",
-                "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
-            ));
-            parsed = syntax::parse_expression(&text).tree().expr()?;
-            &parsed
-        }
-        None => &value,
-    };
-    let quoted = !std::ptr::eq(expr, &value);
-    let traversal = expr.as_static_traversal();
+    let quoted = expr::literal_string(&value).is_some();
+    let traversal = reference::unquoted(ctx, &value).and_then(|expr| expr.as_static_traversal());
     let node = ctx.node(range);
     let result = traversal.and_then(|traversal| {
         let local_name = Str::from(traversal.root.text());
@@ -297,9 +284,8 @@ fn ignore_path(
     element: &ast::Expr,
 ) -> Option<(IgnorePath, crate::expr::NodeId)> {
     let range = element.syntax().text_range();
-    let parsed = expr::literal_string(element)
-        .and_then(|text| syntax::parse_expression(&text).tree().expr());
-    let path = parsed.as_ref().unwrap_or(element).as_static_traversal().and_then(|traversal| {
+    let traversal = reference::unquoted(ctx, element).and_then(|expr| expr.as_static_traversal());
+    let path = traversal.and_then(|traversal| {
         traversal.steps.iter().try_fold(
             Path::default().attr(traversal.root.text()),
             |path, step| match step {

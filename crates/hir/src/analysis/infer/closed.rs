@@ -1,6 +1,6 @@
 //! Which expressions mean the same wherever they stand: no reference, no name from outside, no clock, no file.
 
-use crate::expr::{Expr, ExprId, Exprs, SymbolId, TemplatePart};
+use crate::expr::{Expr, ExprId, Exprs, SymbolId};
 
 /// A bit for every expression of an item.
 pub(super) struct Closed(Vec<bool>);
@@ -41,7 +41,7 @@ impl Closed {
         for (_, expr) in exprs.iter() {
             let mut pure = !matches!(expr, Expr::Ref(_) | Expr::Missing);
             let mut names = Vec::new();
-            for_each_child(expr, &mut |child| {
+            expr.for_each_child(&mut |child| {
                 pure &= no_refs[child.0 as usize];
                 names.extend_from_slice(&free[child.0 as usize]);
             });
@@ -72,41 +72,5 @@ impl Closed {
 
     pub(super) fn contains(&self, id: ExprId) -> bool {
         self.0[id.0 as usize]
-    }
-}
-
-/// The direct children of an expression.
-pub(crate) fn for_each_child(expr: &Expr, visit: &mut impl FnMut(ExprId)) {
-    match expr {
-        Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
-        Expr::Template(parts) => parts.iter().for_each(|part| {
-            if let TemplatePart::Expr(expr) = part {
-                visit(*expr);
-            }
-        }),
-        Expr::TemplateJoin(inner)
-        | Expr::GetAttr { base: inner, .. }
-        | Expr::Unary { operand: inner, .. } => visit(*inner),
-        Expr::Index { base, key } => [*base, *key].into_iter().for_each(visit),
-        Expr::Splat { base, each, .. } => [*base, *each].into_iter().for_each(visit),
-        Expr::Tuple(elements) => elements.iter().copied().for_each(visit),
-        Expr::Object(items) => items.iter().for_each(|item| {
-            visit(item.key);
-            visit(item.value);
-        }),
-        Expr::ForTuple(it) => {
-            [it.collection, it.body].into_iter().chain(it.condition).for_each(visit)
-        }
-        Expr::ForObject(it) => {
-            [it.collection, it.item_key, it.item_value]
-                .into_iter()
-                .chain(it.condition)
-                .for_each(visit);
-        }
-        Expr::Binary { left, right, .. } => [*left, *right].into_iter().for_each(visit),
-        Expr::Conditional { condition, then, otherwise } => {
-            [*condition, *then, *otherwise].into_iter().for_each(visit)
-        }
-        Expr::Call(call) => call.args.iter().copied().for_each(visit),
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         Inference,
         body::by_certainty,
         env::ItemEnv,
-        infer::{Infer, InferEnv, for_each_child},
+        infer::{Infer, InferEnv},
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
@@ -129,7 +129,7 @@ fn write_only_traversal(
         return Some((expr, name));
     }
     let mut found = None;
-    for_each_child(&exprs[expr], &mut |child| {
+    exprs[expr].for_each_child(&mut |child| {
         if found.is_none() {
             found = write_only_traversal(env, exprs, child);
         }

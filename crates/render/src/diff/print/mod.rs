@@ -212,11 +212,7 @@ fn indent(depth: usize) -> String {
 
 /// Names as a configuration would have them: quoted where they are no identifiers.
 pub(super) fn name_of(key: &Str) -> String {
-    let is_start = |it: char| it.is_alphabetic() || it == '_';
-    let mut characters = key.chars();
-    let is_identifier = characters.next().is_some_and(is_start)
-        && characters.all(|it| it.is_alphanumeric() || it == '_' || it == '-');
-    if is_identifier { key.to_string() } else { values::go_quoted(key) }
+    if addr::is_identifier(key) { key.to_string() } else { values::go_quoted(key) }
 }
 
 pub(super) fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
