@@ -406,6 +406,29 @@ fn init_refuses_modules_that_it_cannot_have() {
 }
 
 #[test]
+fn a_version_that_this_is_not_stops_every_command() {
+    let bench = Bench::with_main("terraform {\n  required_version = \"< 1.6\"\n}\n");
+    for command in
+        [&["init"][..], &["validate"], &["plan"], &["apply", "-auto-approve"], &["console"]]
+    {
+        bench.mayfly(".", command).fails().shows(&[
+            "Error: Unsupported OpenTofu version",
+            "on main.tf line 2, in terraform:",
+            "The configuration requires OpenTofu < 1.6",
+        ]);
+    }
+}
+
+#[test]
+fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
+    let bench = Bench::with_main("terraform {\n  backend \"s3\" {}\n}\n");
+    for command in ["validate", "plan"] {
+        let shown = ["Error: Not supported yet", "does not support the backend \"s3\""];
+        bench.mayfly(".", [command]).fails().shows(&shown);
+    }
+}
+
+#[test]
 fn a_lock_that_is_held_stops_others() {
     let bench = Bench::with_main(
         "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"while ! test -e go; do sleep 0.05; done\"\n  }\n}\n",

@@ -351,8 +351,7 @@ fn ring_through(graph: &Graph, members: &FxHashSet<usize>, start: usize) -> Opti
 
 /// The members of a ring in its order, beginning with the first by name, so that each member is told the same.
 fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
-    let mut names: Vec<String> =
-        ring.iter().map(|&(node, _)| graph.nodes[node].name(db)).collect();
+    let mut names: Vec<String> = ring.iter().map(|&(node, _)| graph.nodes[node].name(db)).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
     let more = names.len().saturating_sub(MOST_NAMES);

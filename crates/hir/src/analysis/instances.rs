@@ -136,6 +136,9 @@ fn keys(db: &dyn Db, directory: Directory, base: &Expr) -> Option<Keys> {
 
 /// All instances together, as a reference without a key means them. Where the source determines which there are, each
 /// of them is surely there.
+///
+/// Where there are none, all that refers to one of them is most likely in something that has no instances either, and is
+/// never evaluated: nothing is said of it.
 pub(crate) fn all_instances(
     repetition: Repetition,
     argument: Option<&Abstract>,
@@ -143,9 +146,9 @@ pub(crate) fn all_instances(
 ) -> Abstract {
     let known = match repetition {
         Repetition::Single | Repetition::Enabled(_) => return object,
-        Repetition::Count(_) => argument
-            .and_then(known_count)
-            .map(|count| Abstract::tuple(vec![object.clone(); count])),
+        Repetition::Count(_) => {
+            argument.and_then(known_count).map(|count| Abstract::tuple(vec![object.clone(); count]))
+        }
         Repetition::ForEach(_) => argument.and_then(known_names).map(|names| {
             let instance = |name| (name, object.clone());
             Abstract::object(names.into_iter().map(instance).collect())
@@ -156,7 +159,7 @@ pub(crate) fn all_instances(
 
 fn known_count(argument: &Abstract) -> Option<usize> {
     let count = convert::convert(&argument.constant.as_ref()?.0, &Type::Number).ok()?;
-    count.as_number()?.to_usize().filter(|count| *count <= UNROLL)
+    count.as_number()?.to_usize().filter(|count| (1..=UNROLL).contains(count))
 }
 
 fn known_names(argument: &Abstract) -> Option<Vec<Str>> {
@@ -164,7 +167,7 @@ fn known_names(argument: &Abstract) -> Option<Vec<Str>> {
         return None;
     }
     let is_set = matches!(argument.ty, Type::Set(_));
-    let elements = argument.known_elements(UNROLL)?;
+    let elements = argument.known_elements(UNROLL).filter(|elements| !elements.is_empty())?;
     elements.iter().map(|(key, value)| key_text(if is_set { value } else { key })).collect()
 }
 

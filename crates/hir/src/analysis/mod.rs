@@ -23,8 +23,8 @@ pub mod value;
 
 use db::{Block, Db, Directory};
 
-pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use cycles::{Dependencies, item_order, output_inputs};
+pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use value::{Abstract, Tri, TriMarks};
 

@@ -57,7 +57,8 @@ pub(super) fn unquoted(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ast::
         "Quoted references are deprecated",
         "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
     ));
-    syntax::parse_expression(&text).tree().expr()
+    let parse = syntax::parse_expression(&text);
+    parse.tree().expr().filter(|_| parse.errors().is_empty())
 }
 
 /// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.

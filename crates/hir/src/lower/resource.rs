@@ -181,9 +181,8 @@ pub(super) fn enabled(
         let range = enabled.syntax().text_range();
         exclusive(ctx, range, &format!("\"{other}\" and \"enabled\""), noun);
     }
-    *repetition = Repetition::Enabled(
-        ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)),
-    );
+    *repetition =
+        Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));
 }
 
 fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: &mut Lifecycle) {

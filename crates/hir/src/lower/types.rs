@@ -132,7 +132,8 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
         ),
         other => {
             let hint = did_you_mean(other);
-            let detail = format!("The keyword \"{other}\" is not a valid type specification.{hint}");
+            let detail =
+                format!("The keyword \"{other}\" is not a valid type specification.{hint}");
             invalid(ctx, range, &detail)
         }
     }

@@ -38,7 +38,8 @@ stray = 1
         Missing required argument in module "m"
         Invalid expression in locals
         Unsupported argument in -
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]

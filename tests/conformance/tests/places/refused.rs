@@ -413,7 +413,12 @@ terraform {
 #[test]
 fn outputs() {
     check(&[
-        refused("root output", ROOT_OUTPUT, Plan::Agrees, "output \"p\" {\n  value = @ # here\n}\n"),
+        refused(
+            "root output",
+            ROOT_OUTPUT,
+            Plan::Agrees,
+            "output \"p\" {\n  value = @ # here\n}\n",
+        ),
         refused(
             "part of a root output",
             ROOT_OUTPUT,
@@ -446,10 +451,7 @@ output "p" {
         ),
         refused(
             "root output that is declared ephemeral",
-            Verdict::Refused(
-                "Unallowed ephemeral output",
-                hir::analysis::EPHEMERAL_ROOT_OUTPUT,
-            ),
+            Verdict::Refused("Unallowed ephemeral output", hir::analysis::EPHEMERAL_ROOT_OUTPUT),
             Plan::Agrees,
             "output \"p\" { # here\n  value     = @\n  ephemeral = true\n}\n",
         ),

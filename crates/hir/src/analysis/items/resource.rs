@@ -176,11 +176,7 @@ fn check_provider(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource)
     }
 }
 
-pub(super) fn missing_provider_config(
-    local_name: &Str,
-    alias: &Str,
-    node: NodeId,
-) -> ItemProblem {
+pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeId) -> ItemProblem {
     ItemProblem::error(
         node.into(),
         "missing-provider-configuration",
