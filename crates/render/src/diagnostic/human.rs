@@ -153,7 +153,10 @@ fn related(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String 
     if diagnostic.related.is_empty() {
         return String::new();
     }
-    let is_chain = diagnostic.related.iter().all(|it| it.message.contains("ephemeral"));
+    // An address may have the word in it.
+    const SAYS_SO: [&str; 3] = [" is ephemeral", " is declared ephemeral", " is an ephemeral "];
+    let says_so = |it: &Related| SAYS_SO.iter().any(|words| it.message.contains(words));
+    let is_chain = diagnostic.related.iter().all(says_so);
     let mut text =
         if is_chain { "The value is ephemeral because:\n" } else { "Related places:\n" }.to_owned();
     let widest = diagnostic

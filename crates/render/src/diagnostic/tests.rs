@@ -116,6 +116,17 @@ fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
 }
 
 #[test]
+fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
+    let mut diagnostic = Diagnostic::error("cycle", "Cycle: ephemeral.a.b, provider.a", "Around.");
+    diagnostic.related.push(Related {
+        location: at("1,\n    local", 0),
+        message: "ephemeral.a.b refers to provider.a here".to_owned(),
+    });
+    let shown = diagnostics(&[diagnostic], &sources(), &Style::PLAIN);
+    assert!(shown.contains("Related places:\n"), "{shown}");
+}
+
+#[test]
 fn in_colour_what_it_is_about_is_underlined() {
     let style = Style { color: true, ..Style::PLAIN };
     let diagnostic = Diagnostic::warning("w", "Two lines", "").at(Some(at("1,\n    local", 0)));
