@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What cannot be parsed may name other providers and modules than what was meant.
-const CANNOT_BE_INSTALLED: [&str; 7] = [
+const CANNOT_BE_INSTALLED: &[&str] = &[
     "syntax-error",
     "json-configuration",
     "unreadable-file",
