@@ -130,8 +130,7 @@ pub async fn launch(
         ),
         TlsMode::Off => None,
     };
-    let listener =
-        Listener { name: options.name.into(), sink: options.sink, redact: options.redact };
+    let listener = Listener::new(options.name, options.sink, options.redact);
     let mut started = Started::spawn(command, identity.as_ref(), options.stdin, listener)
         .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
     match timeout_at(deadline, started.connect(&program, identity)).await {

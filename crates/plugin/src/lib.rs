@@ -45,5 +45,5 @@ pub use crate::{
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},
     server::{ServeError, serve, serve_debug},
-    sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact, crash_report},
+    sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
 };

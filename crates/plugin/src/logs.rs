@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     io,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use serde_json::{Map, Value as Json};
@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use crate::sink::{LogLevel, LogRecord, PluginEvent, PluginSink, Redact};
 
 /// A line is read up to here; what follows is counted and dropped.
-const LONGEST_READ: usize = 1 << 20;
+pub(crate) const LONGEST_READ: usize = 1 << 20;
 /// A line is passed on up to here. It is cut after redaction, so that no cut hides a secret from the redactor.
 const LONGEST_SHOWN: usize = 64 << 10;
 const PANIC_LINES: usize = 100;
@@ -22,22 +22,41 @@ const TAIL_LINES: usize = 20;
 #[derive(Clone)]
 pub(crate) struct Listener {
     pub(crate) name: Arc<str>,
-    pub(crate) sink: Arc<dyn PluginSink>,
+    sink: Arc<dyn PluginSink>,
     pub(crate) redact: Arc<dyn Redact>,
+    silenced: Arc<RwLock<bool>>,
 }
 
 impl Listener {
+    pub(crate) fn new(
+        name: impl Into<Arc<str>>,
+        sink: Arc<dyn PluginSink>,
+        redact: Arc<dyn Redact>,
+    ) -> Self {
+        Self { name: name.into(), sink, redact, silenced: Arc::default() }
+    }
+
+    /// Passes an event on. Of a plugin that was silenced, only its end is told.
     pub(crate) fn event(&self, event: PluginEvent) {
-        self.sink.event(&self.name, event);
+        let silenced = self.silenced.read().unwrap_or_else(PoisonError::into_inner);
+        if !*silenced || matches!(event, PluginEvent::Exited { .. }) {
+            self.sink.event(&self.name, event);
+        }
+    }
+
+    /// Passes on nothing more that the plugin says: it may quote a secret that no redactor knows. Once this returns, no
+    /// event with its words is under way.
+    pub(crate) fn silence(&self) {
+        *self.silenced.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// `line` as others may see it.
     pub(crate) fn clean(&self, line: &Line) -> String {
         let mut text = self.redact.redact(&line.text);
         let mut dropped = line.dropped;
-        if text.len() > LONGEST_SHOWN {
-            let cut =
-                (0..=LONGEST_SHOWN).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
+        let shown = if dropped == 0 { text.len() } else { untorn(&line.text, &text) };
+        if shown < text.len() || text.len() > LONGEST_SHOWN {
+            let cut = text.floor_char_boundary(shown.min(LONGEST_SHOWN));
             dropped += text.len() - cut;
             text.truncate(cut);
         }
@@ -46,6 +65,16 @@ impl Listener {
         }
         text
     }
+}
+
+/// How much of a line's redacted text holds no part of a secret that was torn where the line was cut: what follows the
+/// last secret that was found is left out, unless none was, where the text is longer than what is shown.
+fn untorn(text: &str, redacted: &str) -> usize {
+    if text == redacted {
+        return redacted.len();
+    }
+    let same = text.bytes().rev().zip(redacted.bytes().rev()).take_while(|(a, b)| a == b).count();
+    redacted.len() - same
 }
 
 /// A line of text without its end, and how many bytes of it were too many to read.
@@ -222,9 +251,9 @@ mod tests {
     #[track_caller]
     fn check(stderr: &str, expected: Expect) {
         let heard = Arc::new(Mutex::new(String::new()));
-        let listener = Listener {
-            name: "p".into(),
-            sink: Arc::new({
+        let listener = Listener::new(
+            "p",
+            Arc::new({
                 let heard = Arc::clone(&heard);
                 move |_: &str, event: PluginEvent| {
                     let text = match event {
@@ -239,8 +268,8 @@ mod tests {
                     heard.lock().expect("not poisoned").push_str(&text);
                 }
             }),
-            redact: Arc::new(|text: &str| text.replace("hunter2", "***")),
-        };
+            Arc::new(|text: &str| text.replace("hunter2", "***")),
+        );
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(read_stderr(stderr.as_bytes(), listener, Tail::default()));
         expected.assert_eq(&heard.lock().expect("not poisoned"));
@@ -290,17 +319,52 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_after_redaction() {
-        let listener = Listener {
-            name: "p".into(),
-            sink: Arc::new(|_: &str, _: PluginEvent| {}),
-            redact: Arc::new(|text: &str| text.replace("hunter2", "***")),
-        };
+        let listener = Listener::new(
+            "p",
+            Arc::new(|_: &str, _: PluginEvent| {}),
+            Arc::new(|text: &str| text.replace("hunter2", "***")),
+        );
         let line = format!("{}hunter2{}", "x".repeat(LONGEST_SHOWN - 5), "y".repeat(100));
-        let shown = listener.clean(&Line::new(line.as_bytes(), 7));
+        let shown = listener.clean(&Line::new(line.as_bytes(), 0));
         assert!(
-            shown.ends_with("x***yy... (105 bytes left out)"),
+            shown.ends_with("x***yy... (98 bytes left out)"),
             "{}",
             &shown[LONGEST_SHOWN - 10..]
         );
+    }
+
+    #[test]
+    fn a_secret_that_is_torn_where_a_line_is_cut_is_not_shown() {
+        let listener = Listener::new(
+            "p",
+            Arc::new(|_: &str, _: PluginEvent| {}),
+            Arc::new(|text: &str| text.replace("hunter2", "*")),
+        );
+        // So many secrets that what is left of the line is short enough to be shown to its end.
+        let mut line = "hunter2".repeat(LONGEST_READ / 7);
+        line.push_str("end: hunt");
+        let shown = listener.clean(&Line::new(line.as_bytes(), 3));
+        assert!(!shown.contains("hunt"), "{}", &shown[shown.len() - 60..]);
+        let line = format!("{}hunter2 end: hunt", "hunter2".repeat(100));
+        let shown = listener.clean(&Line::new(line.as_bytes(), 3));
+        assert_eq!(shown, format!("{}... (13 bytes left out)", "*".repeat(101)));
+    }
+
+    #[test]
+    fn of_a_silenced_plugin_nothing_more_is_heard() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let sink = {
+            let heard = Arc::clone(&heard);
+            move |_: &str, event: PluginEvent| heard.lock().expect("not poisoned").push(event)
+        };
+        let listener = Listener::new("p", Arc::new(sink), Arc::new(str::to_owned));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let say = |text: &'static str| {
+            runtime.block_on(read_stderr(text.as_bytes(), listener.clone(), Tail::default()));
+        };
+        say("one\n");
+        listener.silence();
+        say("panic: two\n{\"@level\":\"warn\",\"@message\":\"three\"}\n");
+        assert_eq!(heard.lock().expect("not poisoned").len(), 1);
     }
 }

@@ -2,12 +2,20 @@
 
 use std::process::ExitStatus;
 
+use values::Value;
+
 /// Replaces secrets in a text that came from a plugin.
 ///
 /// The hook is asked again for every text, so an implementation may learn new secrets while plugins run.
 pub trait Redact: Send + Sync {
     /// `text` without the secrets that it holds.
     fn redact(&self, text: &str) -> String;
+
+    /// Learns what an ephemeral resource was opened with, before any text of the same answer is redacted.
+    fn learn_opened(&self, _result: &Value) {}
+
+    /// Learns what a provider keeps about an open ephemeral resource, before any text of the same answer is redacted.
+    fn learn_private(&self, _private: &[u8]) {}
 }
 
 impl<F: Fn(&str) -> String + Send + Sync> Redact for F {
@@ -41,17 +49,6 @@ pub enum PluginEvent {
     Panicked { line: String },
     /// It ended.
     Exited { status: ExitStatus },
-}
-
-/// The report of a plugin that crashed, as cores print it at their end; `lines` are those of [`PluginEvent::Panicked`].
-#[must_use]
-pub fn crash_report(plugin: &str, lines: &[String]) -> String {
-    format!(
-        "\nStack trace from the {plugin} plugin:\n\n{}\n\nError: The {plugin} plugin crashed!\n\nThis is always indicative of a \
-         bug within the plugin. It would be immensely\nhelpful if you could report the crash with the plugin's maintainers so that \
-         it\ncan be fixed. The output above should help diagnose the issue.\n",
-        lines.join("\n")
-    )
 }
 
 /// Which stream a plugin printed on.

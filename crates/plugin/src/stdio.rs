@@ -4,12 +4,9 @@ use tonic::transport::Channel;
 
 use crate::{
     generated::plugin::{StdioData, grpc_stdio_client::GrpcStdioClient, stdio_data},
-    logs::{Line, Listener},
+    logs::{LONGEST_READ, Line, Listener},
     sink::{OutputChannel, PluginEvent},
 };
-
-/// Text without a newline is passed on when it is this long.
-const LONGEST: usize = 64 << 10;
 
 /// Reads the stream to its end.
 ///
@@ -30,15 +27,16 @@ pub(crate) async fn read(channel: Channel, listener: Listener) {
 }
 
 /// The begin of a line whose end has not come: chunks are cut anywhere, and a secret that is cut in two is not seen by
-/// a redactor.
+/// a redactor. What is too much of one line is counted and dropped.
 struct Pending {
     channel: OutputChannel,
     bytes: Vec<u8>,
+    dropped: usize,
 }
 
 impl Pending {
     fn new(channel: OutputChannel) -> Self {
-        Self { channel, bytes: Vec::new() }
+        Self { channel, bytes: Vec::new(), dropped: 0 }
     }
 
     fn extend(&mut self, data: &[u8], listener: &Listener) {
@@ -46,18 +44,49 @@ impl Pending {
             if index > 0 {
                 self.flush(listener);
             }
-            self.bytes.extend_from_slice(part);
-        }
-        if self.bytes.len() >= LONGEST {
-            self.flush(listener);
+            let kept = part.len().min(LONGEST_READ - self.bytes.len());
+            self.bytes.extend_from_slice(&part[..kept]);
+            self.dropped += part.len() - kept;
         }
     }
 
     fn flush(&mut self, listener: &Listener) {
         let bytes = std::mem::take(&mut self.bytes);
+        let dropped = std::mem::take(&mut self.dropped);
         if !bytes.is_empty() {
-            let text = listener.clean(&Line::new(&bytes, 0));
+            let text = listener.clean(&Line::new(&bytes, dropped));
             listener.event(PluginEvent::Output { channel: self.channel, text });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[test]
+    fn no_chunk_tears_a_secret_however_long_its_line_is() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let sink = {
+            let heard = Arc::clone(&heard);
+            move |_: &str, event: PluginEvent| {
+                if let PluginEvent::Output { text, .. } = event {
+                    heard.lock().expect("not poisoned").push(text);
+                }
+            }
+        };
+        let redact = |text: &str| text.replace("hunter2", "***");
+        let listener = Listener::new("p", Arc::new(sink), Arc::new(redact));
+        let mut pending = Pending::new(OutputChannel::Stdout);
+        for length in [64 << 10, LONGEST_READ] {
+            pending.extend(format!("{}hunt", "x".repeat(length - 4)).as_bytes(), &listener);
+            pending.extend(b"er2\n", &listener);
+        }
+        let heard = heard.lock().expect("not poisoned");
+        assert_eq!(heard.len(), 2);
+        assert!(heard.iter().all(|text| !text.contains("hunt") && !text.contains("er2")));
+        assert!(heard[1].ends_with(" bytes left out)"));
     }
 }

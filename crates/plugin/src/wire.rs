@@ -29,33 +29,48 @@ impl RpcFailure {
         self.status.code() == Code::Unimplemented
     }
 
-    /// Summary and detail of the diagnostic, with OpenTofu's texts. The plugin's own words in it are not redacted yet.
-    pub(crate) fn texts(&self) -> (&'static str, String) {
+    /// Summary and detail of the diagnostic. The plugin's own words in it are not redacted yet.
+    pub(crate) fn texts(&self, provider: &str) -> (&'static str, String) {
         let call = &self.call;
-        // A status with a cause was made here, from a connection that broke; the plugin said nothing.
-        let code =
-            if self.status.source().is_some() { Code::Unavailable } else { self.status.code() };
-        match code {
+        match self.code() {
             Code::Unavailable => (
                 "Plugin did not respond",
                 format!(
-                    "The plugin encountered an error, and failed to respond to the {call} call. The plugin logs may contain \
-                     more details."
+                    "The provider {provider} encountered an error, and failed to respond to the {call} call. The plugin logs may \
+                     contain more details."
                 ),
             ),
-            Code::Cancelled => ("Request cancelled", format!("The {call} request was cancelled.")),
+            Code::Cancelled => (
+                "Request cancelled",
+                format!("The {call} request to the provider {provider} was cancelled."),
+            ),
             Code::Unimplemented => (
                 "Unsupported plugin method",
-                format!("The {call} method is not supported by this plugin."),
+                format!("The {call} method is not supported by the provider {provider}."),
             ),
             _ => (
                 "Plugin error",
                 format!(
-                    "The plugin returned an unexpected error from {call}: {}",
+                    "The provider {provider} returned an unexpected error from {call}: {}",
                     self.status.message()
                 ),
             ),
         }
+    }
+
+    /// The same call without the plugin's own words, where they may quote a secret that no redactor knows.
+    pub(crate) fn without_words(mut self) -> Self {
+        if !matches!(self.code(), Code::Unavailable | Code::Cancelled | Code::Unimplemented) {
+            self.status = Status::unknown(
+                "(its words are not shown: they may quote what it opened, which it did not tell)",
+            );
+        }
+        self
+    }
+
+    /// A status with a cause was made here, from a connection that broke; the plugin said nothing.
+    fn code(&self) -> Code {
+        if self.status.source().is_some() { Code::Unavailable } else { self.status.code() }
     }
 }
 

@@ -398,14 +398,20 @@ impl GrpcProvider {
             config: self.encode(METHOD, &request.config, schema.implied_type())?,
             client_capabilities: capabilities(),
         };
-        let answer =
-            self.wire.open_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.wire.open_ephemeral(message).await.map_err(|failure| {
+            self.listener.silence();
+            self.failed(&failure.without_words())
+        })?;
+        let private_bytes = answer.private.unwrap_or_default();
+        let result = self.decode_ephemeral(METHOD, answer.result.as_ref(), schema.implied_type());
+        self.learn(result.as_ref().ok(), &private_bytes);
+        let private = private(&private_bytes);
+        let known = result.is_ok();
+        let words = |said: Said| if known { said } else { self.without_words(METHOD, &said) };
+        let mut diagnostics = words(self.said(answer.diagnostics));
         if diagnostics.iter().any(ProviderDiagnostic::is_error) {
             return Ok(OpenEphemeralResponse { opened: None, diagnostics });
         }
-        let private = private(&answer.private.unwrap_or_default());
-        let result = self.decode(METHOD, answer.result.as_ref(), schema.implied_type());
         match result.and_then(|result| Ok((result, self.renew_at(METHOD, answer.renew_at)?))) {
             Ok((result, renew_at)) => {
                 let opened = Some(OpenedEphemeral { result, renew_at, private });
@@ -415,10 +421,25 @@ impl GrpcProvider {
                 // It is open although nobody can use it, so it is closed here.
                 diagnostics.push(diagnostic);
                 let close = CloseEphemeralRequest { type_name: request.type_name, private };
-                diagnostics.extend(super::flatten(self.try_close(close).await));
+                diagnostics.extend(words(super::flatten(self.try_close(close).await)));
                 Ok(OpenEphemeralResponse { opened: None, diagnostics })
             }
         }
+    }
+
+    /// Learns what an answer about an ephemeral resource holds, before anything that the provider says is passed on. Where
+    /// there is nothing to learn, nobody can tell secrets in its words.
+    fn learn(&self, result: Option<&Value>, private: &[u8]) {
+        self.listener.redact.learn_private(private);
+        match result.filter(|it| !it.is_null()) {
+            Some(result) => self.listener.redact.learn_opened(result),
+            None => self.listener.silence(),
+        }
+    }
+
+    /// Diagnostics of which only the severity may be told.
+    fn without_words(&self, method: &str, said: &[ProviderDiagnostic]) -> Said {
+        said.iter().map(|it| self.wordless(method, it.severity)).collect()
     }
 
     fn renew_at(
@@ -444,6 +465,9 @@ impl GrpcProvider {
         };
         let answer =
             self.wire.renew_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
+        if let Some(private) = &answer.private {
+            self.listener.redact.learn_private(private);
+        }
         let mut diagnostics = self.said(answer.diagnostics);
         let failed = diagnostics.iter().any(ProviderDiagnostic::is_error);
         let renew_at =
@@ -490,7 +514,8 @@ impl GrpcProvider {
             let argument = error.function_argument.and_then(|it| usize::try_from(it).ok());
             return Err(FunctionFault { argument, message: self.clean(&error.text) });
         }
-        let result = self.decode("CallFunction", answer.result.as_ref(), &signature.returns);
+        let result =
+            self.decode_ephemeral("CallFunction", answer.result.as_ref(), &signature.returns);
         result.map_err(|diagnostic| fault(&[diagnostic]))
     }
 
@@ -511,7 +536,7 @@ impl GrpcProvider {
         match self.wire.stop(tfplugin::StopProviderRequest {}).await {
             Ok(answer) if answer.error.is_empty() => Ok(()),
             Ok(answer) => Err(self.clean(&answer.error)),
-            Err(failure) => Err(self.clean(&failure.texts().1)),
+            Err(failure) => Err(self.clean(&failure.texts(&self.listener.name).1)),
         }
     }
 }

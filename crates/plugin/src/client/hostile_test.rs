@@ -22,7 +22,7 @@ use crate::{
     handshake::Address,
     protocol::ProtocolVersion,
     reattach::Reattach,
-    sink::PluginEvent,
+    sink::{PluginEvent, Redact},
 };
 
 /// What the server answers with.
@@ -32,6 +32,7 @@ struct Fake {
     value: DynamicValue,
     renew_at: Option<prost_types::Timestamp>,
     status: Option<Status>,
+    diagnostics: Vec<tfplugin::Diagnostic>,
     calls: Arc<Mutex<Vec<&'static str>>>,
 }
 
@@ -69,10 +70,14 @@ impl tfplugin6::provider_server::Provider for Fake {
         _: Request<tfplugin::OpenEphemeralResourceRequest>,
     ) -> Result<Response<tfplugin::OpenEphemeralResourceResponse>, Status> {
         self.calls.lock().expect("not poisoned").push("open");
+        if let Some(status) = self.status.clone() {
+            return Err(status);
+        }
         Ok(Response::new(tfplugin::OpenEphemeralResourceResponse {
             result: Some(self.value.clone()),
             renew_at: self.renew_at,
             private: Some(Bytes::from_static(b"lease")),
+            diagnostics: self.diagnostics.clone(),
             ..Default::default()
         }))
     }
@@ -99,6 +104,10 @@ impl tfplugin6::provider_server::Provider for Fake {
 
 /// Serves `fake` on a socket and attaches to it.
 async fn attach(fake: Fake) -> (GrpcProvider, tempfile::TempDir) {
+    attach_with(fake, Arc::new(|text: &str| text.replace("hunter2", "***"))).await
+}
+
+async fn attach_with(fake: Fake, redact: Arc<dyn Redact>) -> (GrpcProvider, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
     let listener = UnixListener::bind(&path).expect("it listens");
@@ -111,7 +120,6 @@ async fn attach(fake: Fake) -> (GrpcProvider, tempfile::TempDir) {
     let reattach =
         Reattach { protocol: ProtocolVersion::V6, address: Address::Unix(path), process: 0 };
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
-    let redact = Arc::new(|text: &str| text.replace("hunter2", "***"));
     let provider = GrpcProvider::attach(&reattach, "example.com/tests/fake", sink, redact).await;
     (provider.unwrap_or_else(|error| panic!("{error}")), folder)
 }
@@ -281,9 +289,112 @@ async fn a_status_becomes_the_diagnostic_that_cores_show() {
         seen.push_str(&read(fails(code, "hunter2 is too long")).await);
     }
     expect![[r#"
-        Plugin did not respond: The plugin encountered an error, and failed to respond to the plugin6.(*GRPCProvider).ReadResource call. The plugin logs may contain more details.
-        Request cancelled: The plugin6.(*GRPCProvider).ReadResource request was cancelled.
-        Unsupported plugin method: The plugin6.(*GRPCProvider).ReadResource method is not supported by this plugin.
-        Plugin error: The plugin returned an unexpected error from plugin6.(*GRPCProvider).ReadResource: *** is too long
+        Plugin did not respond: The provider example.com/tests/fake encountered an error, and failed to respond to the plugin6.(*GRPCProvider).ReadResource call. The plugin logs may contain more details.
+        Request cancelled: The plugin6.(*GRPCProvider).ReadResource request to the provider example.com/tests/fake was cancelled.
+        Unsupported plugin method: The plugin6.(*GRPCProvider).ReadResource method is not supported by the provider example.com/tests/fake.
+        Plugin error: The provider example.com/tests/fake returned an unexpected error from plugin6.(*GRPCProvider).ReadResource: *** is too long
     "#]].assert_eq(&seen);
+}
+
+/// Replaces the text of each attribute that it learned, and whatever private bytes it learned.
+#[derive(Default)]
+struct Learner(Mutex<Vec<String>>);
+
+impl Redact for Learner {
+    fn redact(&self, text: &str) -> String {
+        let known = self.0.lock().expect("not poisoned");
+        known.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+
+    fn learn_opened(&self, result: &Value) {
+        let texts = result.elements().filter_map(|(_, part)| part.as_str().map(str::to_owned));
+        self.0.lock().expect("not poisoned").extend(texts);
+    }
+
+    fn learn_private(&self, private: &[u8]) {
+        let text = String::from_utf8_lossy(private).into_owned();
+        self.0.lock().expect("not poisoned").push(text);
+    }
+}
+
+/// What the diagnostics of an open that fails say, and whether the provider is heard afterwards.
+async fn open(fake: Fake) -> String {
+    let (provider, _folder) = attach_with(fake, Arc::new(Learner::default())).await;
+    let request = OpenEphemeralRequest { type_name: "fake_thing".into(), config: null() };
+    let answer = provider.open_ephemeral(request).await;
+    assert!(answer.opened.is_none());
+    texts(&answer.diagnostics)
+}
+
+fn said(words: &str) -> Vec<tfplugin::Diagnostic> {
+    vec![tfplugin::Diagnostic {
+        severity: tfplugin::diagnostic::Severity::Error as i32,
+        summary: format!("cannot use {words}"),
+        ..Default::default()
+    }]
+}
+
+fn msgpack(bytes: &'static [u8]) -> DynamicValue {
+    DynamicValue { msgpack: Bytes::from_static(bytes), json: Bytes::new() }
+}
+
+#[tokio::test]
+async fn a_failed_open_quotes_nothing_that_its_answer_holds() {
+    let failed = Fake {
+        value: msgpack(b"\x81\xa1a\xa7hunter2"),
+        diagnostics: said("hunter2 and lease"),
+        ..simple()
+    };
+    expect![[r#"
+        cannot use *** and ***: 
+    "#]]
+    .assert_eq(&open(failed).await);
+    let unreadable = Fake {
+        value: msgpack(b"\x81\xa1a\x81\xa7hunter2\xc0"),
+        diagnostics: said("hunter2"),
+        ..simple()
+    };
+    expect![[r#"
+        Words of the provider left out: The provider example.com/tests/fake says something about plugin6.(*GRPCProvider).OpenEphemeralResource that is not shown: it may quote the value that it opened, which cannot be understood and so cannot be found in its words. Its own log may tell more.
+    "#]].assert_eq(&open(unreadable).await);
+    let status = Status::unknown("hunter2 is too long");
+    expect![[r#"
+        Plugin error: The provider example.com/tests/fake returned an unexpected error from plugin6.(*GRPCProvider).OpenEphemeralResource: (its words are not shown: they may quote what it opened, which it did not tell)
+    "#]].assert_eq(&open(Fake { status: Some(status), ..simple() }).await);
+}
+
+#[tokio::test]
+async fn keys_of_what_is_ephemeral_are_not_told() {
+    let fake = Fake {
+        value: msgpack(b"\x81\xa1a\x81\xa7hunter2\x90"),
+        ..with_schema(schema::Block {
+            attributes: vec![attribute("a", "[\"map\",\"string\"]")],
+            ..Default::default()
+        })
+    };
+    let (provider, _folder) = attach_with(fake, Arc::new(Learner::default())).await;
+    let config = Value::null(Type::object([("a", Type::map(Type::String))]));
+    let request = OpenEphemeralRequest { type_name: "fake_thing".into(), config };
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).OpenEphemeralResource with a value that cannot be understood: .a: string is required. This is a bug in the provider.
+    "#]].assert_eq(&texts(&provider.open_ephemeral(request).await.diagnostics));
+}
+
+#[tokio::test]
+async fn an_infinite_number_is_refused_where_it_is() {
+    let numbers = schema::Block {
+        attributes: vec![attribute("a", "[\"list\",\"number\"]")],
+        ..Default::default()
+    };
+    let infinite = b"\x81\xa1a\x92\x01\xcb\x7f\xf0\x00\x00\x00\x00\x00\x00";
+    let (provider, _folder) =
+        attach(Fake { value: msgpack(infinite), ..with_schema(numbers) }).await;
+    let request = ReadDataSourceRequest {
+        type_name: "fake_thing".into(),
+        config: Value::null(Type::object([("a", Type::list(Type::Number))])),
+        provider_meta: None,
+    };
+    expect![[r#"
+        Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadDataSource with a value that cannot be understood: .a[1]: a finite number is required. This is a bug in the provider.
+    "#]].assert_eq(&texts(&provider.read_data_source(request).await.diagnostics));
 }

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use provider::{
-    Block, FunctionSignature, ProviderDiagnostic, ProviderSchemas, Schema, null_write_only,
+    Block, FunctionSignature, ProviderDiagnostic, ProviderSchemas, Schema, Severity,
+    null_write_only,
 };
 use tokio::{
     sync::OnceCell,
     time::{Duration, timeout},
 };
-use values::{CodecError, Str, Type, Value};
+use values::{CodecError, Kind, Path, Step, Str, Type, Value};
 
 use crate::{
     channel,
@@ -74,7 +75,7 @@ impl GrpcProvider {
             };
         Ok(Self {
             wire: Wire::new(channel, reattach.protocol),
-            listener: Listener { name: name.into().into(), sink, redact },
+            listener: Listener::new(name.into(), sink, redact),
             process: None,
             known: None,
             schemas: OnceCell::new(),
@@ -178,7 +179,7 @@ impl GrpcProvider {
 
     /// A call without an answer as a diagnostic.
     pub(super) fn failed(&self, failure: &RpcFailure) -> Failure {
-        let (summary, detail) = failure.texts();
+        let (summary, detail) = failure.texts(&self.listener.name);
         vec![ProviderDiagnostic::error(summary, self.clean(&detail))]
     }
 
@@ -248,7 +249,20 @@ impl GrpcProvider {
         message: Option<&DynamicValue>,
         ty: &Type,
     ) -> Result<Value, ProviderDiagnostic> {
-        dynamic_value::decode(message, ty).map_err(|error| self.undecodable(method, &error))
+        decode_finite(message, ty).map_err(|error| self.undecodable(method, &error))
+    }
+
+    /// The same for what is, or may be, ephemeral: where the value is at fault, keys of maps are part of the secret.
+    pub(super) fn decode_ephemeral(
+        &self,
+        method: &str,
+        message: Option<&DynamicValue>,
+        ty: &Type,
+    ) -> Result<Value, ProviderDiagnostic> {
+        decode_finite(message, ty).map_err(|mut error| {
+            error.path = error.path.steps().iter().filter(|it| is_attribute(it)).cloned().collect();
+            self.undecodable(method, &error)
+        })
     }
 
     pub(super) fn decode_identity(
@@ -274,6 +288,18 @@ impl GrpcProvider {
         ProviderDiagnostic::error("Invalid provider response", self.clean(&detail))
     }
 
+    /// What stands for words of the provider that may quote a secret which no redactor knows.
+    pub(super) fn wordless(&self, method: &str, severity: Severity) -> ProviderDiagnostic {
+        let detail = format!(
+            "The provider {} says something about {} that is not shown: it may quote the value that it opened, which cannot be \
+             understood and so cannot be found in its words. Its own log may tell more.",
+            self.listener.name,
+            self.wire.call(method),
+        );
+        let summary = "Words of the provider left out";
+        ProviderDiagnostic { severity, ..ProviderDiagnostic::error(summary, detail) }
+    }
+
     /// A state of an answer; write-only values in it are errors and do not get any further.
     pub(super) fn decode_state(
         &self,
@@ -297,4 +323,29 @@ impl GrpcProvider {
         diagnostics.extend(present);
         Some(null_write_only(&value, block))
     }
+}
+
+/// A value that a state can keep: none has a place for an infinite number, so a provider that answers with one would
+/// keep the whole state from being written.
+fn decode_finite(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, CodecError> {
+    let value = dynamic_value::decode(message, ty)?;
+    match infinite_part(&value) {
+        Some(path) => Err(CodecError { path, message: "a finite number is required".to_owned() }),
+        None => Ok(value),
+    }
+}
+
+/// Where an infinite number is.
+fn infinite_part(value: &Value) -> Option<Path> {
+    match value.kind() {
+        Kind::Number(number) => number.is_infinite().then(Path::root),
+        _ => value.parts().find_map(|(step, part)| {
+            let inner = infinite_part(part)?;
+            Some(Path::from_iter([step]).join(&inner))
+        }),
+    }
+}
+
+fn is_attribute(step: &Step) -> bool {
+    matches!(step, Step::Attr(_))
 }

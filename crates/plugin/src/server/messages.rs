@@ -61,16 +61,34 @@ pub(super) fn read(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, F
 }
 
 /// An answer's value; null, not nothing, where there is none.
-pub(super) fn write(value: Option<&Value>, ty: &Type) -> Result<Option<DynamicValue>, Failure> {
+pub(super) fn write(
+    about: &About,
+    value: Option<&Value>,
+    ty: &Type,
+) -> Result<Option<DynamicValue>, Failure> {
     let null = Value::null(ty.clone());
-    dynamic_value::encode(value.unwrap_or(&null), ty).map(Some).map_err(|error| unwritable(&error))
+    let message = dynamic_value::encode(value.unwrap_or(&null), ty);
+    message.map(Some).map_err(|error| about.unwritable(&error))
 }
 
-pub(super) fn unwritable(error: &values::CodecError) -> Failure {
-    let detail = format!(
-        "The provider's result does not fit its own schema, which is a bug in the provider: {error}."
-    );
-    vec![ProviderDiagnostic::error("Invalid result", detail)]
+/// What an answer is about, for its errors: the call, and the type whose name says which provider it is of.
+pub(super) struct About {
+    call: &'static str,
+    type_name: String,
+}
+
+impl About {
+    pub(super) fn new(call: &'static str, type_name: &str) -> Self {
+        Self { call, type_name: type_name.to_owned() }
+    }
+
+    fn unwritable(&self, error: &values::CodecError) -> Failure {
+        let Self { call, type_name } = self;
+        let detail = format!(
+            "The result of {call} for {type_name:?} does not fit the provider's own schema, which is a bug in the provider: {error}."
+        );
+        vec![ProviderDiagnostic::error("Invalid result", detail)]
+    }
 }
 
 pub(super) fn read_identity(
@@ -85,12 +103,13 @@ pub(super) fn read_identity(
 }
 
 pub(super) fn write_identity(
+    about: &About,
     value: Option<&Value>,
     schema: Option<&Schema>,
 ) -> Result<Option<ResourceIdentityData>, Failure> {
     let (Some(value), Some(schema)) = (value, schema) else { return Ok(None) };
     let message = dynamic_value::encode_identity(value, schema.implied_type());
-    message.map(Some).map_err(|error| unwritable(&error))
+    message.map(Some).map_err(|error| about.unwritable(&error))
 }
 
 pub(super) fn raw_state(message: Option<tfplugin::RawState>) -> RawState {

@@ -21,8 +21,8 @@ use crate::{
     schema_write,
     server::{
         messages::{
-            Answer, Failure, bytes, private, raw_state, read, read_identity, settle, timestamp,
-            write, write_identity,
+            About, Answer, Failure, bytes, private, raw_state, read, read_identity, settle,
+            timestamp, write, write_identity,
         },
         write_only,
     },
@@ -187,6 +187,7 @@ impl Service {
         &self,
         request: tfplugin::UpgradeResourceStateRequest,
     ) -> Result<tfplugin::UpgradeResourceStateResponse, Failure> {
+        let about = About::new("UpgradeResourceState", &request.type_name);
         let schema = self.managed(&request.type_name).await?;
         let request = UpgradeResourceStateRequest {
             type_name: request.type_name.into(),
@@ -195,7 +196,7 @@ impl Service {
         };
         let answer = self.provider.upgrade_resource_state(request).await;
         Ok(tfplugin::UpgradeResourceStateResponse {
-            upgraded_state: write(answer.state.as_ref(), schema.implied_type())?,
+            upgraded_state: write(&about, answer.state.as_ref(), schema.implied_type())?,
             diagnostics: diagnostics::write_all(answer.diagnostics),
         })
     }
@@ -211,6 +212,7 @@ impl Service {
         &self,
         request: tfplugin::MoveResourceStateRequest,
     ) -> Result<tfplugin::MoveResourceStateResponse, Failure> {
+        let about = About::new("MoveResourceState", &request.target_type_name);
         let schema = self.managed(&request.target_type_name).await?;
         let answer = self.provider.move_resource_state(MoveResourceStateRequest {
             source_provider_address: request.source_provider_address.into(),
@@ -222,7 +224,7 @@ impl Service {
         });
         let answer = answer.await;
         Ok(tfplugin::MoveResourceStateResponse {
-            target_state: write(answer.state.as_ref(), schema.implied_type())?,
+            target_state: write(&about, answer.state.as_ref(), schema.implied_type())?,
             diagnostics: diagnostics::write_all(answer.diagnostics),
             target_private: bytes(&answer.private.unwrap_or_default()),
             target_identity: None,
@@ -240,6 +242,7 @@ impl Service {
         &self,
         request: tfplugin::ReadResourceRequest,
     ) -> Result<tfplugin::ReadResourceResponse, Failure> {
+        let about = About::new("ReadResource", &request.type_name);
         let schema = self.managed(&request.type_name).await?;
         let identity = self.identity(&request.type_name).await?;
         let answer = self.provider.read_resource(ReadResourceRequest {
@@ -251,7 +254,7 @@ impl Service {
         });
         let answer = answer.await;
         let new_state = match &answer.new_state {
-            Some(value) => write(Some(value), schema.implied_type())?,
+            Some(value) => write(&about, Some(value), schema.implied_type())?,
             // Nothing was learned.
             None => request.current_state,
         };
@@ -260,7 +263,7 @@ impl Service {
             diagnostics: diagnostics::write_all(answer.diagnostics),
             private: bytes(&answer.private),
             deferred: None,
-            new_identity: write_identity(answer.identity.as_ref(), identity.as_deref())?,
+            new_identity: write_identity(&about, answer.identity.as_ref(), identity.as_deref())?,
         })
     }
 
@@ -275,6 +278,7 @@ impl Service {
         &self,
         request: tfplugin::PlanResourceChangeRequest,
     ) -> Result<tfplugin::PlanResourceChangeResponse, Failure> {
+        let about = About::new("PlanResourceChange", &request.type_name);
         let schema = self.managed(&request.type_name).await?;
         let (ty, identity) = (schema.implied_type(), self.identity(&request.type_name).await?);
         let answer = self.provider.plan_resource_change(PlanResourceChangeRequest {
@@ -288,13 +292,14 @@ impl Service {
         });
         let answer = answer.await;
         Ok(tfplugin::PlanResourceChangeResponse {
-            planned_state: write(answer.planned_state.as_ref(), ty)?,
+            planned_state: write(&about, answer.planned_state.as_ref(), ty)?,
             requires_replace: answer.requires_replace.iter().map(diagnostics::write_path).collect(),
             planned_private: bytes(&answer.planned_private),
             diagnostics: diagnostics::write_all(answer.diagnostics),
             legacy_type_system: answer.legacy_type_system,
             deferred: None,
             planned_identity: write_identity(
+                &about,
                 answer.planned_identity.as_ref(),
                 identity.as_deref(),
             )?,
@@ -319,6 +324,7 @@ impl Service {
         &self,
         request: tfplugin::ApplyResourceChangeRequest,
     ) -> Result<tfplugin::ApplyResourceChangeResponse, Failure> {
+        let about = About::new("ApplyResourceChange", &request.type_name);
         let schema = self.managed(&request.type_name).await?;
         let (ty, identity) = (schema.implied_type(), self.identity(&request.type_name).await?);
         let answer = self.provider.apply_resource_change(ApplyResourceChangeRequest {
@@ -332,7 +338,7 @@ impl Service {
         });
         let answer = answer.await;
         let new_state = match &answer.new_state {
-            Some(value) => write(Some(value), ty)?,
+            Some(value) => write(&about, Some(value), ty)?,
             None => request.prior_state,
         };
         Ok(tfplugin::ApplyResourceChangeResponse {
@@ -340,7 +346,11 @@ impl Service {
             private: bytes(&answer.private),
             diagnostics: diagnostics::write_all(answer.diagnostics),
             legacy_type_system: answer.legacy_type_system,
-            new_identity: write_identity(answer.new_identity.as_ref(), identity.as_deref())?,
+            new_identity: write_identity(
+                &about,
+                answer.new_identity.as_ref(),
+                identity.as_deref(),
+            )?,
         })
     }
 
@@ -364,13 +374,14 @@ impl Service {
         let answer = self.provider.import_resource_state(request).await;
         let mut imported_resources = Vec::new();
         for it in answer.imported {
+            let about = About::new("ImportResourceState", &it.type_name);
             let schema = self.managed(&it.type_name).await?;
             let identity = self.identity(&it.type_name).await?;
             imported_resources.push(tfplugin::import_resource_state_response::ImportedResource {
                 type_name: it.type_name.to_string(),
-                state: write(Some(&it.state), schema.implied_type())?,
+                state: write(&about, Some(&it.state), schema.implied_type())?,
                 private: bytes(&it.private),
-                identity: write_identity(it.identity.as_ref(), identity.as_deref())?,
+                identity: write_identity(&about, it.identity.as_ref(), identity.as_deref())?,
             });
         }
         Ok(tfplugin::ImportResourceStateResponse {
@@ -391,6 +402,7 @@ impl Service {
         &self,
         request: tfplugin::ReadDataSourceRequest,
     ) -> Result<tfplugin::ReadDataSourceResponse, Failure> {
+        let about = About::new("ReadDataSource", &request.type_name);
         let schema = self.data(&request.type_name).await?;
         let answer = self.provider.read_data_source(ReadDataSourceRequest {
             config: read(request.config.as_ref(), schema.implied_type())?,
@@ -399,7 +411,7 @@ impl Service {
         });
         let answer = answer.await;
         Ok(tfplugin::ReadDataSourceResponse {
-            state: write(answer.state.as_ref(), schema.implied_type())?,
+            state: write(&about, answer.state.as_ref(), schema.implied_type())?,
             diagnostics: diagnostics::write_all(answer.diagnostics),
             deferred: None,
         })
@@ -416,6 +428,7 @@ impl Service {
         &self,
         request: tfplugin::OpenEphemeralResourceRequest,
     ) -> Result<tfplugin::OpenEphemeralResourceResponse, Failure> {
+        let about = About::new("OpenEphemeralResource", &request.type_name);
         let schema = self.ephemeral(&request.type_name).await?;
         let config = read(request.config.as_ref(), schema.implied_type())?;
         let type_name = Str::from(request.type_name);
@@ -425,7 +438,7 @@ impl Service {
             diagnostics: diagnostics::write_all(answer.diagnostics),
             renew_at: timestamp(opened.as_ref().and_then(|it| it.renew_at)),
             private: opened.as_ref().map(|it| bytes(&it.private)),
-            result: write(opened.as_ref().map(|it| &it.result), schema.implied_type())?,
+            result: write(&about, opened.as_ref().map(|it| &it.result), schema.implied_type())?,
             deferred: None,
         })
     }

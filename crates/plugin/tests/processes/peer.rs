@@ -264,7 +264,7 @@ async fn a_crash_in_a_call_is_a_diagnostic_and_leaves_no_process() {
     assert_eq!(
         texts(&plan.diagnostics),
         [
-            "Error: Plugin did not respond: The plugin encountered an error, and failed to respond to the \
+            "Error: Plugin did not respond: The provider example.com/tests/peer encountered an error, and failed to respond to the \
           plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details."
         ]
     );
@@ -282,8 +282,10 @@ async fn a_panic_in_a_call_ends_that_call_only() {
     let plan = provider.plan_resource_change(plan_of(no_thing(), thing("panic"))).await;
     assert_eq!(
         texts(&plan.diagnostics),
-        ["Error: Plugin error: The plugin returned an unexpected error from \
-          plugin6.(*GRPCProvider).PlanResourceChange: panic in plan_resource_change"]
+        [
+            "Error: Plugin error: The provider example.com/tests/peer returned an unexpected error from \
+          plugin6.(*GRPCProvider).PlanResourceChange: panic in plan_resource_change"
+        ]
     );
     assert!(
         provider
