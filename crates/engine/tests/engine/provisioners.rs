@@ -124,7 +124,7 @@ resource "test_thing" "a" {
             ephemeral.test_secret.s: Closing complete
             ---
             error: local-exec provisioner error
-            Error running a command whose configuration holds secrets: exit status 3. Its output, without them: it is (redacted), or (redacted)M=
+            Error running a command whose configuration holds secrets: exit status 3. Its output, without them: it is (redacted), or (redacted)=
 
             ---
             /bin/sh -c echo canary-of-s"#]],

@@ -1,0 +1,75 @@
+//! Looks for many texts at once.
+
+use std::{ops::Range, sync::OnceLock};
+
+use aho_corasick::AhoCorasick;
+
+/// Looks for texts, each time in one pass or a few.
+///
+/// New texts make a set of their own, and sets of like size become one, so that there are few of them and each text is
+/// taken over a few times only: neither learning nor finding grows with the product of both.
+#[derive(Default)]
+pub(super) struct Matcher {
+    sets: Vec<Set>,
+}
+
+#[derive(Default)]
+struct Set {
+    texts: Vec<Box<[u8]>>,
+    /// Made when it is first needed; none where the texts are too many for one.
+    automaton: OnceLock<Option<AhoCorasick>>,
+}
+
+impl Matcher {
+    pub(super) fn add<T: Into<Vec<u8>>>(&mut self, texts: Vec<T>) {
+        let mut texts: Vec<Box<[u8]>> =
+            texts.into_iter().map(|it| it.into().into_boxed_slice()).collect();
+        while let Some(last) = self.sets.pop_if(|last| last.texts.len() <= 2 * texts.len()) {
+            texts.extend(last.texts);
+        }
+        if !texts.is_empty() {
+            self.sets.push(Set { texts, automaton: OnceLock::new() });
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Where the texts are. Those that one set finds are in order, and what overlaps is one.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        for set in &self.sets {
+            set.find(text, &mut found);
+        }
+        found
+    }
+}
+
+impl Set {
+    fn find(&self, text: &[u8], acc: &mut Vec<Range<usize>>) {
+        let first = acc.len();
+        let mut add = |mut place: Range<usize>| {
+            while acc.len() > first
+                && let Some(last) = acc.pop_if(|last| place.start <= last.end)
+            {
+                place = place.start.min(last.start)..place.end.max(last.end);
+            }
+            acc.push(place);
+        };
+        match self.automaton.get_or_init(|| AhoCorasick::new(&self.texts).ok()) {
+            Some(automaton) => {
+                automaton.find_overlapping_iter(text).for_each(|it| add(it.range()));
+            }
+            None => self.places(text).for_each(add),
+        }
+    }
+
+    /// The same without an automaton, in order of the ends.
+    fn places<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+        (0..=text.len()).flat_map(move |end| {
+            let ending = self.texts.iter().filter(move |it| text[..end].ends_with(it));
+            ending.map(move |it| end - it.len()..end)
+        })
+    }
+}

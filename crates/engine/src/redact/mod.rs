@@ -1,0 +1,265 @@
+//! Takes secrets out of what providers and commands say.
+//!
+//! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
+//! number of times, percent-encoded, with the entities of HTML, as a list of bytes, in base64 at its three alignments, and
+//! in hexadecimal; a number also with an exponent.
+//!
+//! ```text
+//!   text ─┬──────────────────────────────┬─► without backslashes ─┬─► where secrets are
+//!         └─► Reading: percent, entities ┘                        │
+//!         └─► Reading: base64, bytes ─────────────────────────────┘
+//! ```
+//!
+//! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
+
+mod matcher;
+mod reading;
+mod spelling;
+
+use std::{
+    collections::BTreeSet,
+    ops::Range,
+    sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
+};
+
+use serde_json::Value as Json;
+use values::{Kind, MarkKind, Value};
+
+use self::{matcher::Matcher, reading::Reading};
+
+/// The shortest secret that is replaced, in bytes.
+pub const MIN_SECRET: usize = 6;
+
+/// What stands in the place of a secret.
+const REPLACEMENT: &str = "(redacted)";
+
+/// Knows the secrets of a run. Clones share what they know.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    shared: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    ephemeral: Patterns,
+    sensitive: Patterns,
+}
+
+/// The spellings of a set of secrets.
+#[derive(Default)]
+struct Patterns {
+    secrets: BTreeSet<Box<str>>,
+    /// What is looked for in the text itself.
+    spellings: Matcher,
+    /// What is looked for in the text without its escapes.
+    unescaped: Matcher,
+}
+
+/// How often JSON is looked for in texts of JSON.
+const MAX_INSIDE: usize = 3;
+
+/// Whether a text or number inside of `value` is secret and too short to be looked for, so that a text without it
+/// cannot be promised.
+pub(crate) fn has_short_secret(value: &Value) -> bool {
+    short_secret(value, false)
+}
+
+fn short_secret(value: &Value, is_secret: bool) -> bool {
+    let is_secret = is_secret
+        || value.marks().has(MarkKind::Ephemeral)
+        || value.marks().has(MarkKind::Sensitive);
+    if !is_secret && !value.has_deep_secret() {
+        return false;
+    }
+    let length = match value.kind() {
+        Kind::String(text) => text.len(),
+        Kind::Number(number) => number.to_string().len(),
+        _ => 0,
+    };
+    (is_secret && length > 0 && length < MIN_SECRET)
+        || value.elements().any(|(_, part)| short_secret(part, is_secret))
+}
+
+impl Redactor {
+    /// Knows nothing.
+    pub fn new() -> Redactor {
+        Redactor::default()
+    }
+
+    /// Learns every text and number inside of `value` that is ephemeral or sensitive.
+    pub fn learn(&self, value: &Value) {
+        if !value.has_deep_secret() {
+            return;
+        }
+        collect(value, false, false, &mut self.known());
+    }
+
+    /// Learns every text and number inside of `value` as ephemeral, whatever its marks.
+    pub fn learn_whole(&self, value: &Value) {
+        collect(value, true, false, &mut self.known());
+    }
+
+    /// Learns a text that somebody typed for something ephemeral: as it is, and as a value of it would be.
+    pub fn learn_text(&self, text: &str) {
+        self.known().ephemeral.add(text);
+        self.learn_whole(&Value::string(text));
+    }
+
+    /// Learns what a provider keeps about something ephemeral: the bytes, and the texts in them if they are JSON, in which
+    /// many providers keep base64 of more JSON.
+    pub fn learn_private(&self, bytes: &[u8]) {
+        let known = &mut self.known().ephemeral;
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            known.add(text);
+        }
+        known.add_inside(bytes, MAX_INSIDE);
+    }
+
+    /// Forgets everything, at the end of a run.
+    pub fn forget(&self) {
+        *self.known() = Known::default();
+    }
+
+    /// `text` without any ephemeral value.
+    pub fn redact(&self, text: &str) -> String {
+        self.shared.read().unwrap_or_else(PoisonError::into_inner).ephemeral.replace(text)
+    }
+
+    /// `text` without any ephemeral or sensitive value.
+    pub fn redact_all(&self, text: &str) -> String {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        known.sensitive.replace(&known.ephemeral.replace(text))
+    }
+
+    /// Whether an ephemeral value is in the bytes, in any of its spellings.
+    pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        // Bytes that are no text hold the spellings, which are text, all the same.
+        !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
+    }
+
+    fn known(&self) -> RwLockWriteGuard<'_, Known> {
+        self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
+    let ephemeral = ephemeral || value.marks().has(MarkKind::Ephemeral);
+    let sensitive = sensitive || value.marks().has(MarkKind::Sensitive);
+    if !ephemeral && !sensitive && !value.has_deep_secret() {
+        return;
+    }
+    let text = match value.kind() {
+        Kind::String(text) => Some(text.to_string()),
+        Kind::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    if let Some(text) = text {
+        if ephemeral {
+            known.ephemeral.add(&text);
+        } else if sensitive {
+            known.sensitive.add(&text);
+        }
+    }
+    for (key, part) in value.elements() {
+        if ephemeral && let Some(key) = key.as_str() {
+            // Keys of a map that is ephemeral as a whole are as secret as its values; those of an object are names.
+            if matches!(value.kind(), Kind::Map(_)) {
+                known.ephemeral.add(key);
+            }
+        }
+        collect(part, ephemeral, sensitive, known);
+    }
+}
+
+impl Patterns {
+    fn add(&mut self, secret: &str) {
+        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
+            return;
+        }
+        self.spellings.add(spelling::spellings(secret));
+        // A backslash at the end may escape what follows in the text, and is gone there.
+        let unescaped = Reading::unescaped(secret.trim_end_matches('\\').as_bytes()).text;
+        if unescaped.len() >= MIN_SECRET {
+            self.unescaped.add(vec![unescaped]);
+        }
+    }
+
+    /// Learns the texts and numbers of JSON, and those of JSON inside of its texts.
+    fn add_inside(&mut self, bytes: &[u8], depth: usize) {
+        let Ok(json) = serde_json::from_slice(bytes) else { return };
+        let mut open = vec![json];
+        while let Some(json) = open.pop() {
+            match json {
+                Json::Array(items) => open.extend(items),
+                Json::Object(fields) => open.extend(fields.into_iter().map(|(_, field)| field)),
+                Json::Number(number) => self.add(&number.to_string()),
+                Json::String(text) => self.add_text_inside(&text, depth),
+                Json::Null | Json::Bool(_) => {}
+            }
+        }
+    }
+
+    fn add_text_inside(&mut self, text: &str, depth: usize) {
+        self.add(text);
+        let Some(depth) = depth.checked_sub(1) else { return };
+        self.add_inside(text.as_bytes(), depth);
+        if let Some(decoded) = spelling::from_base64(text) {
+            self.add_inside(&decoded, depth);
+            if let Ok(text) = String::from_utf8(decoded) {
+                self.add(&text);
+            }
+        }
+    }
+
+    /// Where secrets are, in order and without overlaps.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        if self.spellings.is_empty() {
+            return Vec::new();
+        }
+        let mut found = self.find_unescaped(text.as_bytes());
+        for reading in Reading::all(text.as_bytes()) {
+            let places = self.find_unescaped(&reading.text);
+            found.extend(places.into_iter().map(|it| reading.written(it)));
+        }
+        for range in &mut found {
+            *range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
+        }
+        found.sort_by_key(|it| it.start);
+        found.dedup_by(|next, last| {
+            // A secret that overlaps another is replaced together with it, so that none is torn.
+            let overlaps = next.start < last.end;
+            if overlaps {
+                last.end = last.end.max(next.end);
+            }
+            overlaps
+        });
+        found
+    }
+
+    /// Where secrets are, as they are or behind backslashes.
+    fn find_unescaped(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let mut found = self.spellings.find(text);
+        if text.contains(&b'\\') && !self.unescaped.is_empty() {
+            let unescaped = Reading::unescaped(text);
+            let places = self.unescaped.find(&unescaped.text);
+            found.extend(places.into_iter().map(|it| unescaped.written(it)));
+        }
+        found
+    }
+
+    fn replace(&self, text: &str) -> String {
+        let mut shown = String::with_capacity(text.len());
+        let mut end = 0;
+        for range in self.find(text) {
+            shown.push_str(&text[end..range.start]);
+            shown.push_str(REPLACEMENT);
+            end = range.end;
+        }
+        shown.push_str(&text[end..]);
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests;

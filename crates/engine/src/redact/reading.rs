@@ -1,0 +1,322 @@
+//! Texts without the encodings that they passed, so that a secret and its encoded form come out the same: encoders differ
+//! in what they encode, and a text may have passed several.
+
+use std::ops::Range;
+
+use super::MIN_SECRET;
+
+/// A text read without an encoding.
+pub(super) struct Reading {
+    pub(super) text: Vec<u8>,
+    /// Where each byte of `text` was written, and the end.
+    starts: Vec<usize>,
+    /// Whether two characters together hold a byte, so that the second one belongs to it although the next byte begins
+    /// there.
+    shares: bool,
+}
+
+/// Stands between parts that do not belong together; no text in UTF-8 holds it.
+const GAP: u8 = 0xff;
+
+impl Reading {
+    /// Every reading that the text has, but for the one without backslashes; one at a time, because each is longer than
+    /// the text.
+    pub(super) fn all(text: &[u8]) -> impl Iterator<Item = Reading> {
+        let percent = text.contains(&b'%').then(|| Reading::percent_decoded(text));
+        let entities = text.contains(&b'&').then(|| Reading::without_entities(text));
+        let lists = Notation::ALL.iter().map(|it| Reading::byte_lists(text, *it));
+        let runs = base64_runs(text);
+        let base64 = (0..4).map(move |offset| Reading::base64_decoded(text, &runs, offset));
+        let all = percent.into_iter().chain(entities).chain(lists).chain(base64);
+        all.filter(|it| it.text.len() >= MIN_SECRET)
+    }
+
+    /// Without percent-encoding, whichever bytes were encoded.
+    fn percent_decoded(text: &[u8]) -> Reading {
+        let mut it = Reading::for_text(text);
+        let mut at = 0;
+        while at < text.len() {
+            let encoded = (text[at] == b'%').then(|| hex(text, at + 1, 2)).flatten();
+            it.push(encoded.map_or(text[at], |byte| byte as u8), at);
+            at += if encoded.is_some() { 3 } else { 1 };
+        }
+        it.ending(at)
+    }
+
+    /// Without the escapes of JSON and its kin, however often it was quoted. Encoders differ in what they escape (`<` in
+    /// Go, `é` in Python, `/` in PHP), and a body of JSON that holds JSON mixes their choices.
+    pub(super) fn unescaped(text: &[u8]) -> Reading {
+        let mut it = Reading::for_text(text);
+        let mut at = 0;
+        while at < text.len() {
+            if text[at] == b'\\' {
+                let (character, end) = escape(text, at);
+                match character {
+                    Escaped::Byte(byte) => it.push(byte, at),
+                    Escaped::Char(character) => it.push_char(character, at),
+                }
+                at = end;
+            } else {
+                it.push(text[at], at);
+                at += 1;
+            }
+        }
+        it.ending(at)
+    }
+
+    /// Without the entities of HTML and XML.
+    fn without_entities(text: &[u8]) -> Reading {
+        let mut it = Reading::for_text(text);
+        let mut at = 0;
+        while at < text.len() {
+            match (text[at] == b'&').then(|| entity(text, at)).flatten() {
+                Some((character, end)) => {
+                    it.push_char(character, at);
+                    at = end;
+                }
+                None => {
+                    it.push(text[at], at);
+                    at += 1;
+                }
+            }
+        }
+        it.ending(at)
+    }
+
+    /// The bytes of lists of numbers, such as Go prints of bytes: `[104 117]`, `0x68, 0x75`, `68:75`.
+    fn byte_lists(text: &[u8], notation: Notation) -> Reading {
+        let mut it = Reading::empty();
+        let mut listed = 0;
+        let mut at = 0;
+        while at < text.len() {
+            let start = at + text[at..].iter().take_while(|it| !it.is_ascii_alphanumeric()).count();
+            let is_near = start - at <= MAX_BETWEEN;
+            let end =
+                start + text[start..].iter().take_while(|it| it.is_ascii_alphanumeric()).count();
+            let byte = notation.byte(&text[start..end]);
+            if listed > 0 && !(is_near && byte.is_some()) {
+                it.end_list(listed, at);
+                listed = 0;
+            }
+            if let Some(byte) = byte {
+                it.push(byte, start);
+                listed += 1;
+            }
+            at = end;
+        }
+        it.end_list(listed, at);
+        it.ending(at)
+    }
+
+    /// The bytes of what may be base64, from the character at `offset` of each run on.
+    fn base64_decoded(text: &[u8], runs: &[Range<usize>], offset: usize) -> Reading {
+        let mut it = Reading { shares: true, ..Reading::empty() };
+        for run in runs {
+            let mut bits = 0_u32;
+            for (index, at) in (run.start + offset..run.end).enumerate() {
+                bits = bits << 6 | u32::from(sextet(text[at]).unwrap_or_default());
+                if index % 4 != 0 {
+                    it.push((bits >> [0, 4, 2, 0][index % 4]) as u8, at - 1);
+                }
+            }
+            it.push(GAP, run.end);
+        }
+        it.ending(text.len())
+    }
+
+    fn empty() -> Reading {
+        Reading { text: Vec::new(), starts: Vec::new(), shares: false }
+    }
+
+    fn for_text(text: &[u8]) -> Reading {
+        Reading { text: Vec::with_capacity(text.len()), ..Reading::empty() }
+    }
+
+    fn push(&mut self, byte: u8, start: usize) {
+        self.text.push(byte);
+        self.starts.push(start);
+    }
+
+    fn push_char(&mut self, character: char, start: usize) {
+        let mut buffer = [0; 4];
+        for byte in character.encode_utf8(&mut buffer).bytes() {
+            self.push(byte, start);
+        }
+    }
+
+    /// Forgets a list that is too short to hold a secret, else ends it.
+    fn end_list(&mut self, listed: usize, end: usize) {
+        if listed < MIN_SECRET {
+            self.text.truncate(self.text.len() - listed);
+            self.starts.truncate(self.text.len());
+        } else {
+            self.push(GAP, end);
+        }
+    }
+
+    fn ending(mut self, end: usize) -> Reading {
+        self.starts.push(end);
+        self
+    }
+
+    /// Where the part was written.
+    pub(super) fn written(&self, part: Range<usize>) -> Range<usize> {
+        let start = self.starts[part.start];
+        match part.end.checked_sub(1) {
+            Some(last) if self.shares => start..self.starts[last] + 2,
+            _ => start..self.starts[part.end],
+        }
+    }
+}
+
+/// At most so many characters stand between two numbers of a list.
+const MAX_BETWEEN: usize = 4;
+
+/// How the numbers of a list are written.
+#[derive(Clone, Copy)]
+enum Notation {
+    /// `104`, `0x68`
+    Number,
+    /// `68`
+    Hex,
+}
+
+impl Notation {
+    const ALL: [Notation; 2] = [Notation::Number, Notation::Hex];
+
+    fn byte(self, digits: &[u8]) -> Option<u8> {
+        let digits = std::str::from_utf8(digits).ok()?;
+        match self {
+            Notation::Number => match digits.strip_prefix("0x") {
+                Some(hex) => u8::from_str_radix(hex, 16).ok(),
+                None => digits.parse().ok(),
+            },
+            Notation::Hex => (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok())?,
+        }
+    }
+}
+
+/// Where base64 in either alphabet may be that is long enough to hold a secret.
+fn base64_runs(text: &[u8]) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for at in 0..=text.len() {
+        if text.get(at).is_none_or(|byte| sextet(*byte).is_none()) {
+            // Six bytes are eight characters.
+            if at - start >= MIN_SECRET.div_ceil(3) * 4 {
+                runs.push(start..at);
+            }
+            start = at + 1;
+        }
+    }
+    runs
+}
+
+fn sextet(byte: u8) -> Option<u8> {
+    Some(match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    })
+}
+
+/// What an escape stands for.
+enum Escaped {
+    Byte(u8),
+    Char(char),
+}
+
+/// What backslashes at `at` stand for together with what follows, and where that ends.
+fn escape(text: &[u8], at: usize) -> (Escaped, usize) {
+    let slashes = text[at..].iter().take_while(|it| **it == b'\\').count();
+    let next = at + slashes;
+    let Some(&byte) = text.get(next) else { return (Escaped::Byte(b'\\'), next) };
+    let plain = match byte {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'a' => 0x7,
+        b'b' => 0x8,
+        b'v' => 0xb,
+        b'f' => 0xc,
+        b'u' | b'U' | b'x' | b'0'..=b'7' => {
+            return numbered(text, next).unwrap_or((Escaped::Byte(byte), next + 1));
+        }
+        other => other,
+    };
+    (Escaped::Byte(plain), next + 1)
+}
+
+/// What `uXXXX`, `u{X}`, `UXXXXXXXX`, `xXX` or three octal digits stand for.
+fn numbered(text: &[u8], at: usize) -> Option<(Escaped, usize)> {
+    let character = |code, end| Some((Escaped::Char(char_of(code)), end));
+    match text[at] {
+        b'u' if text.get(at + 1) == Some(&b'{') => {
+            let length = text[at + 2..].iter().take(7).position(|it| *it == b'}')?;
+            character(hex(text, at + 2, length)?, at + length + 3)
+        }
+        b'u' => {
+            let unit = hex(text, at + 1, 4)?;
+            let (code, end) = wide(text, unit, at + 5);
+            character(code, end)
+        }
+        b'U' => character(hex(text, at + 1, 8)?, at + 9),
+        b'x' => Some((Escaped::Byte(hex(text, at + 1, 2)? as u8), at + 3)),
+        _ => {
+            let digits = std::str::from_utf8(text.get(at..at + 3)?).ok()?;
+            Some((Escaped::Byte(u8::from_str_radix(digits, 8).ok()?), at + 3))
+        }
+    }
+}
+
+/// The code of an escaped unit of UTF-16, together with a second one that may follow it.
+fn wide(text: &[u8], unit: u32, end: usize) -> (u32, usize) {
+    let slashes = text[end..].iter().take_while(|it| **it == b'\\').count();
+    let low = (text.get(end + slashes) == Some(&b'u'))
+        .then(|| hex(text, end + slashes + 1, 4))
+        .flatten()
+        .filter(|low| (0xdc00..0xe000).contains(low));
+    match low {
+        Some(low) if slashes > 0 && (0xd800..0xdc00).contains(&unit) => {
+            (0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00), end + slashes + 5)
+        }
+        _ => (unit, end),
+    }
+}
+
+/// The character that `&amp;`, `&#38;` or `&#x26;` at `at` stands for, and where it ends.
+fn entity(text: &[u8], at: usize) -> Option<(char, usize)> {
+    const LONGEST: usize = 10;
+    let length = text[at + 1..].iter().take(LONGEST).position(|it| *it == b';')?;
+    let name = std::str::from_utf8(&text[at + 1..at + 1 + length]).ok()?;
+    let character = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let code = name.strip_prefix('#')?;
+            let code = match code.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => code.parse().ok()?,
+            };
+            char_of(code)
+        }
+    };
+    Some((character, at + length + 2))
+}
+
+/// The number of `length` hexadecimal digits at `at`.
+fn hex(text: &[u8], at: usize, length: usize) -> Option<u32> {
+    let digits = text.get(at..at + length)?;
+    let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn char_of(code: u32) -> char {
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}

@@ -1,0 +1,86 @@
+//! The forms in which a secret may be quoted, but for those that [`super::Reading`] takes back.
+
+use std::fmt::Write;
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
+};
+
+use super::MIN_SECRET;
+
+/// Every form in which a secret may be quoted, but for those that backslashes make.
+pub(super) fn spellings(secret: &str) -> Vec<String> {
+    let mut found = vec![secret.to_owned()];
+    // What arrives line by line never holds a text of several lines as a whole.
+    found.extend(
+        secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
+    );
+    // Forms write a space as a plus, which only they read as one; percent signs are read by `Reading`.
+    if secret.contains(' ') {
+        found.push(secret.replace(' ', "+"));
+    }
+    found.extend(base64_forms(secret.as_bytes()));
+    let hex = secret.bytes().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    found.push(hex.to_uppercase());
+    found.push(hex);
+    found.extend(exponent_forms(secret));
+    found.retain(|it| it.len() >= MIN_SECRET);
+    found
+}
+
+/// The bytes of a text that is base64, in either alphabet.
+pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD]
+        .into_iter()
+        .find_map(|engine| engine.decode(text).ok())
+}
+
+/// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
+fn base64_forms(secret: &[u8]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for alignment in 0..3 {
+        let mut bytes = vec![0; alignment];
+        bytes.extend_from_slice(secret);
+        for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+            let text = engine.encode(&bytes);
+            let first = [0, 2, 3][alignment];
+            let last = text.len() - usize::from(bytes.len() % 3 != 0);
+            if let Some(form) = text.get(first..last)
+                && form.len() >= MIN_SECRET
+            {
+                forms.push(form.to_owned());
+            }
+        }
+    }
+    forms
+}
+
+/// A number as programs write large and small ones: `1.23456e+11`. Nothing where the text is no number.
+fn exponent_forms(secret: &str) -> Vec<String> {
+    let unsigned = secret.strip_prefix('-').unwrap_or(secret);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let all = format!("{whole}{fraction}");
+    if whole.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Vec::new();
+    }
+    let Some(first) = all.find(|digit| digit != '0') else { return Vec::new() };
+    let digits = all[first..].trim_end_matches('0');
+    let exponent = whole.len().abs_diff(first + 1);
+    let (is_small, sign) =
+        (whole.len() < first + 1, if whole.len() < first + 1 { "-" } else { "+" });
+    let (head, tail) = digits.split_at(1);
+    let mantissa = if tail.is_empty() { head.to_owned() } else { format!("{head}.{tail}") };
+    let mut forms = Vec::new();
+    for letter in ["e", "E"] {
+        forms.push(format!("{mantissa}{letter}{sign}{exponent:02}"));
+        forms.push(format!("{mantissa}{letter}{sign}{exponent}"));
+        if !is_small {
+            forms.push(format!("{mantissa}{letter}{exponent}"));
+        }
+    }
+    forms
+}

@@ -1,0 +1,186 @@
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use values::Mark;
+
+use super::*;
+
+fn knowing(secret: &str) -> Redactor {
+    let redactor = Redactor::new();
+    redactor.learn(&Value::string(secret).with_mark(Mark::Ephemeral));
+    redactor
+}
+
+#[track_caller]
+fn check(secret: &str, text: &str, expected: &str) {
+    assert_eq!(knowing(secret).redact(text), expected);
+}
+
+#[test]
+fn every_spelling_is_replaced() {
+    let secret = "p\"ss<w&rd\\é 1";
+    check(secret, &format!("a {secret} b"), "a (redacted) b");
+    check(secret, r#"{"k":"p\"ss<w&rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
+    check(secret, r#"{"k":"p\"ss\u003cw\u0026rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
+    check(secret, r#""{\"k\":\"p\\\"ss<w&rd\\\\é 1\"}""#, r#""{\"k\":\"(redacted)\"}""#);
+    check(secret, r#"{"k":"p\"ss\u003Cw&rd\\\u00e9 1"}"#, r#"{"k":"(redacted)"}"#);
+    check(secret, r#"\\\"p\\\\\\\"ss\\\\u003cw&rd\\\\\\\\\u00E9 1\\\""#, r#"\\\"(redacted)\\\""#);
+    check(secret, "?q=p%22ss%3Cw%26rd%5C%C3%A9+1&x", "?q=(redacted)&x");
+    check(secret, "/p%22ss%3cw%26rd%5c%c3%a9%201/", "/(redacted)/");
+    check("hunter2", "68756e74657232", "(redacted)");
+    check("hunter2", "68756E74657232", "(redacted)");
+}
+
+#[test]
+fn escapes_stand_for_what_they_escape() {
+    check("a/b c/\n\td", r#"["a\/b c\/\n\td"]"#, r#"["(redacted)"]"#);
+    check("smile 😀!", r#""smile \ud83d\ude00!""#, r#""(redacted)""#);
+    check("ends in \\", r#"{"path":"ends in \\"}"#, r#"{"path":"(redacted)\"}"#);
+    check(r"C:\newest", r#""C:\\newest""#, r#""(redacted)""#);
+    check("newest", r"C:\newest", r"C:\(redacted)");
+    check("secret", r"\\", r"\\");
+    check("secret", r"\u12 \ud800 \u00", r"\u12 \ud800 \u00");
+}
+
+#[test]
+fn base64_is_found_at_every_alignment() {
+    for prefix in ["", "a", "ab", "abc"] {
+        for suffix in ["", "x", "xy"] {
+            let text = BASE64_STANDARD.encode(format!("{prefix}correct horse{suffix}"));
+            let shown = knowing("correct horse").redact(&text);
+            assert!(shown.contains(REPLACEMENT), "{prefix}|{suffix}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn many_secrets_are_found_and_none_is_torn() {
+    let redactor = Redactor::new();
+    for index in 0..200 {
+        redactor.learn(&Value::string(format!("secret-number-{index}")).with_mark(Mark::Ephemeral));
+    }
+    redactor.learn(&Value::string("a secret-number-1 b").with_mark(Mark::Ephemeral));
+    for index in 0..200 {
+        assert_eq!(redactor.redact(&format!("<secret-number-{index}>")), "<(redacted)>", "{index}");
+    }
+    assert_eq!(redactor.redact("<a secret-number-1 b>"), "<(redacted)>");
+    assert!(redactor.finds_ephemeral(b"\xff secret-number-7 \xff"));
+}
+
+#[test]
+fn lines_of_a_longer_secret_are_replaced_one_by_one() {
+    check("first line\nsecond line", "said: second line", "said: (redacted)");
+}
+
+#[test]
+fn short_secrets_are_not_looked_for_but_told() {
+    assert_eq!(knowing("abc").redact("abcdef"), "abcdef");
+    assert!(has_short_secret(&Value::string("abc").with_mark(Mark::Ephemeral)));
+    assert!(has_short_secret(&Value::tuple(vec![Value::int(1234)]).with_mark(Mark::Sensitive)));
+    assert!(!has_short_secret(&Value::string("abcdef").with_mark(Mark::Ephemeral)));
+    assert!(!has_short_secret(&Value::string("abc")));
+}
+
+#[test]
+fn sensitive_values_are_replaced_only_where_that_is_asked_for() {
+    let redactor = Redactor::new();
+    redactor.learn(&Value::string("eu-west-1").with_mark(Mark::Sensitive));
+    assert_eq!(redactor.redact("in eu-west-1"), "in eu-west-1");
+    assert_eq!(redactor.redact_all("in eu-west-1"), "in (redacted)");
+}
+
+#[test]
+fn escapes_of_go_and_python_are_read() {
+    check("a\u{1}b\u{7}c\u{b}d", r#""a\x01b\ac\vd""#, r#""(redacted)""#);
+    check("smile 😀!", r#""smile \U0001f600!""#, r#""(redacted)""#);
+    check("smile 😀!", r#""smile \u{1f600}!""#, r#""(redacted)""#);
+    check("café creme", r"b'caf\xc3\xa9 creme'", "b'(redacted)'");
+    check("café creme", r"caf\303\251 creme", "(redacted)");
+    check("C:\\app\\vault", r#""C:\\app\\vault""#, r#""(redacted)""#);
+    check("secret", r"\u{12 \U0001 \x1 \08 \u{110000000}", r"\u{12 \U0001 \x1 \08 \u{110000000}");
+}
+
+#[test]
+fn entities_are_read() {
+    check("p<a>ss&\"w'rd", "<b>p&lt;a&gt;ss&amp;&#34;w&#x27;rd</b>", "<b>(redacted)</b>");
+    check("p<a>ss&\"w'rd", "p&lt;a&gt;ss&amp;&quot;w&apos;rd", "(redacted)");
+    check("secret", "& &; &#; &#x; &#xffffffff; &copy", "& &; &#; &#x; &#xffffffff; &copy");
+}
+
+#[test]
+fn lists_of_bytes_are_read() {
+    check("hunter2", "[104 117 110 116 101 114 50]", "[(redacted)]");
+    check("hunter2", "{0x68, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x32}", "{(redacted)}");
+    check("hunter2", "68:75:6e:74:65:72:32", "(redacted)");
+    check("hunter2", "1 2 104 117 110 116 101 114 50 3", "1 2 (redacted)3");
+    check("hunter2", "[104 117 110 116 101 114 51]", "[104 117 110 116 101 114 51]");
+    check("hunter2", "[104 117 110 116 101]", "[104 117 110 116 101]");
+}
+
+#[test]
+fn json_in_base64_is_read() {
+    let secret = "p\"ss<w&rd";
+    let json = BASE64_STANDARD.encode(r#"{"k":"p\"ss\u003cw\u0026rd"}"#);
+    for prefix in ["", "x/", "a_b", "key=", "Basic "] {
+        let shown = knowing(secret).redact(&format!("{prefix}{json} end"));
+        assert!(shown.contains(REPLACEMENT) && shown.ends_with("ifQ== end"), "{shown}");
+        // What is left is the prefix and the JSON around the secret.
+        assert!(shown.len() < prefix.len() + REPLACEMENT.len() + 20, "{shown}");
+    }
+    let twice = BASE64_STANDARD.encode(BASE64_STANDARD.encode("correct horse battery"));
+    assert!(knowing("correct horse battery").redact(&twice).contains(REPLACEMENT));
+}
+
+#[test]
+fn numbers_are_found_with_an_exponent() {
+    for text in ["1.23456789e+11", "1.23456789E11", "1.23456789e+011", "123456789000"] {
+        let shown = knowing("123456789000").redact(text);
+        assert_eq!(shown.contains(REPLACEMENT), text != "1.23456789e+011", "{text}");
+    }
+    check("0.00000123456", "at 1.23456e-06!", "at (redacted)!");
+    check("-123456.5", "-1.234565e+05", "-(redacted)");
+    check("000000", "0e+00 000000", "0e+00 (redacted)");
+}
+
+#[test]
+fn what_was_typed_is_learned_as_it_is_and_as_a_value() {
+    let redactor = Redactor::new();
+    redactor.learn_text("cafe\u{301} noir");
+    assert_eq!(redactor.redact("cafe\u{301} noir, caf\u{e9} noir"), "(redacted), (redacted)");
+}
+
+#[test]
+fn private_bytes_are_learned_with_what_is_inside() {
+    let redactor = Redactor::new();
+    let inner = BASE64_STANDARD.encode(r#"{"lease":"lease-4711","serial":12345678}"#);
+    redactor.learn_private(format!(r#"{{"framework":"{inner}","short":"no"}}"#).as_bytes());
+    redactor.learn_private(b"plain bytes");
+    assert_eq!(
+        redactor.redact("lease-4711 12345678 plain bytes no"),
+        "(redacted) (redacted) (redacted) no"
+    );
+}
+
+#[test]
+fn no_text_is_too_odd() {
+    let redactor = knowing("secret\\xc3");
+    for text in [
+        "secret\u{e9}",
+        "secret\\xc3\u{a9}",
+        "\\",
+        "%",
+        "&",
+        "%4",
+        "a%c3\u{e9}",
+        "\\u",
+        "\\x",
+        "\\1",
+    ] {
+        let _ = redactor.redact(text);
+    }
+}
+
+#[test]
+fn secrets_that_overlap_are_replaced_together() {
+    let redactor = knowing("abc-def-ghi");
+    redactor.learn_text("ghi-jkl");
+    assert_eq!(redactor.redact("<abc-def-ghi-jkl>"), "<(redacted)>");
+}
