@@ -15,7 +15,6 @@ pub use pattern::ProviderPattern;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CliConfig {
     pub plugin_cache_dir: Option<PathBuf>,
-    pub plugin_cache_may_break_dependency_lock_file: bool,
     /// Providers that are taken from a directory as they are, without version and lock.
     pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
     /// The methods of the `provider_installation` block in their order; `None` where there is no such block.
@@ -126,8 +125,6 @@ impl CliConfig {
         if other.plugin_cache_dir.is_some() {
             self.plugin_cache_dir = other.plugin_cache_dir;
         }
-        self.plugin_cache_may_break_dependency_lock_file |=
-            other.plugin_cache_may_break_dependency_lock_file;
         self.credentials.extend(other.credentials);
         if other.installation.is_none() {
             return;

@@ -33,8 +33,6 @@ pub struct InstallRequest<'a> {
 pub struct Installed {
     /// The new selections: only what is required. To be written only without errors.
     pub locks: Locks,
-    /// Providers whose hashes are known for this platform only.
-    pub incomplete: BTreeSet<ProviderSource>,
     pub errors: Vec<InstallError>,
 }
 
@@ -141,8 +139,7 @@ impl InstallError {
 
 /// Installs all required providers. Errors of one provider do not keep the others from being installed.
 pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEvent)) -> Installed {
-    let mut outcome =
-        Installed { locks: Locks::default(), incomplete: BTreeSet::new(), errors: Vec::new() };
+    let mut outcome = Installed { locks: Locks::default(), errors: Vec::new() };
     let mut selected = Vec::new();
     // All versions are selected before the first package is touched, as in the reference.
     for (source, constraint) in request.requirements {
@@ -155,9 +152,6 @@ pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEve
     for selection in selected {
         match install_one(request, &selection, on_event) {
             Ok(lock) => {
-                if lock.hashes.iter().all(|it| it.scheme() == "h1") && lock.hashes.len() == 1 {
-                    outcome.incomplete.insert(selection.source.clone());
-                }
                 outcome.locks.providers.insert(selection.source, lock);
             }
             Err(cause) => {

@@ -243,7 +243,10 @@ mod tests {
         );
         check("a {\n", expect![[r#"At 2:1: expected "}", found the end of the file"#]]);
         check("}", expect![[r#"At 1:1: expected an argument or a block, found "}""#]]);
-        check("a = b", expect![[r#"At 1:5: expected a literal value, found "b""#]]);
+        check(
+            "a = b",
+            expect![[r#"At 1:5: expected a literal value, found a word without quotes"#]],
+        );
         check("a \"b\" = 1", expect![[r#"At 1:7: expected "=" or "{", found "=""#]]);
         check("a = <<X\nX\n", expect![[r#"At 1:5: "<" has no meaning here"#]]);
         check(

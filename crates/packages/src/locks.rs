@@ -123,15 +123,6 @@ impl Locks {
         text
     }
 
-    /// Whether both select the same packages; only then does `init` leave the file alone. Constraints do not count.
-    pub fn selects_same(&self, other: &Self) -> bool {
-        let selection = |it: &Self| {
-            let locks = it.providers.iter();
-            locks.map(|(k, v)| (k.clone(), v.version.clone(), v.hashes.clone())).collect::<Vec<_>>()
-        };
-        selection(self) == selection(other)
-    }
-
     /// Takes over the selections of `registry.terraform.io/hashicorp/*` for the default registry, where it has none of
     /// its own: the versions only, since the packages are built by others. Gives the pairs of old and new addresses.
     pub fn adopt_other_registry(&mut self) -> Vec<(ProviderSource, ProviderSource)> {
@@ -371,17 +362,5 @@ provider "registry.terraform.io/hashicorp/null" {
         assert_eq!(adopted[0].1.to_string(), "registry.opentofu.org/hashicorp/null");
         assert!(locks.providers[&adopted[0].1].hashes.is_empty());
         assert!(locks.adopt_other_registry().is_empty());
-    }
-
-    #[test]
-    fn constraints_are_a_note_only() {
-        let locks = Locks::parse(FILE).expect("a lock file");
-        let mut other = locks.clone();
-        for lock in other.providers.values_mut() {
-            lock.constraints = VersionConstraint::any();
-        }
-        assert!(locks != other && locks.selects_same(&other));
-        other.providers.pop_first();
-        assert!(!locks.selects_same(&other));
     }
 }

@@ -95,16 +95,27 @@ impl Sources {
                     available.remotes.push(format!("the registry {}", source.host))
                 }
                 MethodKind::NetworkMirror { url } => {
-                    available.remotes.push(format!("the network mirror {url}"))
+                    available.remotes.push(format!("the network mirror {}", without_secrets(url)))
                 }
                 MethodKind::OciMirror { repository_template } => {
-                    available.remotes.push(format!("the OCI mirror {repository_template}"));
+                    let shown = without_secrets(repository_template);
+                    available.remotes.push(format!("the OCI mirror {shown}"));
                 }
             }
         }
         available.elsewhere.retain(|it| !available.packages.contains_key(it));
         available
     }
+}
+
+/// A URL without user, password and query, which may hold secrets.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    format!("{scheme}{host}{path}")
 }
 
 fn mirror(path: &Path) -> InstallationMethod {
@@ -190,4 +201,21 @@ fn subdirectories(directory: &Path) -> Vec<PathBuf> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_shown_without_what_may_be_secret() {
+        for (url, shown) in [
+            ("https://u:p@ss@m.example.com/v1/?token=x#y", "https://m.example.com/v1/"),
+            ("https://m.example.com?token=x", "https://m.example.com"),
+            ("https://m.example.com/a@b/", "https://m.example.com/a@b/"),
+            ("u:p@m.example.com/${namespace}", "m.example.com/${namespace}"),
+        ] {
+            assert_eq!(without_secrets(url), shown);
+        }
+    }
 }

@@ -56,7 +56,8 @@ impl Listener {
         let mut dropped = line.dropped;
         let shown = if dropped == 0 { text.len() } else { untorn(&line.text, &text) };
         if shown < text.len() || text.len() > LONGEST_SHOWN {
-            let cut = text.floor_char_boundary(shown.min(LONGEST_SHOWN));
+            let end = shown.min(LONGEST_SHOWN);
+            let cut = (0..=end).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
             dropped += text.len() - cut;
             text.truncate(cut);
         }

@@ -80,7 +80,7 @@ impl StateError {
     pub fn detail(&self) -> String {
         match self {
             Self::Syntax { cause } => format!(
-                "The state file could not be parsed as JSON: {cause}. If it was edited or cut off, restore it from its backup."
+                "The state file could not be parsed as JSON: {cause}."
             ),
             Self::NoVersion => "The state file does not have a \"version\" attribute, which is required to identify the format version.".to_owned(),
             Self::OldVersion { version } => format!(

@@ -127,9 +127,8 @@ impl Attributes {
     /// As [`Object::decode`].
     pub fn decode(&self, ty: &Type) -> Result<Value, DecodeError> {
         match self {
-            Self::Json(text) => {
-                json::decode(text.as_bytes(), ty).map_err(|it| DecodeError::Value(it.to_string()))
-            }
+            Self::Json(text) => json::decode(text.as_bytes(), ty)
+                .map_err(|it| DecodeError::Value(it.without_keys().to_string())),
             Self::Flat(_) => Err(DecodeError::Flat),
         }
     }

@@ -1,6 +1,6 @@
 //! What both codecs share: their error, and the limits that hostile input meets.
 
-use crate::{Path, Value};
+use crate::{Path, Step, Value};
 
 /// How deep values may nest in encoded form.
 pub(crate) const MAX_DEPTH: usize = 256;
@@ -20,6 +20,13 @@ fn describe(path: &Path, message: &str) -> String {
 }
 
 impl CodecError {
+    /// The same with names of attributes only: keys of maps and elements of sets are values, which may be secret.
+    pub fn without_keys(mut self) -> CodecError {
+        let names = self.path.steps().iter().filter(|it| matches!(it, Step::Attr(_)));
+        self.path = names.cloned().collect();
+        self
+    }
+
     pub(crate) fn new(path: &Path, message: impl Into<String>) -> CodecError {
         CodecError { path: path.clone(), message: message.into() }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use addr::ProviderSource;
 
 use super::{CliConfig, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern, Token};
-use crate::literal::{self, Body, Item, Literal};
+use crate::literal::{self, Body, Item};
 
 pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
@@ -32,10 +32,6 @@ pub(super) fn decode(
         match item.name.as_str() {
             "plugin_cache_dir" => {
                 config.plugin_cache_dir = item.value.as_str().map(|it| expand(it, variable).into());
-            }
-            "plugin_cache_may_break_dependency_lock_file" => {
-                config.plugin_cache_may_break_dependency_lock_file =
-                    item.value == Literal::Bool(true);
             }
             "credentials" => credentials(item, &mut config.credentials, problems),
             "provider_installation" if config.installation.is_some() => {

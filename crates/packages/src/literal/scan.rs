@@ -21,8 +21,9 @@ pub(super) enum Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Word(text) | Self::Number(text) => write!(f, "{text:?}"),
-            // A string may be a secret; its kind is enough.
+            // Any of these may be a secret, also one whose quotes were forgotten; its kind is enough.
+            Self::Word(_) => f.write_str("a word without quotes"),
+            Self::Number(_) => f.write_str("a number"),
             Self::Text(_) => f.write_str("a string"),
             Self::Equals => f.write_str("\"=\""),
             Self::Comma => f.write_str("\",\""),

@@ -10,7 +10,7 @@ use tokio::{
     sync::OnceCell,
     time::{Duration, timeout},
 };
-use values::{CodecError, Kind, Path, Step, Str, Type, Value};
+use values::{CodecError, Kind, Path, Str, Type, Value};
 
 use crate::{
     channel,
@@ -259,10 +259,7 @@ impl GrpcProvider {
         message: Option<&DynamicValue>,
         ty: &Type,
     ) -> Result<Value, ProviderDiagnostic> {
-        decode_finite(message, ty).map_err(|mut error| {
-            error.path = error.path.steps().iter().filter(|it| is_attribute(it)).cloned().collect();
-            self.undecodable(method, &error)
-        })
+        decode_finite(message, ty).map_err(|error| self.undecodable(method, &error.without_keys()))
     }
 
     pub(super) fn decode_identity(
@@ -344,8 +341,4 @@ fn infinite_part(value: &Value) -> Option<Path> {
             Some(Path::from_iter([step]).join(&inner))
         }),
     }
-}
-
-fn is_attribute(step: &Step) -> bool {
-    matches!(step, Step::Attr(_))
 }

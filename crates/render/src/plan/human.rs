@@ -64,10 +64,10 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
 pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     let note = match saved_as {
         Some(path) => format!(
-            "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    tofu apply {path:?}",
+            "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply {path:?}",
             visible_line(path)
         ),
-        None => "Note: You didn't use the -out option to save this plan, so OpenTofu can't guarantee to take exactly these actions if you run \"tofu apply\" now.".to_owned(),
+        None => "Note: You didn't use the -out option to save this plan, so Mayfly can't guarantee to take exactly these actions if you run \"mayfly apply\" now.".to_owned(),
     };
     format!("\n{}\n\n{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
 }

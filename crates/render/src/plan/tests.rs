@@ -473,9 +473,9 @@ fn the_footer_tells_how_to_apply() {
         ───────────────────────────────────────
 
         Note: You didn't use the -out option to
-        save this plan, so OpenTofu can't
+        save this plan, so Mayfly can't
         guarantee to take exactly these actions
-        if you run "tofu apply" now.
+        if you run "mayfly apply" now.
 
         ───────────────────────────────────────
 
@@ -483,7 +483,7 @@ fn the_footer_tells_how_to_apply() {
 
         To perform exactly these actions, run
         the following command to apply:
-            tofu apply "p"
+            mayfly apply "p"
     "#]]
     .assert_eq(&(plan_footer(None, &style) + &plan_footer(Some("p"), &style)));
 }
@@ -548,4 +548,19 @@ fn long_lists_and_texts_are_compared_in_bounded_time() {
         shown.lines().filter(|it| it.starts_with(&format!("          {symbol} "))).count()
     };
     assert_eq!((count("-"), count("+")), (2 * 19, 2 * 19));
+}
+
+#[test]
+fn a_state_as_json_has_no_write_only_values() {
+    // Another version of the provider did not call it write-only.
+    let text = r#"{"version": 4, "resources": [{"mode": "managed", "type": "t_secret", "name": "a",
+        "provider": "provider[\"registry.opentofu.org/hashicorp/t\"]",
+        "instances": [{"attributes": {"id": "i", "value_wo": "kanarek", "value_wo_version": 1, "path": null,
+            "list": null, "sensitive": null, "any": null, "part": [{"a": "p", "wo": "kanarek"}]}}]}]}"#;
+    let file = state::StateFile::read(text.as_bytes()).expect("a state");
+    let known = schemas();
+    let find = |_: &ProviderSource| Some(known.clone());
+    let inputs = crate::StateJson { state: Some(&file.state), written_by: "1.0.0", schemas: &find };
+    let shown = crate::state_json(&inputs);
+    assert!(shown.contains(r#""value_wo":null"#) && !shown.contains("kanarek"), "{shown}");
 }

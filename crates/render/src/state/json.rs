@@ -161,7 +161,8 @@ fn of_object(
     Json::Object(fields)
 }
 
-/// An object's value through its schema, marked where state or schema say that it is sensitive.
+/// An object's value through its schema, marked where state or schema say that it is sensitive. What a schema of today
+/// calls write-only may be in a state that another version of its provider has left behind.
 pub(crate) fn decoded(
     address: &ResourceInstance,
     provider: &ProviderSource,
@@ -170,6 +171,7 @@ pub(crate) fn decoded(
 ) -> Option<Value> {
     let schema = schemas(provider)?.of_mode(address.resource.mode, &address.resource.type_name)?;
     let value = object.decode(schema.implied_type()).ok()?;
+    let value = provider::null_write_only(&value, schema.block());
     Some(provider::mark_by_schema(&value, schema.block()))
 }
 

@@ -22,23 +22,22 @@ pub(crate) fn read(text: &str) -> Result<Vec<Path>, String> {
     if matches!(text, "[]" | "null") {
         return Ok(Vec::new());
     }
-    let raw: Vec<Vec<RawStep<'_>>> = serde_json::from_str(text)
-        .map_err(|it| format!("has malformed sensitive_attributes: {it}"))?;
+    let raw: Vec<Vec<RawStep<'_>>> =
+        serde_json::from_str(text).map_err(|_| "has malformed sensitive_attributes".to_owned())?;
     raw.into_iter().map(|steps| steps.into_iter().map(read_step).collect()).collect()
 }
 
 fn read_step(step: RawStep<'_>) -> Result<Step, String> {
     match &*step.kind {
         "get_attr" => {
-            let name: String = serde_json::from_str(step.value.get()).map_err(|it| {
-                format!("has a malformed attribute name in sensitive_attributes: {it}")
-            })?;
+            let name: String = serde_json::from_str(step.value.get())
+                .map_err(|_| "has a malformed attribute name in sensitive_attributes".to_owned())?;
             Ok(Step::Attr(name.into()))
         }
         "index" => {
             let key = json::decode(step.value.get().as_bytes(), &Type::Dynamic);
             key.map(Step::Index)
-                .map_err(|it| format!("has a malformed index in sensitive_attributes: {it}"))
+                .map_err(|_| "has a malformed index in sensitive_attributes".to_owned())
         }
         other => Err(format!("has an unsupported step {other:?} in sensitive_attributes")),
     }

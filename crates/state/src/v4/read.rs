@@ -12,7 +12,7 @@ use base64::Engine as _;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use values::{Mark, Str, Type, Value, json};
+use values::{CodecError, Mark, Str, Type, Value, json};
 
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use crate::error::StateError;
@@ -142,19 +142,30 @@ pub(crate) fn read(bytes: &[u8]) -> Result<StateFile, StateError> {
 fn other_format(text: &str, error: Option<serde_json::Error>) -> StateError {
     let sniffed = match serde_json::from_str::<Sniffed<'_>>(text) {
         Ok(sniffed) => sniffed,
-        Err(syntax) => return StateError::Syntax { cause: syntax.to_string() },
+        Err(syntax) => return StateError::Syntax { cause: json_fault(&syntax) },
     };
     let version = sniffed.version.map(|it| (it.as_u64(), it));
     match (version, error) {
         _ if sniffed.encrypted_data.is_some() => StateError::Encrypted,
         (None, _) => StateError::NoVersion,
         (Some((Some(version @ 0..=3), _)), _) => StateError::OldVersion { version },
-        (Some((Some(4), _)), Some(error)) => StateError::Syntax { cause: error.to_string() },
+        (Some((Some(4), _)), Some(error)) => StateError::Syntax { cause: json_fault(&error) },
         (Some((Some(version), _)), _) => StateError::NewVersion { version },
         (Some((None, number)), _) => StateError::Syntax {
             cause: format!("the format version {number} is not a whole number"),
         },
     }
+}
+
+/// What is wrong with JSON, and where. About what is of another type, the parser's words quote it, and it may be a secret.
+fn json_fault(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        let (line, column) = (error.line(), error.column());
+        return format!(
+            "what ends at line {line} column {column} is not of the type that belongs there"
+        );
+    }
+    error.to_string()
 }
 
 /// Keeps what occurs again and again, so that it is parsed and held once.
@@ -330,12 +341,13 @@ fn read_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
         return Ok(InstanceKey::None);
     };
     if raw.starts_with('"') {
-        let text: String = serde_json::from_str(raw).map_err(|it| it.to_string())?;
+        let text: String = serde_json::from_str(raw)
+            .map_err(|_| "has an instance with a malformed instance key".to_owned())?;
         return Ok(InstanceKey::String(text.into()));
     }
     raw.parse()
         .map(InstanceKey::Int)
-        .map_err(|_| format!("has an instance with the invalid instance key {raw}"))
+        .map_err(|_| "has an instance whose key is neither a number nor a text".to_owned())
 }
 
 fn read_attributes(
@@ -365,12 +377,15 @@ fn read_outputs(
     raw: Option<BTreeMap<Cow<'_, str>, OutputV4<'_>>>,
 ) -> Result<BTreeMap<Str, OutputValue>, StateError> {
     let read = |(name, raw): (Cow<'_, str>, OutputV4<'_>)| {
-        let fault =
-            |is_type, cause: String| StateError::Output { name: name.to_string(), is_type, cause };
-        let ty: Type = json::type_from_json(raw.ty.get().as_bytes())
-            .map_err(|it| fault(true, it.to_string()))?;
-        let value: Value = json::decode(raw.value.get().as_bytes(), &ty)
-            .map_err(|it| fault(false, it.to_string()))?;
+        let fault = |is_type, error: CodecError| {
+            // Names and keys inside of a sensitive output are as secret as its values.
+            let cause = if raw.sensitive { error.message } else { error.to_string() };
+            StateError::Output { name: name.to_string(), is_type, cause }
+        };
+        let ty: Type =
+            json::type_from_json(raw.ty.get().as_bytes()).map_err(|it| fault(true, it))?;
+        let value: Value =
+            json::decode(raw.value.get().as_bytes(), &ty).map_err(|it| fault(false, it))?;
         let value = if raw.sensitive { value.with_mark(Mark::Sensitive) } else { value };
         let output = OutputValue { value, sensitive: raw.sensitive, deprecated: raw.deprecated };
         Ok((Str::from(&*name), output))

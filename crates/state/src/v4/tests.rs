@@ -83,7 +83,7 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: EOF while parsing a value at line 1 column 0. If it was edited or cut off, restore it from its backup."
+            "Unsupported state file format: The state file could not be parsed as JSON: EOF while parsing a value at line 1 column 0."
         ],
     );
     fails(
@@ -107,7 +107,7 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": -1}",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: the format version -1 is not a whole number. If it was edited or cut off, restore it from its backup."
+            "Unsupported state file format: The state file could not be parsed as JSON: the format version -1 is not a whole number."
         ],
     );
     fails(
@@ -137,9 +137,42 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": 4, \"serial\": -1}",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: invalid value: integer `-1`, expected u64 at line 1 column 27. If it was edited or cut off, restore it from its backup."
+            "Unsupported state file format: The state file could not be parsed as JSON: what ends at line 1 column 27 is not of the type that belongs there."
         ],
     );
+}
+
+#[test]
+fn errors_quote_nothing_that_a_state_holds() {
+    for (rest, expected) in [
+        (
+            r#""serial": "kanarek""#,
+            expect![
+                "Unsupported state file format: The state file could not be parsed as JSON: what ends at line 1 column 34 is not of the type that belongs there."
+            ],
+        ),
+        (
+            r#""outputs": {"o": {"value": {"kanarek": "x"}, "type": ["map", "number"], "sensitive": true}}"#,
+            expect![[
+                r#"Invalid output value saved in state: The state file has an invalid value for output "o": a number is required."#
+            ]],
+        ),
+        (
+            r#""outputs": {"o": {"value": {"kanarek": "x"}, "type": ["map", "number"]}}"#,
+            expect![[
+                r#"Invalid output value saved in state: The state file has an invalid value for output "o": ["kanarek"]: a number is required."#
+            ]],
+        ),
+        (
+            r#""outputs": {"o": {"value": 1, "type": ["object", {"kanarek": 1}], "sensitive": true}}"#,
+            expect![[
+                r#"Invalid output value type in state: The state file has an invalid type specification for output "o": invalid type."#
+            ]],
+        ),
+    ] {
+        let text = format!("{{\"version\": 4, {rest}}}");
+        fails(&text, expected);
+    }
 }
 
 #[test]
@@ -164,7 +197,7 @@ fn errors_in_resources_name_the_instance() {
     fails(
         &state("", "managed", "{\"index_key\": 1.5}"),
         expect![
-            "Invalid resource instance metadata in state: Instance t.n has an instance with the invalid instance key 1.5."
+            "Invalid resource instance metadata in state: Instance t.n has an instance whose key is neither a number nor a text."
         ],
     );
     fails(
@@ -218,7 +251,7 @@ fn errors_in_resources_name_the_instance() {
     fails(
         &state("", "managed", "{\"sensitive_attributes\": {}}"),
         expect![
-            "Invalid resource instance metadata in state: Instance t.n has malformed sensitive_attributes: invalid type: map, expected a sequence at line 1 column 0."
+            "Invalid resource instance metadata in state: Instance t.n has malformed sensitive_attributes."
         ],
     );
 }
