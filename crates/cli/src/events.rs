@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use db::{Sources, System};
+use db::Sources;
 use engine::{EphemeralAction, Event, EventSink, Operation};
 
 use crate::{
     log::Log,
-    session::{CliSystem, Session},
+    session::{self, CliSystem, Session},
     ui::Ui,
 };
 
@@ -69,10 +69,8 @@ impl Show {
         }
     }
 
-    /// The time of day in RFC 3339.
-    pub(crate) fn now(&self) -> String {
-        jiff::Timestamp::try_from(self.system.now())
-            .map_or_else(|_| String::new(), |now| now.to_string())
+    fn now(&self) -> String {
+        session::time_of_day(&*self.system)
     }
 }
 
@@ -83,8 +81,8 @@ impl EventSink for Show {
                 return self.log.line(&self.now(), provider, *level, message);
             }
             Event::EphemeralStart { action: EphemeralAction::Open, .. } => self.log.open_begins(),
-            Event::EphemeralComplete { action: EphemeralAction::Open, .. }
-            | Event::EphemeralErrored { action: EphemeralAction::Open, .. } => self.log.open_ends(),
+            Event::EphemeralComplete { action: EphemeralAction::Open, .. } => self.log.open_ends(),
+            Event::EphemeralErrored { action: EphemeralAction::Open, .. } => self.log.open_fails(),
             _ => {}
         }
         match &event {

@@ -9,6 +9,8 @@ use tokio::{
     sync::mpsc,
 };
 
+use crate::child_environment;
+
 /// Commands as child processes, each with its children in a process group of its own.
 pub(crate) struct Processes;
 
@@ -35,6 +37,10 @@ async fn run(
         return Err("no command was given".to_owned());
     };
     let mut process = tokio::process::Command::new(program);
+    // What the configuration gives, it gives after this.
+    for name in child_environment::withheld_from_commands() {
+        process.env_remove(name);
+    }
     process
         .args(arguments)
         .envs(command.environment.iter().map(|(name, value)| (name, value)))
@@ -77,18 +83,56 @@ async fn run(
     Ok(CommandStatus { success: status.success(), text: status_text(status) })
 }
 
+/// A line is read up to here; what follows is counted and dropped.
+const LONGEST: usize = 1 << 20;
+
+/// How much of the end of a line that was cut is dropped with the rest: a secret may have been torn there, and its begin
+/// is not found by a redactor.
+const TORN: usize = 64 << 10;
+
 async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
     let mut reader = BufReader::new(stream);
-    let mut line = Vec::new();
-    while let Ok(read) = reader.read_until(b'\n', &mut line).await {
-        if read == 0 {
+    let mut line = Line::default();
+    while let Ok(chunk) = reader.fill_buf().await {
+        if chunk.is_empty() {
+            break;
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        line.extend(&chunk[..end.unwrap_or(chunk.len())]);
+        let used = end.map_or(chunk.len(), |it| it + 1);
+        reader.consume(used);
+        if end.is_some() && lines.send(std::mem::take(&mut line).text()).await.is_err() {
             return;
         }
-        let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-        line.clear();
-        if lines.send(text).await.is_err() {
-            return;
+    }
+    if line.total > 0 {
+        let _ = lines.send(line.text()).await;
+    }
+}
+
+/// A line, as far as it is kept.
+#[derive(Default)]
+struct Line {
+    kept: Vec<u8>,
+    total: usize,
+}
+
+impl Line {
+    fn extend(&mut self, part: &[u8]) {
+        self.total += part.len();
+        self.kept.extend_from_slice(&part[..part.len().min(LONGEST - self.kept.len())]);
+    }
+
+    fn text(mut self) -> String {
+        if self.total > LONGEST {
+            self.kept.truncate(LONGEST - TORN);
+            let dropped = self.total - self.kept.len();
+            return format!(
+                "{}... ({dropped} bytes left out)",
+                String::from_utf8_lossy(&self.kept)
+            );
         }
+        String::from_utf8_lossy(&self.kept).trim_end_matches('\r').to_owned()
     }
 }
 
@@ -106,5 +150,36 @@ fn status_text(status: std::process::ExitStatus) -> String {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "an unknown status".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn relayed(output: &[u8]) -> Vec<String> {
+        let (sender, mut receiver) = mpsc::channel(8);
+        relay(output, sender).await;
+        let mut lines = Vec::new();
+        while let Ok(line) = receiver.try_recv() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn lines_are_passed_on_one_by_one() {
+        assert_eq!(relayed(b"a\r\n\nb").await, ["a", "", "b"]);
+        assert!(relayed(b"").await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_cut_before_what_may_be_torn() {
+        let output = format!("{}hunter2{}\nnext", "x".repeat(LONGEST - 4), "y".repeat(100));
+        let lines = relayed(output.as_bytes()).await;
+        assert_eq!(lines[1], "next");
+        let dropped = TORN + 103;
+        assert!(lines[0].ends_with(&format!("x... ({dropped} bytes left out)")));
+        assert!(!lines[0].contains('h'));
     }
 }

@@ -11,10 +11,12 @@ use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, System};
 use engine::{Event, EventSink, ProviderFactory, Redactor};
 use packages::{LocateRequest, Located};
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, TlsMode};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
 use provider::{BoxFuture, Provider, ProviderSchemas};
+use values::Value;
 
 use crate::{
+    child_environment,
     schema_cache::SchemaCache,
     session::{Failure, Session},
 };
@@ -158,10 +160,7 @@ impl ProviderExecutables {
         redactor: &Redactor,
         sink: Arc<dyn PluginSink>,
     ) -> Result<Arc<dyn Provider>, Box<Diagnostic>> {
-        let redact = {
-            let redactor = redactor.clone();
-            Arc::new(move |text: &str| redactor.redact(text))
-        };
+        let redact = Arc::new(Redaction(redactor.clone()));
         if let Some(reattach) = self.reattached.get(source) {
             let attached = GrpcProvider::attach(reattach, source.for_display(), sink, redact).await;
             return attached
@@ -183,6 +182,9 @@ impl ProviderExecutables {
         };
         let mut command = Command::new(executable);
         command.args(arguments);
+        for name in child_environment::withheld_from_providers() {
+            command.env_remove(name);
+        }
         let mut options = LaunchOptions::new(source.for_display(), sink, redact);
         options.tls = self.tls;
         let process = plugin::launch(command, options).await.map_err(|error| {
@@ -190,6 +192,23 @@ impl ProviderExecutables {
             start_error(source, &text)
         })?;
         Ok(Arc::new(GrpcProvider::new(process, self.known_schemas(source))))
+    }
+}
+
+/// What plugins say passes the run's redactor, and teaches it.
+struct Redaction(Redactor);
+
+impl Redact for Redaction {
+    fn redact(&self, text: &str) -> String {
+        self.0.redact(text)
+    }
+
+    fn learn_opened(&self, result: &Value) {
+        self.0.learn_whole(result);
+    }
+
+    fn learn_private(&self, private: &[u8]) {
+        self.0.learn_private(private);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{session::Session, ui::Ui};
 /// Writes log lines.
 ///
 /// **Invariant:** a line that came while an ephemeral resource was being opened is written when that has ended: it may quote
-/// the secret, which the redactor knows only then.
+/// the secret, which the redactor knows only then. Where opening failed, it may never know, and the line is not written.
 pub(crate) struct Log {
     /// The least level that is written; nothing is where there is none.
     least: Option<LogLevel>,
@@ -26,16 +26,66 @@ pub(crate) struct Log {
     held: Mutex<Held>,
 }
 
+/// Lines that wait.
 #[derive(Default)]
 struct Held {
     opening: usize,
     lines: Vec<String>,
     bytes: usize,
-    dropped: usize,
+    too_many: usize,
+    unsafe_to_show: usize,
 }
 
 /// More than this is not held back; what comes then is left out, and said to be.
 const MAX_HELD: usize = 8 << 20;
+
+impl Held {
+    /// Gives the line back where nothing is being opened.
+    fn line(&mut self, line: String) -> Option<String> {
+        if self.opening == 0 {
+            return Some(line);
+        }
+        if self.bytes + line.len() <= MAX_HELD {
+            self.bytes += line.len();
+            self.lines.push(line);
+        } else {
+            self.too_many += 1;
+        }
+        None
+    }
+
+    fn begins(&mut self) {
+        self.opening += 1;
+    }
+
+    /// The lines that are let go, once nothing is being opened any more.
+    fn ends(&mut self) -> Vec<String> {
+        self.opening = self.opening.saturating_sub(1);
+        if self.opening > 0 {
+            return Vec::new();
+        }
+        let Held { mut lines, too_many, unsafe_to_show, .. } = std::mem::take(self);
+        if too_many > 0 {
+            lines.push(format!(
+                "({too_many} log lines were left out while an ephemeral resource was opened)\n"
+            ));
+        }
+        if unsafe_to_show > 0 {
+            lines.push(format!(
+                "({unsafe_to_show} log lines were left out, and so is what its provider may log from here on: opening an ephemeral \
+                 resource failed, and they may quote a secret that is not known)\n"
+            ));
+        }
+        lines
+    }
+
+    fn fails(&mut self) -> Vec<String> {
+        self.unsafe_to_show += self.lines.len();
+        self.lines.clear();
+        self.bytes = 0;
+        self.ends()
+    }
+}
 
 impl Log {
     pub(crate) fn new(session: &Session) -> Log {
@@ -65,45 +115,37 @@ impl Log {
         }
         let name = format!("{level:?}").to_uppercase();
         let line = format!("{now} [{name}] provider.{}: {text}\n", provider.for_display());
+        // A thread that is late must not overtake those that were let go.
         let mut held = self.held();
-        if held.opening == 0 {
+        if let Some(line) = held.line(line) {
             self.write(&line);
-        } else if held.bytes + line.len() <= MAX_HELD {
-            held.bytes += line.len();
-            held.lines.push(line);
-        } else {
-            held.dropped += 1;
         }
     }
 
     /// An ephemeral resource is going to be opened.
     pub(crate) fn open_begins(&self) {
-        self.held().opening += 1;
+        self.held().begins();
     }
 
-    /// It is open, or not going to be. The last one's end lets go of what was held back.
+    /// It is open. The last one's end lets go of what was held back.
     pub(crate) fn open_ends(&self) {
         let mut held = self.held();
-        held.opening = held.opening.saturating_sub(1);
-        if held.opening > 0 {
-            return;
-        }
-        let Held { lines, dropped, .. } = std::mem::take(&mut *held);
-        for line in lines {
-            self.write(&self.redactor.redact(&line));
-        }
-        if dropped > 0 {
-            self.write(&format!(
-                "({dropped} log lines were left out while an ephemeral resource was opened)\n"
-            ));
-        }
+        held.ends().iter().for_each(|line| self.write(line));
+    }
+
+    /// It is not going to be. What was held back is left out, and that is said.
+    pub(crate) fn open_fails(&self) {
+        let mut held = self.held();
+        held.fails().iter().for_each(|line| self.write(line));
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Writes a line without what is secret by now: it may have been redacted before a secret in it was learned.
     fn write(&self, line: &str) {
+        let line = &self.redactor.redact(line);
         match &self.file {
             Some(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,5 +165,30 @@ fn level(text: &str) -> Option<LogLevel> {
         "WARN" => Some(LogLevel::Warn),
         "ERROR" => Some(LogLevel::Error),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_wait_for_the_last_open_and_those_of_a_failed_one_are_counted() {
+        let mut held = Held::default();
+        assert_eq!(held.line("a".to_owned()), Some("a".to_owned()));
+        held.begins();
+        held.begins();
+        assert_eq!(held.line("b".to_owned()), None);
+        assert!(held.ends().is_empty());
+        assert_eq!(held.ends(), ["b"]);
+        held.begins();
+        held.begins();
+        held.line("c".to_owned());
+        assert!(held.fails().is_empty());
+        held.line("d".to_owned());
+        let left = held.ends();
+        assert_eq!(left[0], "d");
+        assert!(left[1].starts_with("(1 log lines were left out, "), "{}", left[1]);
+        assert_eq!(held.line("e".to_owned()), Some("e".to_owned()));
     }
 }

@@ -11,6 +11,7 @@
 )]
 
 mod args;
+mod child_environment;
 mod commands;
 mod events;
 mod exit;

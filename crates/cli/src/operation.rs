@@ -81,35 +81,16 @@ fn finish_plan(
     if let Some(out) = &args.out {
         save_plan(session, out, prepared, outcome, &open.file)?;
         if !args.operation.json {
-            session.ui.print(&saved_text(out));
+            let path = out.display().to_string();
+            session.ui.print(&render::plan_footer(Some(&path), &session.ui.out));
         }
     } else if !args.operation.json && outcome.plan.is_applyable {
-        session.ui.print(&unsaved_text());
+        session.ui.print(&render::plan_footer(None, &session.ui.out));
     }
     Ok(match args.detailed_exitcode && outcome.plan.is_applyable {
         true => Exit::Changes,
         false => Exit::Success,
     })
-}
-
-fn rule() -> String {
-    "\n".to_owned() + &"─".repeat(77) + "\n\n"
-}
-
-fn saved_text(out: &Path) -> String {
-    format!(
-        "{}Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply {:?}\n",
-        rule(),
-        out.display(),
-        out.display().to_string()
-    )
-}
-
-fn unsaved_text() -> String {
-    format!(
-        "{}Note: You didn't use the -out option to save this plan, so Mayfly can't\nguarantee to take exactly these actions if you run \"mayfly apply\" now.\n",
-        rule()
-    )
 }
 
 /// Loads, checks and plans.
@@ -122,7 +103,8 @@ fn planned(
 ) -> Result<(Prepared, PlanOutcome), Failure> {
     let mut prepared = prepare(session, flags, &open.file.state, args.destroy)?;
     if args.input && !args.json {
-        variables::ask(session, prepared.program.root(), &mut prepared.values)?;
+        let Prepared { loaded, program, values } = &mut prepared;
+        variables::ask(session, program.root(), values, &mut loaded.typed)?;
     }
     let options = PlanOptions {
         mode: if args.destroy { PlanMode::Destroy } else { PlanMode::Normal },
@@ -156,7 +138,7 @@ fn prepare(
     state: &State,
     destroying: bool,
 ) -> Result<Prepared, Failure> {
-    let loaded = session.load(Some(state))?;
+    let loaded = session.load_with_values(Some(state), &flags)?;
     if loaded.project.is_empty() && !destroying && state.is_empty() {
         let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
                       normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
@@ -169,13 +151,16 @@ fn prepare(
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
         .collect();
-    let program = Arc::new(loaded.project.program());
+    let mut program = loaded.project.program();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, program.sources.clone()));
     }
     session.ui.diagnostics(&diagnostics, &program.sources);
     let values = variables::collect(session, program.root(), &flags)?;
-    Ok(Prepared { loaded, program, values })
+    // Values are checked later, and what is wrong with one is shown where it was given.
+    let files = program.sources.files.iter().cloned();
+    program.sources.files = files.chain(variables::file_sources(session, &flags)).collect();
+    Ok(Prepared { loaded, program: Arc::new(program), values })
 }
 
 fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environment, Arc<Show>) {
@@ -265,7 +250,7 @@ fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outco
 
 /// A plan as JSON, one object a line.
 fn plan_lines(session: &Session, plan: &Plan) {
-    let now = session.timestamp();
+    let now = session.now();
     let mut lines = render::resource_drift_json(plan, &now);
     lines.extend(render::planned_changes_json(plan, &now));
     lines.push(render::change_summary_json(plan, &now));
@@ -278,7 +263,7 @@ fn plan_lines(session: &Session, plan: &Plan) {
 /// The first line of a JSON stream says what speaks.
 fn introduce(session: &Session, args: &OperationArgs) {
     if args.json {
-        session.ui.line(&render::version_json(&session.timestamp()));
+        session.ui.line(&render::version_json(&session.now()));
     }
 }
 
@@ -324,7 +309,7 @@ fn save_plan(
 /// If a module cannot be kept because too many paths of calls lead to one.
 fn snapshot(program: &Program) -> Result<state::ConfigSnapshot, Failure> {
     let mut texts: BTreeMap<&str, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
-    for file in program.sources.files.iter() {
+    for file in program.sources.files.iter().filter(|file| !file.may_hold_secrets) {
         let (directory, name) = file.path.rsplit_once('/').unwrap_or((".", &file.path));
         texts.entry(directory).or_default().insert(name.to_owned(), file.text().into_bytes());
     }
@@ -552,6 +537,7 @@ fn carry_out(
     let (environment, show) = environment(session, args.operation.json, &prepared);
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
+    std::mem::take(&mut prepared.loaded.typed).teach(&session.redactor);
     let keeper = open.keeper();
     let options = ApplyOptions {
         parallelism: args.operation.parallelism.get(),
@@ -587,7 +573,7 @@ fn rescue(session: &Session, keeper: &Keeper, state: &State) {
 
 fn show_outputs(session: &Session, args: &ApplyArgs, plan: &Plan, state: &State) {
     if args.operation.json {
-        if let Some(line) = render::output_changes_json(plan, Some(state), &session.timestamp()) {
+        if let Some(line) = render::output_changes_json(plan, Some(state), &session.now()) {
             session.ui.line(&line);
         }
     } else if !args.operation.destroy && !state.outputs.is_empty() {

@@ -16,7 +16,12 @@ use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManife
 use project::Project;
 use values::Str;
 
-use crate::{args::ViewArgs, located::ProviderExecutables, ui::Ui};
+use crate::{
+    args::ViewArgs,
+    located::ProviderExecutables,
+    ui::Ui,
+    variables::{Typed, VarFlag},
+};
 
 /// The argument that makes this program serve one of its own providers.
 pub(crate) const SERVE_ARGUMENT: &str = "serve-bundled-provider";
@@ -101,6 +106,8 @@ pub(crate) struct Loaded {
     /// Never dropped: the process ends soon after, and taking a large database apart takes a good part of a `validate`.
     pub(crate) project: ManuallyDrop<Project>,
     pub(crate) executables: Arc<ProviderExecutables>,
+    /// What was typed for ephemeral variables.
+    pub(crate) typed: Typed,
 }
 
 /// Directory of the caller and name of the call, to the directory called.
@@ -273,7 +280,19 @@ impl Session {
 
     /// The configuration with the schemas of all providers that it, or the state, needs.
     pub(crate) fn load(&self, state: Option<&state::State>) -> Result<Loaded, Failure> {
+        self.load_with_values(state, &[])
+    }
+
+    /// The same where `flags` give values to variables.
+    pub(crate) fn load_with_values(
+        &self,
+        state: Option<&state::State>,
+        flags: &[VarFlag],
+    ) -> Result<Loaded, Failure> {
         let mut project = self.project()?;
+        // Schemas come from processes, which must not quote what somebody typed for a secret.
+        let typed = Typed::find(&*self.system, &project, flags);
+        typed.teach(&self.redactor);
         if state.is_some() {
             refuse_other_backends(&project)?;
         }
@@ -283,7 +302,7 @@ impl Session {
             let schemas = executables.schemas(self, source)?;
             project.set_schemas(source.clone(), schemas);
         }
-        Ok(Loaded { project: ManuallyDrop::new(project), executables })
+        Ok(Loaded { project: ManuallyDrop::new(project), executables, typed })
     }
 
     /// The providers that configuration and state need, with the constraints of all modules together.
@@ -316,17 +335,31 @@ impl Session {
         if problems.is_empty() { Ok(requirements) } else { Err(problems.into()) }
     }
 
-    /// The time now in RFC 3339, UTC.
+    /// The time now in RFC 3339, UTC, in whole seconds that have begun.
     pub(crate) fn timestamp(&self) -> String {
-        let now =
-            jiff::Timestamp::try_from(self.system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        now.round(jiff::Unit::Second).unwrap_or(now).to_string()
+        let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
+        let now = timestamp_of(&*self.system);
+        now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
+    }
+
+    /// The time now in RFC 3339, UTC, for events.
+    pub(crate) fn now(&self) -> String {
+        time_of_day(&*self.system)
     }
 
     /// The platform that packages are for.
     pub(crate) fn platform(&self) -> Platform {
         Platform::current()
     }
+}
+
+/// The time of day in RFC 3339, UTC, as exactly as the system tells it.
+pub(crate) fn time_of_day(system: &dyn System) -> String {
+    timestamp_of(system).to_string()
+}
+
+fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
+    jiff::Timestamp::try_from(system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
 /// The dependency lock file.

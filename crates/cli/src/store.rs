@@ -1,6 +1,8 @@
 //! The state of a run: read under a lock, kept after every operation, written at the end.
 
 use std::{
+    io::ErrorKind,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -11,7 +13,7 @@ use backend::{
 };
 use db::{Diagnostic, System};
 use engine::StateSink;
-use state::{State, StateFile, StateIdentity};
+use state::{State, StateError, StateFile, StateIdentity};
 
 use crate::{
     args::StateArgs,
@@ -33,28 +35,26 @@ pub(crate) fn open(
     args: &StateArgs,
     operation: &str,
 ) -> Result<OpenState, Failure> {
-    let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths(session, args)?));
+    let paths = paths(session, args)?;
+    let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths.clone()));
     let lock = match args.lock {
         true => Some(lock(session, &*store, args, operation)?),
         false => None,
     };
-    read(session, store, lock)
+    read(session, store, &paths, lock)
 }
 
 /// Opens the state for reading only: no lock is taken, and nothing is written.
-pub(crate) fn open_unlocked(
-    session: &Session,
-    path: Option<&std::path::Path>,
-) -> Result<OpenState, Failure> {
+pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<OpenState, Failure> {
     let paths = match path {
         Some(path) => LocalPaths::at(path),
         None => workspace_paths(session)?,
     };
-    read(session, Arc::new(LocalStore::new(paths)), None)
+    read(session, Arc::new(LocalStore::new(paths.clone())), &paths, None)
 }
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
-    let workspaces = LocalWorkspaces::new(std::path::Path::new(""), None, None);
+    let workspaces = LocalWorkspaces::new(Path::new(""), None, None);
     workspaces.paths(&session.workspace()).map_err(|error| {
         Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into()
     })
@@ -97,7 +97,26 @@ fn lock(
     acquired.map_err(|error| lock_error(&error).into())
 }
 
+/// What to do where a file of the state cannot be used, which has nothing to do with who holds a lock.
+fn file_fault(error: &StoreError) -> Option<String> {
+    let StoreError::Io { path, source, .. } = error else { return None };
+    let path = path.display();
+    Some(match source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => format!(
+            "{path} cannot be written: check its permissions, and those of the directory that it is in ({source})."
+        ),
+        _ => format!("{error}. Check the path and the disk that it is on."),
+    })
+}
+
 fn lock_error(error: &StoreError) -> Diagnostic {
+    if let Some(detail) = file_fault(error) {
+        return Diagnostic::error(
+            "state-unwritable",
+            "Error opening the state for writing",
+            detail,
+        );
+    }
     let holder = match error {
         StoreError::Locked { holder: Some(holder), .. } => format!("\n{holder}"),
         _ => String::new(),
@@ -121,6 +140,7 @@ fn who(session: &Session) -> String {
 fn read(
     session: &Session,
     store: Arc<dyn StateStore>,
+    paths: &LocalPaths,
     lock: Option<Box<dyn HeldLock>>,
 ) -> Result<OpenState, Failure> {
     let snapshot = session.runtime.block_on(store.read()).map_err(|error| {
@@ -133,10 +153,39 @@ fn read(
     let generation = Expected::from(&snapshot);
     let file = match &snapshot {
         Some(snapshot) => StateFile::read(&snapshot.bytes)
-            .map_err(|error| Diagnostic::error("state-read", error.summary(), error.detail()))?,
+            .map_err(|error| damaged(session, &error, &paths.read, paths.backup.as_deref()))?,
         None => StateFile::new(uuid::Uuid::new_v4().to_string()),
     };
     Ok(OpenState { file, store, generation, lock })
+}
+
+/// A state file that cannot be understood: which one, and what to do about it.
+pub(crate) fn damaged(
+    session: &Session,
+    error: &StateError,
+    path: &Path,
+    backup: Option<&Path>,
+) -> Diagnostic {
+    let (path, mut detail) = (path.display(), error.detail());
+    match error {
+        // Not damaged, but for other programs or with a key.
+        StateError::OldVersion { .. } | StateError::NewVersion { .. } | StateError::Encrypted => {
+            detail.push_str(&format!("\n\nThe file is {path}."));
+        }
+        _ => match backup.filter(|it| session.system.is_file(it)) {
+            Some(backup) => {
+                let backup = backup.display();
+                detail.push_str(&format!(
+                    "\n\nThe file {path} was edited or cut off. The state of before the last run is in {backup}: if that is whole, copy it to \
+                     {path}, and run \"mayfly plan\" to see what has changed since."
+                ));
+            }
+            None => detail.push_str(&format!(
+                "\n\nThe file {path} was edited or cut off, and no backup lies beside it. Restore it from a copy of your own."
+            )),
+        },
+    }
+    Diagnostic::error("state-read", error.summary(), detail)
 }
 
 /// Removes the lock of the selected workspace's state.
@@ -235,8 +284,9 @@ impl Keeper {
         match written {
             Ok(generation) => kept.generation = Expected::At(generation),
             Err(error) => {
+                let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
                 let detail = format!(
-                    "{error}. The objects that were changed exist all the same; run the command again when the cause is mended."
+                    "{cause} The objects that were changed exist all the same; run the command again when the cause is mended."
                 );
                 return Err(Box::new(Diagnostic::error(
                     "state-write",
@@ -334,6 +384,23 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_no_matter_of_locks() {
+        let io = |kind: ErrorKind| StoreError::Io {
+            action: "open",
+            path: "d/terraform.tfstate".into(),
+            source: kind.into(),
+        };
+        let shown = lock_error(&io(ErrorKind::PermissionDenied)).detail;
+        assert!(shown.starts_with("d/terraform.tfstate cannot be written: check its permissions"));
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::NotADirectory] {
+            let shown = lock_error(&io(kind)).detail;
+            assert!(!shown.contains("force-unlock") && !shown.contains("-lock=false"), "{shown}");
+        }
+        let held = StoreError::Locked { cause: "held".to_owned(), holder: None };
+        assert!(lock_error(&held).detail.contains("force-unlock"));
     }
 
     #[test]

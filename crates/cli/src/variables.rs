@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use db::{ByteRange, Diagnostic, Location, System};
-use engine::{ValueSource, VariableValues};
+use db::{ByteRange, Diagnostic, Location, SourceText, Sources, System};
+use engine::{Redactor, ValueSource, VariableValues};
 use hir::{Module, eval, item::Variable, lower};
+use project::Project;
 use syntax::{
     AstNode,
     ast::{BodyItem, HasItems},
@@ -62,10 +63,54 @@ pub(crate) fn collect(
     }
     let Collect { values, diagnostics, .. } = collect;
     if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Diagnostics(diagnostics, file_sources(session, module, flags)));
+        return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
     }
-    session.ui.diagnostics(&diagnostics, &file_sources(session, module, flags));
+    if !diagnostics.is_empty() {
+        session.ui.diagnostics(&diagnostics, &sources(session, flags));
+    }
     Ok(values)
+}
+
+/// What was typed for ephemeral variables outside of files, as it was typed.
+#[derive(Default)]
+pub(crate) struct Typed {
+    texts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Typed {
+    /// What environment and command line give. Declarations are enough for that: no schema is needed.
+    pub(crate) fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
+        let mut typed = Typed::default();
+        let scope = hir::names::module_scope(&project.db, project.root());
+        for &key in scope.names.values() {
+            let item = hir::names::item(&project.db, key);
+            let Some(variable) = item.kind.as_variable().filter(|it| it.ephemeral) else {
+                continue;
+            };
+            let from_environment = system.variable(&format!("TF_VAR_{}", variable.name));
+            from_environment.iter().for_each(|text| typed.add(variable, text));
+            let given = flags.iter().filter_map(|flag| match flag {
+                VarFlag::Value(text) => text.split_once('='),
+                VarFlag::File(_) => None,
+            });
+            for (_, text) in given.filter(|(name, _)| name.trim() == &*variable.name) {
+                typed.add(variable, text);
+            }
+        }
+        typed
+    }
+
+    fn add(&mut self, variable: &Variable, text: &str) {
+        self.texts.push(text.to_owned());
+        self.values.extend(text_value(variable, text));
+    }
+
+    /// Teaches the redactor what was typed, before anybody who may know it says something.
+    pub(crate) fn teach(&self, redactor: &Redactor) {
+        self.texts.iter().for_each(|text| redactor.learn_text(text));
+        self.values.iter().for_each(|value| redactor.learn_whole(value));
+    }
 }
 
 /// Asks for the variables that have neither value nor default.
@@ -73,6 +118,7 @@ pub(crate) fn ask(
     session: &Session,
     module: &Module,
     values: &mut VariableValues,
+    typed: &mut Typed,
 ) -> Result<(), Failure> {
     for (name, entry) in &module.variables {
         let variable = entry.variable();
@@ -97,6 +143,10 @@ pub(crate) fn ask(
                     .into());
             }
         };
+        if variable.ephemeral {
+            typed.add(variable, &answer);
+            typed.teach(&session.redactor);
+        }
         let value = text_value(variable, &answer).map_err(|detail| {
             Diagnostic::error(
                 "invalid-variable-value",
@@ -123,6 +173,11 @@ fn prompt(variable: &Variable) -> String {
     text.push_str("  Enter a value: ");
     text
 }
+
+/// What is wrong with a value, without its text.
+const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A value is a constant: a number, \
+                            true, false, null, text in quotes, or a list or an object of those. In quotes, \"${\" and \"%{\" are written \"$${\" and \
+                            \"%%{\", and a backslash or a quote with a backslash before it.";
 
 struct Collect<'a> {
     session: &'a Session,
@@ -232,9 +287,9 @@ impl Collect<'_> {
             Some(Location { path: shown.into(), range: ByteRange::from(range) })
         };
         for error in encoding.iter().chain(parse.errors()) {
-            let detail = error.detail(|_| "the place above".to_owned()).into_owned();
+            // The parser's words may quote the text.
             self.diagnostics.push(
-                Diagnostic::error("syntax-error", error.summary.to_string(), detail)
+                Diagnostic::error("syntax-error", error.summary.to_string(), NOT_READABLE)
                     .at(location(error.range)),
             );
         }
@@ -257,7 +312,7 @@ impl Collect<'_> {
                             Diagnostic::error(
                                 "invalid-variables-file",
                                 problem.summary,
-                                problem.detail,
+                                NOT_READABLE,
                             )
                             .at(location(range)),
                         ),
@@ -339,8 +394,12 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
     Ok(constant.value)
 }
 
-/// The text of variables files without the values, which may be secrets, so that problems can be shown in place.
-fn file_sources(session: &Session, module: &Module, flags: &[VarFlag]) -> db::Sources {
+fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
+    Sources { files: file_sources(session, flags).into() }
+}
+
+/// The texts of variables files, so that lines can be counted; none of them is shown.
+pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
     let mut paths: Vec<PathBuf> = vec![PathBuf::from("terraform.tfvars")];
     paths.extend(flags.iter().filter_map(|flag| match flag {
         VarFlag::File(path) => Some(path.clone()),
@@ -355,29 +414,20 @@ fn file_sources(session: &Session, module: &Module, flags: &[VarFlag]) -> db::So
         );
     }
     let files = paths.into_iter().filter_map(|path| {
-        let bytes = session.system.read_file(&path).ok()?;
-        let text = String::from_utf8(bytes).ok()?;
-        Some(db::SourceText {
+        let text = String::from_utf8(session.system.read_file(&path).ok()?).ok()?;
+        Some(SourceText {
             path: path.to_string_lossy().as_ref().into(),
-            blocks: [masked(&text, |name| module.variables.contains_key(name)).into()].into(),
+            blocks: [masked(&text).into()].into(),
+            may_hold_secrets: true,
         })
     });
-    db::Sources { files: files.collect() }
+    files.collect()
 }
 
-/// `text` with a star for each byte that is neither blank nor the name of a variable with its equals sign.
-fn masked(text: &str, is_variable: impl Fn(&str) -> bool) -> String {
-    let mask = |text: &str| -> String {
-        let star = |c: char| {
-            if c.is_ascii_whitespace() { c.to_string() } else { "*".repeat(c.len_utf8()) }
-        };
-        text.chars().map(star).collect()
-    };
-    let line = |line: &str| match line.split_once('=') {
-        Some((name, value)) if is_variable(name.trim()) => format!("{name}={}", mask(value)),
-        _ => mask(line),
-    };
-    text.split_inclusive('\n').map(line).collect()
+/// `text` with a star for each byte that does not end a line.
+fn masked(text: &str) -> String {
+    let star = |c: char| if c == '\n' { "\n".to_owned() } else { "*".repeat(c.len_utf8()) };
+    text.chars().map(star).collect()
 }
 
 #[cfg(test)]
@@ -385,11 +435,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_variables_file_only_names_are_shown() {
-        let text = "a = \"secr\u{e9}t\"\n\tb=<<EOT\nc2VjcmV0==\nEOT\n# secret\n";
-        let shown = masked(text, |name| ["a", "b"].contains(&name));
-        assert_eq!(shown, "a = *********\n\tb=*****\n**********\n***\n* ******\n");
-        assert_eq!(shown.len(), text.len());
+    fn of_a_variables_file_only_the_lines_are_kept() {
+        assert_eq!(masked("a = \"\u{e9}\"\n\tb\n"), "********\n**\n");
     }
 
     #[test]

@@ -137,6 +137,8 @@ pub struct SourceText {
     pub path: Arc<str>,
     /// The texts of its top-level blocks; together they are the file.
     pub blocks: Arc<[Arc<str>]>,
+    /// Whether its lines may hold secrets: then places in it are counted, but no line is shown.
+    pub may_hold_secrets: bool,
 }
 
 impl SourceText {
@@ -152,6 +154,11 @@ impl SourceText {
 }
 
 impl Sources {
+    /// Whether lines of the file shown as `path` are left out where problems are shown.
+    pub fn may_hold_secrets(&self, path: &str) -> bool {
+        self.files.iter().any(|file| &*file.path == path && file.may_hold_secrets)
+    }
+
     /// The text of the file shown as `path`.
     pub fn text(&self, path: &str) -> Option<String> {
         self.files.iter().find(|file| &*file.path == path).map(SourceText::text)

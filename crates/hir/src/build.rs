@@ -67,7 +67,11 @@ fn sources(db: &dyn Db, directories: &[Directory]) -> (Sources, FxHashMap<Block,
             for (index, block) in file.blocks(db).iter().enumerate() {
                 places.insert(*block, (files.len() as u32, index as u32));
             }
-            files.push(SourceText { path: file.path(db).clone(), blocks: texts });
+            files.push(SourceText {
+                path: file.path(db).clone(),
+                blocks: texts,
+                may_hold_secrets: false,
+            });
         }
     }
     (Sources { files: files.into() }, places)

@@ -25,7 +25,7 @@ pub(crate) fn run(
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
-    let loaded = session.load(Some(&open.file.state))?;
+    let loaded = session.load_with_values(Some(&open.file.state), flags)?;
     let program = Arc::new(loaded.project.program());
     let problems: Vec<Diagnostic> =
         loaded.project.diagnostics().into_iter().filter(Diagnostic::is_error).collect();
@@ -59,7 +59,7 @@ pub(crate) fn run(
             text => match evaluate(&console, text) {
                 Ok(text) => session.ui.line(&text),
                 Err(diagnostics) => {
-                    let source = SourceText { path: PLACE.into(), blocks: [Arc::from(text)].into() };
+                    let source = SourceText { path: PLACE.into(), blocks: [Arc::from(text)].into(), may_hold_secrets: false };
                     session.ui.diagnostics(&diagnostics, &Sources { files: [source].into() });
                     if !interactive {
                         return Ok(Exit::Failure);

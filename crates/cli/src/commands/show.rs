@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use backend::LocalPaths;
 use db::{Diagnostic, System};
 use state::StateFile;
 
@@ -40,10 +41,12 @@ fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
 fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
     let bytes = session.system.read_file(path).unwrap_or_default();
     StateFile::read(&bytes).map_err(|error| {
+        let backup = LocalPaths::at(path).backup;
+        let damaged = store::damaged(session, &error, path, backup.as_deref());
         let detail = format!(
             "{} is neither a plan file nor a state file. {}",
             path.display(),
-            error.detail()
+            damaged.detail
         );
         Diagnostic::error(
             "unreadable-file",

@@ -166,6 +166,8 @@ fn check_lines(lines: &[Json], expected: &[&str]) {
             assert!(line[field].is_string(), "{line} has no {field}");
         }
     }
+    let times: Vec<&str> = lines.iter().filter_map(|it| it["@timestamp"].as_str()).collect();
+    assert!(times.iter().all(|it| it.contains('.')), "all are of the same exactness: {times:?}");
     let found = kinds(lines);
     for kind in expected {
         assert!(found.contains(kind), "{kind} is not among {found:?}");
@@ -285,9 +287,15 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
     let bench =
         Bench::with_main("variable \"long\" {\n  type      = string\n  ephemeral = true\n}\n");
     let cases = [
-        ("open.tfvars", "# kanarek\nlong = \"kanarek\n", "line 2:\n   2: long = ********"),
+        (
+            "open.tfvars",
+            "# kanarek\nlong = \"kanarek\n",
+            "line 2:\n   2: (not shown: a variables file may hold secrets)",
+        ),
         ("unquoted.tfvars", "long = kanarek\n", "Variables not allowed"),
         ("call.tfvars", "long = file(\"kanarek\")\n", "Error: "),
+        ("directive.tfvars", "long = \"%{kanarek}\"\n", "cannot be read"),
+        ("key.tfvars", "long = { a = \"kanarek\" }.kanarek\n", "Error: "),
         ("sum.tfvars", "long = \"kanarek\" + 1\n", "Error: "),
         ("heredoc.tfvars", "long = <<EOT\nkanarek\n", "Error: "),
         ("list.tfvars", "long = [\n  \"kanarek\",\n  \"kanarek\n]\n", "Error: "),
@@ -469,6 +477,90 @@ fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
     );
     bench.mayfly(".", ["plan", "-out=nowhere/plan"]).fails().shows(&["Failed to write plan file"]);
     bench.mayfly(".", ["plan", "-var-file=nowhere.tfvars"]).fails().shows(&["nowhere.tfvars"]);
+}
+
+/// A provider that is a script, in the place of `example.com/tests/script`.
+fn with_script(script: &str) -> Bench {
+    use std::os::unix::fs::PermissionsExt;
+    let main = "terraform {\n  required_providers {\n    script = { source = \"example.com/tests/script\" }\n  }\n}\n\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nprovider \"script\" {}\n\nresource \"script_thing\" \"a\" {}\n";
+    let bench = Bench::with_main(main);
+    let program = "plugins/terraform-provider-script";
+    bench.write(program, script);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bench.path(program), mode).expect("the mode can be set");
+    let folder = bench.path("plugins");
+    let overrides = format!(
+        "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/script\" = {folder:?}\n  }}\n}}\n"
+    );
+    bench.write("home/rc", &overrides);
+    bench
+}
+
+#[test]
+fn providers_do_not_get_what_is_secret_in_the_environment() {
+    let bench = with_script("#!/bin/sh\nenv | grep -e ^TF_ -e ^PLAIN >&2\nexit 1\n");
+    let ended = bench
+        .mayfly(".", ["plan"])
+        .env("TF_CLI_CONFIG_FILE", bench.path("home/rc"))
+        .env("TF_VAR_e", "kanarek-1")
+        .env("TF_VAR_other", "kanarek-2")
+        .env("TF_CLI_ARGS_plan", "-var=e=kanarek-3")
+        .env("TF_TOKEN_example_com", "kanarek-4")
+        .env("TF_ENCRYPTION", "kanarek-5")
+        .env("PLAIN", "plain")
+        .fails();
+    ended.shows(&["PLAIN=plain"]);
+    ended.lacks(&["kanarek", "TF_VAR_", "TF_CLI_ARGS", "TF_TOKEN_", "TF_ENCRYPTION"]);
+}
+
+#[test]
+fn what_was_typed_for_a_secret_is_known_before_the_first_process_starts() {
+    let bench = with_script("#!/bin/sh\ntr '\\0' '\\n' < /proc/$PPID/cmdline >&2\nexit 1\n");
+    let plan = |value: &str| {
+        bench
+            .mayfly(".", ["plan", &format!("-var=e={value}")])
+            .env("TF_CLI_CONFIG_FILE", bench.path("home/rc"))
+            .fails()
+    };
+    let ended = plan("kanarek-1");
+    ended.shows(&["-var=e=(redacted)"]);
+    ended.lacks(&["kanarek"]);
+    // What a value would be made of it has an é of one character.
+    plan("e\u{301}t\u{e9}-kanarek").lacks(&["kanarek"]);
+}
+
+#[test]
+fn commands_do_not_get_values_of_variables_unless_they_are_given() {
+    let bench = Bench::with_main(
+        "variable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nresource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command     = \"env > seen\"\n    environment = { TF_VAR_given = \"plain\" }\n  }\n}\n",
+    );
+    bench
+        .mayfly(".", ["apply", "-auto-approve"])
+        .env("TF_VAR_e", "kanarek-1")
+        .env("TF_CLI_ARGS_apply", "-var=e=kanarek-2")
+        .env("TF_ENCRYPTION", "")
+        .env("TF_TOKEN_example_com", "token")
+        .succeeds();
+    let seen = String::from_utf8(bench.read("seen")).expect("text");
+    assert!(seen.contains("TF_VAR_given=plain") && seen.contains("TF_TOKEN_example_com=token"));
+    for name in ["kanarek", "TF_VAR_e", "TF_CLI_ARGS", "TF_ENCRYPTION"] {
+        assert!(!seen.contains(name), "{name} is in {seen}");
+    }
+}
+
+#[test]
+fn a_damaged_state_is_named_with_its_backup() {
+    let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
+    bench.write("terraform.tfstate", "{\"version\": 4, \"serial\": \"kanarek\"}");
+    for command in [&["plan"][..], &["show"], &["show", "terraform.tfstate"]] {
+        let ended = bench.mayfly(".", command).fails();
+        ended.shows(&["line 1 column", "terraform.tfstate", "no backup lies beside it"]);
+        ended.lacks(&["kanarek"]);
+    }
+    bench.write("terraform.tfstate.backup", "{\"version\": 4}");
+    for command in [&["plan"][..], &["show"], &["show", "terraform.tfstate"]] {
+        bench.mayfly(".", command).fails().shows(&["is in terraform.tfstate.backup", "copy it to"]);
+    }
 }
 
 #[test]

@@ -223,7 +223,13 @@ impl Patterns {
             found.extend(places.into_iter().map(|it| reading.written(it)));
         }
         for range in &mut found {
-            *range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
+            // A secret that holds an escape of its own may end inside of a character.
+            while !text.is_char_boundary(range.start) {
+                range.start -= 1;
+            }
+            while !text.is_char_boundary(range.end) {
+                range.end += 1;
+            }
         }
         found.sort_by_key(|it| it.start);
         found.dedup_by(|next, last| {

@@ -17,6 +17,9 @@ struct Text {
     starts: Vec<usize>,
 }
 
+/// What stands for the lines of a file that may hold secrets.
+const NOT_SHOWN: &str = "(not shown: a variables file may hold secrets)";
+
 /// Lines of a file around a range.
 pub(super) struct Excerpt {
     /// Number of the first line, from 1.
@@ -45,7 +48,11 @@ impl Files<'_> {
 
     /// The excerpt for a location, where its file is known.
     pub(super) fn excerpt(&self, location: &Location) -> Option<Excerpt> {
-        Some(self.text(&location.path)?.excerpt(location))
+        let excerpt = self.text(&location.path)?.excerpt(location);
+        if self.sources.may_hold_secrets(&location.path) {
+            return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
+        }
+        Some(excerpt)
     }
 
     /// Start and end of a location; line 1 where the file is not known.

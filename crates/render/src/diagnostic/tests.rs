@@ -27,8 +27,17 @@ const BOX: Style = Style { color: false, width: Some(60), box_drawing: true };
 
 fn sources() -> Sources {
     let (head, tail) = TEXT.split_at(TEXT.find("locals").expect("there"));
-    let blocks = [Arc::from(head), Arc::from(tail)];
-    Sources { files: Arc::from([SourceText { path: "main.tf".into(), blocks: Arc::new(blocks) }]) }
+    let configuration = SourceText {
+        path: "main.tf".into(),
+        blocks: Arc::new([Arc::from(head), Arc::from(tail)]),
+        may_hold_secrets: false,
+    };
+    let variables = SourceText {
+        path: "a.tfvars".into(),
+        blocks: Arc::new([Arc::from("a = 1\nsecret = \"kanarek\"\n")]),
+        may_hold_secrets: true,
+    };
+    Sources { files: Arc::from([configuration, variables]) }
 }
 
 /// The place of the `n`th occurrence of a text.
@@ -313,4 +322,24 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
           ]
         }"#]]
     .assert_eq(&validate_json(&[diagnostic], &sources()));
+}
+
+#[test]
+fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
+    let range = ByteRange { start: 15, end: 24 };
+    let location = Location { path: "a.tfvars".into(), range };
+    let diagnostic = Diagnostic::error("x", "Broken", "Mend it.").at(Some(location));
+    let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &BOX)
+        + &diagnostic_json(&diagnostic, &sources()).to_string();
+    assert!(!text.contains("kanarek"), "{text}");
+    expect![[r#"
+        ╷
+        │ Error: Broken
+        │
+        │   on a.tfvars line 2:
+        │    2: (not shown: a variables file may hold secrets)
+        │
+        │ Mend it.
+        ╵
+        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: a variables file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]}}"#]].assert_eq(&text);
 }
