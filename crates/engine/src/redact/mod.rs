@@ -157,6 +157,10 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
     if let Some(text) = text {
         if ephemeral {
             known.ephemeral.add(&text);
+            // A secret that is a document of JSON is told in parts.
+            if text.starts_with(['{', '[']) {
+                known.ephemeral.add_inside(text.as_bytes(), MAX_INSIDE);
+            }
         } else if sensitive {
             known.sensitive.add(&text);
         }

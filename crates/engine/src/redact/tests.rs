@@ -184,3 +184,9 @@ fn secrets_that_overlap_are_replaced_together() {
     redactor.learn_text("ghi-jkl");
     assert_eq!(redactor.redact("<abc-def-ghi-jkl>"), "<(redacted)>");
 }
+
+#[test]
+fn parts_of_a_secret_document_are_learned() {
+    let secret = r#"{"user":"no","password":"pass\u0077ord-1","more":["{\"key\":\"key-4711\"}"]}"#;
+    check(secret, "no password-1 key-4711", "no (redacted) (redacted)");
+}
