@@ -34,6 +34,7 @@ struct Held {
     bytes: usize,
     too_many: usize,
     unsafe_to_show: usize,
+    failed: bool,
 }
 
 /// More than this is not held back; what comes then is left out, and said to be.
@@ -64,22 +65,23 @@ impl Held {
         if self.opening > 0 {
             return Vec::new();
         }
-        let Held { mut lines, too_many, unsafe_to_show, .. } = std::mem::take(self);
+        let Held { mut lines, too_many, unsafe_to_show, failed, .. } = std::mem::take(self);
         if too_many > 0 {
             lines.push(format!(
                 "({too_many} log lines were left out while an ephemeral resource was opened)\n"
             ));
         }
-        if unsafe_to_show > 0 {
+        if failed {
             lines.push(format!(
-                "({unsafe_to_show} log lines were left out, and so is what its provider may log from here on: opening an ephemeral \
-                 resource failed, and they may quote a secret that is not known)\n"
+                "({unsafe_to_show} log lines were left out, and what the provider logs from here on may be, too: opening an \
+                 ephemeral resource failed, and they may quote a secret that is not known)\n"
             ));
         }
         lines
     }
 
     fn fails(&mut self) -> Vec<String> {
+        self.failed = true;
         self.unsafe_to_show += self.lines.len();
         self.lines.clear();
         self.bytes = 0;
@@ -136,7 +138,11 @@ impl Log {
     /// It is not going to be. What was held back is left out, and that is said.
     pub(crate) fn open_fails(&self) {
         let mut held = self.held();
-        held.fails().iter().for_each(|line| self.write(line));
+        match self.least {
+            Some(_) => held.fails().iter().for_each(|line| self.write(line)),
+            // Nobody asked for logs, so nobody misses them.
+            None => drop(held.ends()),
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
