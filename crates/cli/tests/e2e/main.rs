@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    clippy::print_stderr,
     reason = "the tests look at processes, files and clocks, and say what they skip"
 )]
 
