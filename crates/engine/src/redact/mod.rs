@@ -2,7 +2,8 @@
 //!
 //! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
 //! number of times, percent-encoded, with the entities of HTML, as a list of bytes, in base64 at its three alignments, and
-//! in hexadecimal; a number also with an exponent.
+//! in hexadecimal; a number also with an exponent. Programs also quote parts: the lines of a secret, what is inside of one
+//! that is JSON, and the password in a URL are secrets of their own.
 //!
 //! ```text
 //!   text ─┬──────────────────────────────┬─► without backslashes ─┬─► where secrets are
@@ -131,15 +132,34 @@ impl Redactor {
         known.sensitive.replace(&known.ephemeral.replace(text))
     }
 
-    /// Whether an ephemeral value is in the bytes, in any of its spellings.
-    pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
-        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
-        // Bytes that are no text hold the spellings, which are text, all the same.
-        !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
-    }
-
     fn known(&self) -> RwLockWriteGuard<'_, Known> {
         self.shared.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
+#[derive(Default)]
+pub(crate) struct Finder {
+    patterns: Patterns,
+}
+
+impl Finder {
+    pub(crate) fn add(&mut self, secret: &str) {
+        self.patterns.add(secret);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.secrets.is_empty()
+    }
+
+    /// Whether one of the secrets is in the text, in any of its spellings.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        !self.is_empty() && !self.patterns.find(text).is_empty()
+    }
+
+    /// Whether one of the secrets is in the bytes. Those that are no text hold the spellings, which are text, all the same.
+    pub(crate) fn finds_in_bytes(&self, bytes: &[u8]) -> bool {
+        !self.is_empty() && self.finds(&String::from_utf8_lossy(bytes))
     }
 }
 
@@ -156,20 +176,16 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
     };
     if let Some(text) = text {
         if ephemeral {
-            known.ephemeral.add(&text);
-            // A secret that is a document of JSON is told in parts.
-            if text.starts_with(['{', '[']) {
-                known.ephemeral.add_inside(text.as_bytes(), MAX_INSIDE);
-            }
+            known.ephemeral.learn(&text);
         } else if sensitive {
-            known.sensitive.add(&text);
+            known.sensitive.learn(&text);
         }
     }
     for (key, part) in value.elements() {
         if ephemeral && let Some(key) = key.as_str() {
             // Keys of a map that is ephemeral as a whole are as secret as its values; those of an object are names.
             if matches!(value.kind(), Kind::Map(_)) {
-                known.ephemeral.add(key);
+                known.ephemeral.learn(key);
             }
         }
         collect(part, ephemeral, sensitive, known);
@@ -177,9 +193,32 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
 }
 
 impl Patterns {
-    fn add(&mut self, secret: &str) {
-        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
+    /// Adds a secret and its parts.
+    fn learn(&mut self, secret: &str) {
+        self.learn_within(secret, MAX_INSIDE);
+    }
+
+    /// The same for a text that lies in others already, and in `depth` more at most.
+    fn learn_within(&mut self, secret: &str, depth: usize) {
+        if !self.add(secret) {
             return;
+        }
+        // What arrives line by line never holds a text of several lines as a whole.
+        let lines = secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET);
+        self.spellings.add(lines.map(str::to_owned).collect());
+        let Some(depth) = depth.checked_sub(1) else { return };
+        for part in spelling::userinfo(secret) {
+            self.learn_within(&part, depth);
+        }
+        if secret.trim_start().starts_with(['{', '[']) {
+            self.add_inside(secret.as_bytes(), depth);
+        }
+    }
+
+    /// Adds a secret as a whole; gives whether it is looked for only from here on.
+    fn add(&mut self, secret: &str) -> bool {
+        if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
+            return false;
         }
         self.spellings.add(spelling::spellings(secret));
         // A backslash at the end may escape what follows in the text, and is gone there.
@@ -187,6 +226,7 @@ impl Patterns {
         if unescaped.len() >= MIN_SECRET {
             self.unescaped.add(vec![unescaped]);
         }
+        true
     }
 
     /// Learns the texts and numbers of JSON, and those of JSON inside of its texts.
@@ -197,7 +237,9 @@ impl Patterns {
             match json {
                 Json::Array(items) => open.extend(items),
                 Json::Object(fields) => open.extend(fields.into_iter().map(|(_, field)| field)),
-                Json::Number(number) => self.add(&number.to_string()),
+                Json::Number(number) => {
+                    self.add(&number.to_string());
+                }
                 Json::String(text) => self.add_text_inside(&text, depth),
                 Json::Null | Json::Bool(_) => {}
             }
@@ -205,13 +247,12 @@ impl Patterns {
     }
 
     fn add_text_inside(&mut self, text: &str, depth: usize) {
-        self.add(text);
+        self.learn_within(text, depth);
         let Some(depth) = depth.checked_sub(1) else { return };
-        self.add_inside(text.as_bytes(), depth);
         if let Some(decoded) = spelling::from_base64(text) {
             self.add_inside(&decoded, depth);
             if let Ok(text) = String::from_utf8(decoded) {
-                self.add(&text);
+                self.learn_within(&text, depth);
             }
         }
     }

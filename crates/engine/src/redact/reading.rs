@@ -32,7 +32,7 @@ impl Reading {
     }
 
     /// Without percent-encoding, whichever bytes were encoded.
-    fn percent_decoded(text: &[u8]) -> Reading {
+    pub(super) fn percent_decoded(text: &[u8]) -> Reading {
         let mut it = Reading::for_text(text);
         let mut at = 0;
         while at < text.len() {

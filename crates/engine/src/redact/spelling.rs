@@ -7,15 +7,11 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
 
-use super::MIN_SECRET;
+use super::{MIN_SECRET, Reading};
 
 /// Every form in which a secret may be quoted, but for those that backslashes make.
 pub(super) fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
-    // What arrives line by line never holds a text of several lines as a whole.
-    found.extend(
-        secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET).map(str::to_owned),
-    );
     // Forms write a space as a plus, which only they read as one; percent signs are read by `Reading`.
     if secret.contains(' ') {
         found.push(secret.replace(' ', "+"));
@@ -29,6 +25,22 @@ pub(super) fn spellings(secret: &str) -> Vec<String> {
     found.push(hex);
     found.extend(exponent_forms(secret));
     found.retain(|it| it.len() >= MIN_SECRET);
+    found
+}
+
+/// Who logs in with what at the URLs in a text: password, and user and password together, as written and decoded.
+pub(super) fn userinfo(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, mark) in text.match_indices("://") {
+        let authority = text[at + mark.len()..].split(['/', '?', '#']).next().unwrap_or_default();
+        let Some((user, _)) = authority.rsplit_once('@') else { continue };
+        let password = user.split_once(':').map(|(_, password)| password);
+        for part in password.into_iter().chain([user]) {
+            let decoded = Reading::percent_decoded(part.as_bytes()).text;
+            found.extend(String::from_utf8(decoded).ok());
+            found.push(part.to_owned());
+        }
+    }
     found
 }
 

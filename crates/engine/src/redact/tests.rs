@@ -62,7 +62,6 @@ fn many_secrets_are_found_and_none_is_torn() {
         assert_eq!(redactor.redact(&format!("<secret-number-{index}>")), "<(redacted)>", "{index}");
     }
     assert_eq!(redactor.redact("<a secret-number-1 b>"), "<(redacted)>");
-    assert!(redactor.finds_ephemeral(b"\xff secret-number-7 \xff"));
 }
 
 #[test]
@@ -189,4 +188,30 @@ fn secrets_that_overlap_are_replaced_together() {
 fn parts_of_a_secret_document_are_learned() {
     let secret = r#"{"user":"no","password":"pass\u0077ord-1","more":["{\"key\":\"key-4711\"}"]}"#;
     check(secret, "no password-1 key-4711", "no (redacted) (redacted)");
+}
+
+#[test]
+fn parts_that_programs_take_out_of_a_secret_are_replaced_too() {
+    let json = r#"{"user": "admin-user", "nested": [{"pin": 12345678, "inner": "{\"k\": \"deep-secret\"}"}]}"#;
+    check(
+        json,
+        "admin-user 12345678 deep-secret nested",
+        "(redacted) (redacted) (redacted) nested",
+    );
+    let url = "postgres://admin:p%40ss-word@host:5432/db?x=a@b";
+    check(url, "p%40ss-word, p@ss-word, 5432", "(redacted), (redacted), 5432");
+    check(url, "host:5432/db", "host:5432/db");
+    check("https://host/path@x", "host/path@", "host/path@");
+}
+
+#[test]
+fn a_finder_finds_whole_secrets_only() {
+    let mut finder = Finder::default();
+    assert!(!finder.finds("anything"));
+    finder.add("-----BEGIN KEY-----\nsecret line\n-----END KEY-----");
+    finder.add(r#"{"engine": "postgresql"}"#);
+    assert!(!finder.finds("-----BEGIN KEY-----\nanother line\n-----END KEY-----"));
+    assert!(!finder.finds("postgresql"));
+    assert!(finder.finds(r#"{"k": "-----BEGIN KEY-----\nsecret line\n-----END KEY-----"}"#));
+    assert!(finder.finds_in_bytes(b"\xff {\"engine\": \"postgresql\"} \xff"));
 }
