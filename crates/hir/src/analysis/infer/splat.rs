@@ -14,7 +14,10 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Splat, &base), &base);
         let result = match &base.ty {
-            _ if !base.failing.keeps_type => self.splat_of_any(&base, item, each, &mut flow),
+            // It may be a null that took no type from an arm that failed.
+            _ if !base.failing.keeps_type && base.presence == Presence::Open => {
+                self.splat_of_any(&base, item, each, &mut flow)
+            }
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => self.splat_of_many(&base, item, each),
             Type::Dynamic => self.splat_of_any(&base, item, each, &mut flow),
             // What is no sequence counts as one element, and a null as none.
