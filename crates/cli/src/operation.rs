@@ -101,7 +101,8 @@ fn planned(
     open: &OpenState,
     applying: bool,
 ) -> Result<(Prepared, PlanOutcome), Failure> {
-    let mut prepared = prepare(session, flags, &open.file.state, args.destroy)?;
+    let mut prior = open.file.state.clone();
+    let mut prepared = prepare(session, flags, &mut prior, args.destroy)?;
     if args.input && !args.json {
         let Prepared { loaded, program, values } = &mut prepared;
         variables::ask(session, program.root(), values, &mut loaded.typed)?;
@@ -117,7 +118,6 @@ fn planned(
     };
     let (environment, _) = environment(session, args.json, &prepared);
     let mut memo = Memo::default();
-    let prior = open.file.state.clone();
     let plan = engine::plan(
         &prepared.program,
         prior,
@@ -135,10 +135,10 @@ fn planned(
 fn prepare(
     session: &Session,
     flags: Vec<VarFlag>,
-    state: &State,
+    state: &mut State,
     destroying: bool,
 ) -> Result<Prepared, Failure> {
-    let loaded = session.load_with_values(Some(state), &flags)?;
+    let loaded = session.load_with_values(Some(&mut *state), &flags)?;
     if loaded.project.is_empty() && !destroying && state.is_empty() {
         let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
                       normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
@@ -463,9 +463,9 @@ fn apply_saved(
         )
         .into());
     }
-    let file = read_plan(session, path)?;
+    let mut file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
-    let mut prepared = prepare(session, flags, &file.prior_state.state, true)?;
+    let mut prepared = prepare(session, flags, &mut file.prior_state.state, true)?;
     check_configuration(&file, &prepared.program)?;
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(

@@ -279,24 +279,27 @@ impl Session {
     }
 
     /// The configuration with the schemas of all providers that it, or the state, needs.
-    pub(crate) fn load(&self, state: Option<&state::State>) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self, state: Option<&mut state::State>) -> Result<Loaded, Failure> {
         self.load_with_values(state, &[])
     }
 
     /// The same where `flags` give values to variables.
     pub(crate) fn load_with_values(
         &self,
-        state: Option<&state::State>,
+        state: Option<&mut state::State>,
         flags: &[VarFlag],
     ) -> Result<Loaded, Failure> {
         let mut project = self.project()?;
         // Schemas come from processes, which must not quote what somebody typed for a secret.
         let typed = Typed::find(&*self.system, &project, flags);
         typed.teach(&self.redactor);
-        if state.is_some() {
+        let mut state = state;
+        if let Some(state) = state.as_deref_mut() {
             refuse_other_backends(&project)?;
+            let required = project.provider_requirements();
+            state.adopt_other_registry(&|source| required.contains_key(source));
         }
-        let requirements = self.requirements(&project, state)?;
+        let requirements = self.requirements(&project, state.as_deref())?;
         let executables = Arc::new(ProviderExecutables::locate(self, &requirements)?);
         for source in requirements.keys() {
             let schemas = executables.schemas(self, source)?;

@@ -179,11 +179,7 @@ fn given_plain(
         let given = variables.get(name)?;
         // Kept as it was understood, so that apply need not know what text it came from.
         let variable = entry.variable();
-        let converted = if given.is_text() && !variable.ty.written {
-            Ok(given.value.clone())
-        } else {
-            hir::eval::apply_type(&variable.ty, given.value.clone())
-        };
+        let converted = hir::eval::apply_type(&variable.ty, given.value.clone());
         Some((name.clone(), converted.unwrap_or_else(|_| given.value.clone()).without_all_marks()))
     });
     given.collect()

@@ -73,10 +73,8 @@ fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
 fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnostic> {
     let variable = entry.variable();
     let typed = |value: &Value| {
-        let as_is = now.is_text() && !variable.ty.written;
-        let converted =
-            if as_is { None } else { eval::apply_type(&variable.ty, value.clone()).ok() };
-        converted.unwrap_or_else(|| value.clone()).without_all_marks()
+        let converted = eval::apply_type(&variable.ty, value.clone());
+        converted.ok().unwrap_or_else(|| value.clone()).without_all_marks()
     };
     let planned = plan.variables.get(&variable.name).cloned();
     let planned = planned

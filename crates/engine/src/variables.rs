@@ -65,13 +65,3 @@ impl VariableValues {
         self.values.contains_key(name)
     }
 }
-
-impl GivenValue {
-    /// Whether the value was given as text from outside of any file: such text was converted by nobody.
-    pub fn is_text(&self) -> bool {
-        matches!(
-            self.source,
-            ValueSource::CommandLine | ValueSource::Environment | ValueSource::Prompt
-        )
-    }
-}

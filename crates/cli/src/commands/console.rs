@@ -24,8 +24,8 @@ pub(crate) fn run(
     args: &ConsoleArgs,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    let open = store::open_unlocked(session, args.state.as_deref())?;
-    let loaded = session.load_with_values(Some(&open.file.state), flags)?;
+    let mut open = store::open_unlocked(session, args.state.as_deref())?;
+    let loaded = session.load_with_values(Some(&mut open.file.state), flags)?;
     let program = Arc::new(loaded.project.program());
     let problems: Vec<Diagnostic> =
         loaded.project.diagnostics().into_iter().filter(Diagnostic::is_error).collect();

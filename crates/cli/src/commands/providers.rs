@@ -16,8 +16,8 @@ pub(crate) fn schema(session: &Session, args: &ProvidersSchemaArgs) -> Result<Ex
         let detail = "The `mayfly providers schema` command requires the `-json` flag.";
         return Err(Diagnostic::error("json-required", "The -json flag is required", detail).into());
     }
-    let open = store::open_unlocked(session, None)?;
-    let loaded = session.load(Some(&open.file.state))?;
+    let mut open = store::open_unlocked(session, None)?;
+    let loaded = session.load(Some(&mut open.file.state))?;
     let requirements = session.requirements(&loaded.project, Some(&open.file.state))?;
     let mut schemas = BTreeMap::new();
     for source in requirements.keys() {

@@ -17,12 +17,12 @@ use crate::{
 pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
     match &args.path {
         None => {
-            let open = store::open_unlocked(session, None)?;
-            show_state(session, args, &open.file)
+            let mut open = store::open_unlocked(session, None)?;
+            show_state(session, args, &mut open.file)
         }
         Some(path) => match is_zip(session, path)? {
             true => show_plan(session, args, path),
-            false => show_state(session, args, &read_state(session, path)?),
+            false => show_state(session, args, &mut read_state(session, path)?),
         },
     }
 }
@@ -57,12 +57,12 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
     })
 }
 
-fn show_state(session: &Session, args: &ShowArgs, file: &StateFile) -> Result<Exit, Failure> {
+fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Result<Exit, Failure> {
     if file.state.is_empty() && !args.json {
         session.ui.line("The state file is empty. No resources are represented.");
         return Ok(Exit::Success);
     }
-    let loaded = session.load(Some(&file.state))?;
+    let loaded = session.load(Some(&mut file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     match args.json {
         true => {
@@ -88,8 +88,8 @@ fn show_state(session: &Session, args: &ShowArgs, file: &StateFile) -> Result<Ex
 }
 
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
-    let file = operation::read_plan(session, path)?;
-    let loaded = session.load(Some(&file.prior_state.state))?;
+    let mut file = operation::read_plan(session, path)?;
+    let loaded = session.load(Some(&mut file.prior_state.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     let view = render::PlanView {
         plan: &file.plan,

@@ -35,7 +35,7 @@ fn has_id(object: &state::Object, id: &str) -> bool {
 }
 
 pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
-    let open = existing(session, args.state.as_deref())?;
+    let mut open = existing(session, args.state.as_deref())?;
     let address = addr::parse_resource_instance(&args.address).map_err(|error| {
         Diagnostic::error(
             "invalid-address",
@@ -43,7 +43,7 @@ pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Fail
             format!("{:?}: {error}", args.address),
         )
     })?;
-    let loaded = session.load(Some(&open.file.state))?;
+    let loaded = session.load(Some(&mut open.file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     match render::resource_instance(
         &open.file.state,

@@ -383,6 +383,22 @@ fn init_lists_modules_and_writes_down_where_they_lie() {
 }
 
 #[test]
+fn a_state_with_the_other_registry_is_taken_over() {
+    let bench = Bench::with_main(MAIN);
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    let ours = String::from_utf8(bench.read("terraform.tfstate")).expect("is text");
+    let theirs = ours.replace("registry.opentofu.org/", "registry.terraform.io/");
+    assert_ne!(ours, theirs);
+    bench.write("terraform.tfstate", &theirs);
+    bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
+    bench.mayfly(".", ["state", "show", "playground_parameter.key"]).succeeds();
+    bench.mayfly(".", ["show"]).succeeds().shows(&["playground_parameter.key"]);
+    bench.mayfly(".", ["apply", "-auto-approve", "-var=name=red"]).succeeds();
+    let after = String::from_utf8(bench.read("terraform.tfstate")).expect("is text");
+    assert!(!after.contains("registry.terraform.io/"), "{after}");
+}
+
+#[test]
 fn what_cannot_be_read_is_never_taken_for_absent() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();

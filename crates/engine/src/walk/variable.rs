@@ -46,11 +46,10 @@ impl Walk<'_> {
         let Some(given) = self.variables.get(&variable.name) else {
             return self.default_value(entry);
         };
-        let text_wanted = given.is_text() && !variable.ty.written;
         // Marked before it is converted, so that no message of the conversion names a part of a secret.
         let value = self.declared_marks(entry, given.value.clone());
-        let converted = if text_wanted { Ok(value) } else { eval::apply_type(&variable.ty, value) };
-        let value = converted.map_err(|error| self.report_given(entry, given, &error))?;
+        let value = eval::apply_type(&variable.ty, value)
+            .map_err(|error| self.report_given(entry, given, &error))?;
         if value.is_null() && !variable.nullable {
             return self.default_value(entry);
         }
