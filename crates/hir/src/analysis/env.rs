@@ -387,6 +387,6 @@ impl InferEnv for ItemEnv<'_> {
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {
-        Some(Arc::new(Origin { item: self.key, at, message: message.into(), from }))
+        Some(Origin::new(self.key, at, message, from))
     }
 }

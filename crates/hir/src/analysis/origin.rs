@@ -15,11 +15,60 @@ pub struct Origin {
     pub message: Arc<str>,
     /// The next link, nearer to the declaration.
     pub from: Option<Arc<Origin>>,
+    /// Set where the reference forgets on the way what is kept here.
+    pub forgotten_by: Option<Forgetting>,
+}
+
+/// A form of expression that is ephemeral here and not in the reference (DESIGN 2.9); each has a section in
+/// `docs/stricter.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgetting {
+    /// `can(e)`.
+    Can,
+    /// What comes after `e` in `try(e, …)`.
+    Fallback,
+    /// `object[e]`.
+    ObjectIndex,
+    /// `{ (e) = … }`.
+    ObjectKey,
+}
+
+impl Forgetting {
+    /// That the reference accepts it, what leaks there, and what to write instead.
+    pub fn note(self) -> &'static str {
+        match self {
+            Forgetting::Can => {
+                "OpenTofu accepts this: there, the answer of can() is not ephemeral, and each answer tells something about the secret. Use it in a condition, \
+                 where ephemeral values are welcome."
+            }
+            Forgetting::Fallback => {
+                "OpenTofu accepts this: there, a fallback of try() is not ephemeral, although taking it tells something about the secret that was tried \
+                 before. Use try() over what is not ephemeral."
+            }
+            Forgetting::ObjectIndex => {
+                "OpenTofu accepts this: there, what an ephemeral key finds in an object is not ephemeral, although it tells the key. Use a key that is not \
+                 ephemeral."
+            }
+            Forgetting::ObjectKey => {
+                "OpenTofu accepts this as long as the key is not known, and may keep it then. Use a list of objects in place of ephemeral keys."
+            }
+        }
+    }
 }
 
 impl Origin {
+    /// A link at a place of an item, with the rest of the chain.
+    pub fn new(item: ItemKey, at: At, message: &str, from: Option<Arc<Origin>>) -> Arc<Origin> {
+        Arc::new(Origin { item, at, message: message.into(), from, forgotten_by: None })
+    }
+
     /// The links, from the use to the declaration.
     pub fn chain(self: &Arc<Origin>) -> impl Iterator<Item = &Origin> {
         std::iter::successors(Some(&**self), |link| link.from.as_deref())
+    }
+
+    /// The same chain through a form that makes the reference forget it.
+    pub fn forgotten_by(self: &Arc<Origin>, form: Forgetting) -> Arc<Origin> {
+        Arc::new(Origin { forgotten_by: Some(form), ..Origin::clone(self) })
     }
 }

@@ -57,10 +57,15 @@ impl ItemProblem {
         ItemProblem { address: Some(address.to_string().into()), ..self }
     }
 
-    /// The same with the chain that leads to an ephemeral value.
+    /// The same with the chain that leads to an ephemeral value, and a word on where the reference loses it.
     pub fn because(mut self, origin: Option<&std::sync::Arc<Origin>>) -> ItemProblem {
+        let mut forgetting = None;
         for link in origin.into_iter().flat_map(|origin| origin.chain()) {
+            forgetting = forgetting.or(link.forgotten_by);
             self.related.push((link.item, link.at, link.message.to_string()));
+        }
+        if let Some(form) = forgetting {
+            self.detail = format!("{}\n\n{}", self.detail, form.note());
         }
         self
     }

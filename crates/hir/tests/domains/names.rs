@@ -429,7 +429,7 @@ impl InferEnv for Declared {
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {
-        Some(Arc::new(Origin { item: self.item, at, message: message.into(), from }))
+        Some(Origin::new(self.item, at, message, from))
     }
 }
 

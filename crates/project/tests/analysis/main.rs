@@ -5,3 +5,4 @@ mod fixture;
 mod incremental;
 mod rfc;
 mod shown;
+mod stricter;

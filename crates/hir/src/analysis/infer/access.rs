@@ -4,7 +4,10 @@ use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
 use super::{Flow, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Failing, Inside},
+    analysis::{
+        origin::Forgetting,
+        value::{Abstract, Failing, Inside},
+    },
     expr::{Expr, ExprId, Ref},
     suggest,
 };
@@ -113,13 +116,17 @@ impl Infer<'_> {
             (self.rule_marks(RuleId::IndexCollection, base), base),
             (self.rule_marks(RuleId::IndexCollection, key), key),
         ];
+        let is_object = matches!(base.ty, Type::Object(_)) && base.failing.is_typed_early;
         for (object, collection) in object.into_iter().zip(collection) {
             let marks = match &base.ty {
-                Type::Object(_) if base.failing.is_typed_early => object.0,
+                Type::Object(_) if is_object => object.0,
                 Type::Object(_) | Type::Dynamic => object.0.either(&collection.0),
                 _ => collection.0,
             };
-            flow.add(marks, object.1);
+            let mut read = Flow::default();
+            read.add(marks, object.1);
+            let is_key = is_object && std::ptr::eq(object.1, key);
+            flow.join(&if is_key { read.forgotten_by(Forgetting::ObjectIndex) } else { read });
         }
     }
 

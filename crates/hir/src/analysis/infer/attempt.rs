@@ -4,7 +4,10 @@ use values::{Type, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence},
+    analysis::{
+        origin::Forgetting,
+        value::{Abstract, Failing, Presence},
+    },
     expr::{Call, ExprId},
 };
 
@@ -33,7 +36,7 @@ impl Infer<'_> {
             let value = if is_expanded { spread(&value) } else { value };
             // While something is unknown, a failure does not show.
             let value = value.if_it_holds();
-            let here = tried.clone().onto(value);
+            let here = tried.clone().forgotten_by(Forgetting::Fallback).onto(value);
             tried.join(&left_behind);
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
         }
@@ -54,7 +57,8 @@ impl Infer<'_> {
                 false => flow.join(&left_behind),
             }
         }
-        flow.onto(Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) })
+        flow.forgotten_by(Forgetting::Can)
+            .onto(Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) })
     }
 
     /// Infers an expression that may fail. What is left behind are the marks of what it read, as the rule says.

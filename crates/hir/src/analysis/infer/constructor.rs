@@ -9,7 +9,10 @@ use values::{
 
 use super::{Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Inside, Presence, TriMarks},
+    analysis::{
+        origin::Forgetting,
+        value::{Abstract, Failing, Inside, Presence, TriMarks},
+    },
     expr::{ExprId, ObjectItem},
 };
 
@@ -27,7 +30,9 @@ impl Infer<'_> {
             let key = self.expr(item.key);
             self.check_key(item.key, &key);
             let value = carried(RuleId::ObjectValue, self.expr(item.value));
-            flow.add(self.rule_marks(RuleId::ObjectKey, &key), &key);
+            let mut named = Flow::default();
+            named.add(self.rule_marks(RuleId::ObjectKey, &key), &key);
+            flow.join(&named.forgotten_by(Forgetting::ObjectKey));
             keys = keys.reading(&key);
             entries.push((key_text(&key), value));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::{
-    origin::Origin,
+    origin::{Forgetting, Origin},
     value::{Abstract, Failing, TriMarks},
 };
 
@@ -47,6 +47,11 @@ impl Flow {
     /// The same, but only perhaps.
     pub(super) fn weakened(&self) -> Flow {
         Flow { marks: self.marks.weakened(), origin: self.origin.clone() }
+    }
+
+    /// The same through a form that makes the reference forget that something is ephemeral.
+    pub(super) fn forgotten_by(self, form: Forgetting) -> Flow {
+        Flow { origin: self.origin.map(|origin| origin.forgotten_by(form)), ..self }
     }
 
     pub(super) fn marks(&self) -> TriMarks {

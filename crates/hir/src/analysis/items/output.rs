@@ -11,7 +11,7 @@ use crate::{
         env::ItemEnv,
         infer::{Infer, InferEnv},
         problem::ItemProblem,
-        value::{Abstract, Tri},
+        value::{Abstract, Inside, Tri},
     },
     expr::{Expr, ExprId, Ref},
     item::{Item, Output},
@@ -88,7 +88,24 @@ fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bo
         output_not_ephemeral(is_root),
     );
     let certainty = value.deep_marks().ephemeral;
-    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    let mut problem = by_certainty(problem, certainty).because(value.origin.as_ref());
+    // The reference looks at the parts of a value only when all of it is known.
+    if is_root && value.marks.ephemeral == Tri::No && may_be_partly_unknown(value) {
+        problem.detail.push_str(
+            "\n\nOpenTofu accepts this while another part of the value is not known yet, and a saved plan then holds the secret.",
+        );
+    }
+    infer.problems.push(problem);
+}
+
+fn may_be_partly_unknown(value: &Abstract) -> bool {
+    let is_open =
+        |part: &Abstract| part.constant.is_none() && part.deep_marks().ephemeral == Tri::No;
+    match &value.inside {
+        Inside::Attrs(attrs) => attrs.values().any(is_open),
+        Inside::Items(items) => items.iter().any(is_open),
+        Inside::Each(_) | Inside::Opaque(_) => false,
+    }
 }
 
 fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value: &Abstract) {
