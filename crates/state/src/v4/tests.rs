@@ -333,6 +333,14 @@ fn objects_of_the_other_registry_are_adopted_unless_they_are_required_from_there
     assert_eq!(written(&file), OPENTOFU);
 }
 
+#[test]
+fn dependencies_are_written_in_the_order_of_their_texts() {
+    let text = state("", "managed", r#"{"dependencies": ["t.b", "module.m.t.z", "t.a"]}"#);
+    let written = written(&read(&text));
+    let place = |name: &str| written.find(&format!("\"{name}\"")).expect("is written");
+    assert!(place("module.m.t.z") < place("t.a") && place("t.a") < place("t.b"), "{written}");
+}
+
 /// Prefixes of a state, and states with one byte changed, are read or refused.
 #[test]
 fn a_damaged_state_is_an_error_and_never_a_panic() {

@@ -179,9 +179,12 @@ fn write_rest(out: &mut JsonText, object: &Object) {
     if !object.dependencies.is_empty() {
         out.key("dependencies");
         out.open(b'[');
-        for dependency in object.dependencies.iter() {
+        // In the order of the reference, so that a state does not change where nothing did.
+        let mut names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
+        names.sort_unstable();
+        for name in &names {
             out.item();
-            out.string(&dependency.to_string());
+            out.string(name);
         }
         out.close(b']');
     }
