@@ -15,6 +15,13 @@ fn read(text: &str) -> StateFile {
     StateFile::read(text.as_bytes()).expect("a state")
 }
 
+/// A state with one resource.
+fn one_resource(module: &str, mode: &str, instances: &str) -> String {
+    format!(
+        "{{\"version\": 4, \"resources\": [{{\"module\": \"{module}\", \"mode\": \"{mode}\", \"type\": \"t\", \"name\": \"n\", \"provider\": \"provider[\\\"terraform.io/builtin/terraform\\\"]\", \"instances\": [{instances}]}}]}}"
+    )
+}
+
 fn written(file: &StateFile) -> String {
     String::from_utf8(file.write().expect("nothing ephemeral")).expect("JSON is UTF-8")
 }
@@ -177,79 +184,78 @@ fn errors_quote_nothing_that_a_state_holds() {
 
 #[test]
 fn errors_in_resources_name_the_instance() {
-    let state = |module: &str, mode: &str, instances: &str| {
-        format!(
-            "{{\"version\": 4, \"resources\": [{{\"module\": \"{module}\", \"mode\": \"{mode}\", \"type\": \"t\", \"name\": \"n\", \"provider\": \"provider[\\\"terraform.io/builtin/terraform\\\"]\", \"instances\": [{instances}]}}]}}"
-        )
-    };
     fails(
-        &state("", "ephemeral", ""),
+        &one_resource("", "ephemeral", ""),
         expect![[
             r#"Invalid resource mode in state: State contains a resource with mode "ephemeral" ("t" "n") which is not supported."#
         ]],
     );
     fails(
-        &state("module", "managed", ""),
+        &one_resource("module", "managed", ""),
         expect![[
             r#"Invalid address in state: The state file has "module" for an address: Prefix "module." must be followed by a module name."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"index_key\": 1.5}"),
+        &one_resource("", "managed", "{\"index_key\": 1.5}"),
         expect![
             "Invalid resource instance metadata in state: Instance t.n has an instance whose key is neither a number nor a text."
         ],
     );
     fails(
-        &state("module.m", "managed", "{\"status\": \"fine\"}"),
+        &one_resource("module.m", "managed", "{\"status\": \"fine\"}"),
         expect![[
             r#"Invalid resource instance metadata in state: Instance module.m.t.n has invalid status "fine"."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"deposed\": \"1\"}"),
+        &one_resource("", "managed", "{\"deposed\": \"1\"}"),
         expect![[
             r#"Invalid resource instance metadata in state: Instance t.n has an object with deposed key "1", which is not correctly formatted."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"attributes\": [1]}"),
+        &one_resource("", "managed", "{\"attributes\": [1]}"),
         expect![
             "Invalid resource instance metadata in state: Instance t.n has attributes that are not an object."
         ],
     );
     fails(
-        &state("", "managed", "{\"private\": \"%\"}"),
+        &one_resource("", "managed", "{\"private\": \"%\"}"),
         expect![
             "Invalid resource instance metadata in state: Instance t.n has private data that is not base64."
         ],
     );
     fails(
-        &state("", "managed", "{\"index_key\": 0}, {\"index_key\": 0}"),
+        &one_resource("", "managed", "{\"index_key\": 0}, {\"index_key\": 0}"),
         expect![
             "Duplicate resource instance in state: Instance t.n[0] appears multiple times in the state file."
         ],
     );
     fails(
-        &state("", "managed", "{\"deposed\": \"00000000\"}, {\"deposed\": \"00000000\"}"),
+        &one_resource("", "managed", "{\"deposed\": \"00000000\"}, {\"deposed\": \"00000000\"}"),
         expect![[
             r#"Duplicate resource instance in state: Instance t.n deposed object "00000000" appears multiple times in the state file."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"dependencies\": [\"a..b\"]}"),
+        &one_resource("", "managed", "{\"dependencies\": [\"a..b\"]}"),
         expect![[
             r#"Invalid address in state: The state file has "a..b" for an address: Dot must be followed by attribute name."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"sensitive_attributes\": [[{\"type\": \"x\", \"value\": 1}]]}"),
+        &one_resource(
+            "",
+            "managed",
+            "{\"sensitive_attributes\": [[{\"type\": \"x\", \"value\": 1}]]}",
+        ),
         expect![[
             r#"Invalid resource instance metadata in state: Instance t.n has an unsupported step "x" in sensitive_attributes."#
         ]],
     );
     fails(
-        &state("", "managed", "{\"sensitive_attributes\": {}}"),
+        &one_resource("", "managed", "{\"sensitive_attributes\": {}}"),
         expect![
             "Invalid resource instance metadata in state: Instance t.n has malformed sensitive_attributes."
         ],
@@ -335,7 +341,7 @@ fn objects_of_the_other_registry_are_adopted_unless_they_are_required_from_there
 
 #[test]
 fn dependencies_are_written_in_the_order_of_their_texts() {
-    let text = state("", "managed", r#"{"dependencies": ["t.b", "module.m.t.z", "t.a"]}"#);
+    let text = one_resource("", "managed", r#"{"dependencies": ["t.b", "module.m.t.z", "t.a"]}"#);
     let written = written(&read(&text));
     let place = |name: &str| written.find(&format!("\"{name}\"")).expect("is written");
     assert!(place("module.m.t.z") < place("t.a") && place("t.a") < place("t.b"), "{written}");
