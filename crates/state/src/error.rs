@@ -87,7 +87,7 @@ impl StateError {
                 "The state file uses format version {version}, which Terraform wrote before version 0.12. Run \"tofu state pull\" with OpenTofu once and use what it prints."
             ),
             Self::NewVersion { version } => format!(
-                "The state file uses format version {version}, which is not supported by OpenTofu {}. This state file may have been created by a newer version of OpenTofu.",
+                "The state file uses format version {version}, which this version of Mayfly does not read. It may have been written by a newer version of OpenTofu than {}, with which Mayfly is compatible: use that version, or restore an older state.",
                 crate::WRITTEN_VERSION
             ),
             Self::Encrypted => "This state file is encrypted and can not be read without an encryption configuration.".to_owned(),

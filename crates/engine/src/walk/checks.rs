@@ -202,7 +202,7 @@ impl Walk<'_> {
         };
         if message.is_known() {
             let detail = format!(
-                "The error expression used to explain this condition refers to {what} values, so OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the {advice}."
+                "The error expression used to explain this condition refers to {what} values, so Mayfly will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the {advice}."
             );
             let id = if what == "ephemeral" {
                 "ephemeral-error-message"

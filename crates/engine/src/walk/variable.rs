@@ -285,7 +285,7 @@ impl Walk<'_> {
             Some((_, what, function)) => {
                 let (_, kind) = what.split_once(' ').unwrap_or_default();
                 let detail = format!(
-                    "The error expression used to explain this condition refers to {kind} values. OpenTofu will not display the resulting message.\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function}() function."
+                    "The error expression used to explain this condition refers to {kind} values. Mayfly will not display the resulting message.\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function}() function."
                 );
                 let summary = format!("Error message refers to {kind} values");
                 let diagnostic = Diagnostic::error("hidden-error-message", summary, detail);

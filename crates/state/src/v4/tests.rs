@@ -108,7 +108,7 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": 5}",
         expect![
-            "Unsupported state file format: The state file uses format version 5, which is not supported by OpenTofu 1.12.6. This state file may have been created by a newer version of OpenTofu."
+            "Unsupported state file format: The state file uses format version 5, which this version of Mayfly does not read. It may have been written by a newer version of OpenTofu than 1.12.6, with which Mayfly is compatible: use that version, or restore an older state."
         ],
     );
     fails(
