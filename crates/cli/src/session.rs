@@ -299,7 +299,7 @@ impl Session {
             let required = project.provider_requirements();
             state.adopt_other_registry(&|source| required.contains_key(source));
         }
-        let requirements = self.requirements(&project, state.as_deref())?;
+        let requirements = self.requirements(&project, state.as_deref());
         let executables = Arc::new(ProviderExecutables::locate(self, &requirements)?);
         for source in requirements.keys() {
             let schemas = executables.schemas(self, source)?;
@@ -308,34 +308,27 @@ impl Session {
         Ok(Loaded { project: ManuallyDrop::new(project), executables, typed })
     }
 
-    /// The providers that configuration and state need, with the constraints of all modules together.
+    /// The providers that configuration and state need, with the constraints of all modules together. A constraint that
+    /// cannot be understood constrains nothing; it is among the problems of the configuration.
     pub(crate) fn requirements(
         &self,
         project: &Project,
         state: Option<&state::State>,
-    ) -> Result<BTreeMap<ProviderSource, VersionConstraint>, Failure> {
-        let mut requirements = BTreeMap::new();
-        let mut problems = Vec::new();
-        for (source, constraints) in project.provider_requirements() {
-            let mut all = VersionConstraint::any();
-            for text in constraints {
-                match VersionConstraint::parse_provider(&text) {
-                    Ok(constraint) => all = all.and(&constraint),
-                    Err(error) => problems.push(Diagnostic::error(
-                        "invalid-version-constraint",
-                        "Invalid version constraint",
-                        format!("The version constraint {text:?} of provider {} cannot be understood: {error}.", source.for_display()),
-                    )),
-                }
-            }
-            requirements.insert(source, all);
-        }
+    ) -> BTreeMap<ProviderSource, VersionConstraint> {
+        let all = |constraints: Vec<Str>| {
+            let understood =
+                constraints.iter().filter_map(|text| VersionConstraint::parse_provider(text).ok());
+            understood.fold(VersionConstraint::any(), |all, constraint| all.and(&constraint))
+        };
+        let configured = project.provider_requirements().into_iter();
+        let mut requirements: BTreeMap<_, _> =
+            configured.map(|(source, constraints)| (source, all(constraints))).collect();
         for (_, resource) in state.into_iter().flat_map(state::State::resources) {
             requirements
                 .entry(resource.provider.source.clone())
                 .or_insert_with(VersionConstraint::any);
         }
-        if problems.is_empty() { Ok(requirements) } else { Err(problems.into()) }
+        requirements
     }
 
     /// The time now in RFC 3339, UTC, in whole seconds that have begun.

@@ -8,6 +8,7 @@ use syntax::TextRange;
 
 use crate::{
     analysis::{self, ItemProblem},
+    item::RequiredProvider,
     lower::{PLACE, Problem, SYNTAX_ERROR, context_at},
     names::{ItemKey, block_problems, source_maps},
     workspace::Workspace,
@@ -172,17 +173,32 @@ fn provider_problems(db: &dyn Db, directory: Directory, places: &Places) -> Vec<
     for &key in &crate::names::module_scope(db, directory).terraform {
         let Some(terraform) = crate::names::item(db, key).kind.as_terraform() else { continue };
         for entry in &terraform.required_providers {
-            let Some(source) = &entry.source else { continue };
-            if let Err(error) = addr::ProviderSource::parse(source) {
-                let problem = ItemProblem::error(
-                    entry.node.into(),
-                    "invalid-provider-source",
-                    "Invalid provider source string",
-                    error.to_string(),
-                );
-                found.push(from_item(db, places, key, &problem));
-            }
+            let problems = [wrong_source(entry), wrong_version(entry)];
+            let problems = problems.iter().flatten();
+            found.extend(problems.map(|problem| from_item(db, places, key, problem)));
         }
     }
     found
+}
+
+fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
+    let error = addr::ProviderSource::parse(entry.source.as_deref()?).err()?;
+    let summary = "Invalid provider source string";
+    Some(ItemProblem::error(
+        entry.node.into(),
+        "invalid-provider-source",
+        summary,
+        error.to_string(),
+    ))
+}
+
+fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
+    let text = entry.version.as_deref()?;
+    let error = addr::VersionConstraint::parse_provider(text).err()?;
+    let summary = "Invalid version constraint";
+    let detail = format!(
+        "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
+        entry.local_name
+    );
+    Some(ItemProblem::error(entry.node.into(), "invalid-version-constraint", summary, detail))
 }

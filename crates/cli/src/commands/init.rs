@@ -47,7 +47,7 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     session.ui.line("\nInitializing the backend...");
     modules::init(session, &program, args.upgrade)?;
     session.ui.line("\nInitializing provider plugins...");
-    let requirements = session.requirements(&project, None)?;
+    let requirements = session.requirements(&project, None);
     let config = session.cli_config()?;
     let mut sources = session.sources(config)?;
     if !args.plugin_dir.is_empty() {

@@ -18,7 +18,7 @@ pub(crate) fn schema(session: &Session, args: &ProvidersSchemaArgs) -> Result<Ex
     }
     let mut open = store::open_unlocked(session, None)?;
     let loaded = session.load(Some(&mut open.file.state))?;
-    let requirements = session.requirements(&loaded.project, Some(&open.file.state))?;
+    let requirements = session.requirements(&loaded.project, Some(&open.file.state));
     let mut schemas = BTreeMap::new();
     for source in requirements.keys() {
         schemas.insert(source.clone(), loaded.executables.schemas(session, source)?);
