@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Encryption belongs between the caller and a storage: because a store takes opaque bytes, it is one type that
-//! implements [`StateStore`] around another one and touches nothing else. A journal is a second trait beside
+//! implements [`StateStore`] around another one and touches nothing else. A journal will be a second trait beside
 //! [`StateStore`] (append, sync, read all, remove), which the local storage implements on a file next to the state and
-//! the remote ones on a file in the data directory; the same decorator wraps both.
+//! remote ones on a file in the data directory, so that the same decorator can wrap both.
 //!
 //! **Invariant:** a write that is interrupted at any point leaves either the old bytes or the new bytes in place.
 //! **Invariant:** a write names the generation that it replaces; a store never overwrites what its caller has not seen.

@@ -3,7 +3,8 @@
 //! Start reading at [`run`], then [`session`] (what every command has), [`operation`] (plan and apply), and the modules
 //! of [`commands`].
 //!
-//! **Invariant:** only [`ui`] prints.
+//! **Invariant:** while a command runs, only [`ui`] prints; before there is one, [`usage`] and this module say what is wrong,
+//! and a panic says where.
 //! **Invariant:** no log line quotes a value of a variable, the environment or a request.
 #![expect(
     clippy::disallowed_methods,

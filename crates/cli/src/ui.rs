@@ -1,4 +1,4 @@
-//! The terminal: the only place that prints, asks, and knows whether there are colours.
+//! The terminal of a command: what prints, asks, and knows whether there are colours.
 
 use std::{
     io::{self, IsTerminal, Write},

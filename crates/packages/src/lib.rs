@@ -8,8 +8,8 @@
 //!   every other command: requirements + Locks ──locate───► an executable for each provider, verified
 //! ```
 //!
-//! **Invariant:** what `locate` gives was hashed and found in the lock file in the same call, unless it is bundled with
-//! the program or the user has overridden it.
+//! **Invariant:** what `locate` gives was found in the lock file with the hash that its caller knows or makes of it, unless it
+//! is bundled with the program or the user has overridden it.
 //! **Invariant:** an interrupted installation leaves no package that looks whole: packages appear by rename.
 //! **Invariant:** a token is never shown.
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.

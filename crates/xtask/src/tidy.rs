@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 /// Names of modules that say nothing of what is inside.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
 
-/// What a crate's head must state, at least once: what is absent from the crate.
+/// What a crate's head must state, at least once.
 const INVARIANT: &str = "**Invariant:**";
 
 /// Macros that promise work. (In pieces, because this file is searched too.)

@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Facts that a node takes over from what it depends on: those edges that count and that `relevant` accepts.
+    /// Facts that a node takes over from what it depends on, along the edges that count.
     pub(crate) fn inherited(&self, node: NodeIx) -> Facts {
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
