@@ -14,8 +14,8 @@ use values::Str;
 use crate::{
     item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, called_directory, item, module_scope, provider_local_name,
-        required_providers,
+        ItemKey, ItemName, block_items, called_directory, item, module_calls, module_scope,
+        provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Program},
     workspace::Workspace,
@@ -44,12 +44,8 @@ pub fn reachable(db: &dyn Db, workspace: Workspace) -> Vec<Directory> {
     let mut next = 0;
     while let Some(&directory) = directories.get(next) {
         next += 1;
-        for (name, &key) in &module_scope(db, directory).names {
-            let ItemName::Module(_) = name else { continue };
-            let Some(call) = item(db, key).kind.as_module_call() else { continue };
-            if let Some(child) = called_directory(db, workspace, directory, call)
-                && !directories.contains(&child)
-            {
+        for (_, child) in module_calls(db, workspace, directory) {
+            if !directories.contains(&child) {
                 directories.push(child);
             }
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use db::{Block, ByteRange, Db, Diagnostic, Directory, File, Location, Related};
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
+use values::Str;
 
 use crate::{
     analysis::{self, ItemProblem},
@@ -18,13 +19,47 @@ use crate::{
 /// Modules that were read for a call that is gone do not count.
 pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
     let mut directories = crate::build::reachable(db, workspace);
+    let addresses = addresses(db, workspace, &directories);
     directories[1..].sort_by_key(|directory| directory.path(db));
     let places = Places::of(db, workspace);
     let mut diagnostics = Vec::new();
     for directory in directories {
-        diagnostics.extend(of_module(db, workspace, directory, &places));
+        let mut found = of_module(db, workspace, directory, &places);
+        if let Some(module) = addresses.get(&directory) {
+            let inside = found.iter_mut().filter_map(|it| it.address.as_mut());
+            inside.for_each(|address| *address = format!("{module}.{address}"));
+        }
+        diagnostics.extend(found);
     }
     diagnostics
+}
+
+/// The addresses of the modules that one path of calls leads to, without instances. Of a module that is called more than
+/// once nobody can say which is meant; the place in its text says enough.
+fn addresses(
+    db: &dyn Db,
+    workspace: Workspace,
+    reachable: &[Directory],
+) -> FxHashMap<Directory, String> {
+    let mut callers: FxHashMap<Directory, Vec<(Directory, &Str)>> = FxHashMap::default();
+    for &caller in reachable {
+        for (name, child) in crate::names::module_calls(db, workspace, caller) {
+            callers.entry(child).or_default().push((caller, name));
+        }
+    }
+    let root = workspace.root(db);
+    let mut addresses: FxHashMap<Directory, String> = FxHashMap::default();
+    // Callers come before what they call.
+    for directory in &reachable[1..] {
+        let Some([(caller, name)]) = callers.get(directory).map(Vec::as_slice) else { continue };
+        let address = match addresses.get(caller) {
+            Some(above) => format!("{above}.module.{name}"),
+            None if *caller == root => format!("module.{name}"),
+            None => continue,
+        };
+        addresses.insert(*directory, address);
+    }
+    addresses
 }
 
 /// Everything that is wrong with one module, in the order of its files.

@@ -219,6 +219,19 @@ pub fn provider_local_name(resource: &crate::item::Resource) -> Str {
     }
 }
 
+/// The calls of a module by name, with the directories that they lead to, as far as those were read.
+pub fn module_calls(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+) -> impl Iterator<Item = (&Str, Directory)> {
+    module_scope(db, caller).names.iter().filter_map(move |(name, &key)| {
+        let ItemName::Module(name) = name else { return None };
+        let call = item(db, key).kind.as_module_call()?;
+        Some((name, called_directory(db, workspace, caller, call)?))
+    })
+}
+
 /// The directory that a module call leads to, if it was read.
 pub fn called_directory(
     db: &dyn Db,

@@ -50,3 +50,33 @@ fn a_file_that_is_no_configuration_has_so_many_errors_and_no_more() {
     assert_eq!(last.summary, "Too many syntax errors");
     assert!(last.detail.starts_with("There are 200 more syntax errors"), "{}", last.detail);
 }
+
+#[test]
+fn an_address_has_the_path_of_its_module_where_there_is_one() {
+    let addresses = |calls: &str| -> Vec<Option<String>> {
+        let project = load(&format!(
+            r#"
+//- /main.tf
+{calls}
+//- /a/main.tf
+module "b" {{
+  source = "../b"
+}}
+//- /b/main.tf
+variable "e" {{
+  default   = ""
+  ephemeral = true
+}}
+resource "test_thing" "x" {{
+  value = var.e
+}}
+"#
+        ));
+        project.diagnostics().into_iter().map(|it| it.address).collect()
+    };
+    let module_a = "module \"a\" {\n  source = \"./a\"\n  count  = 2\n}\n";
+    let inside = "module.a.module.b.test_thing.x".to_owned();
+    assert_eq!(addresses(module_a), [Some(inside)]);
+    let twice = format!("{module_a}module \"b\" {{\n  source = \"./b\"\n}}\n");
+    assert_eq!(addresses(&twice), [Some("test_thing.x".to_owned())]);
+}

@@ -18,7 +18,9 @@ use crate::{
         value::{Abstract, Tri},
     },
     item::{Attr, Item, ModuleCall, PassedProvider, Variable},
-    names::{ItemName, called_directory, item as item_of, module_scope, required_providers},
+    names::{
+        ItemName, called_directory, item as item_of, module_calls, module_scope, required_providers,
+    },
     suggest,
     workspace::{Workspace, is_local_source},
 };
@@ -90,11 +92,7 @@ fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
 /// **Stability:** an edit that leaves the sources of its calls leaves the result equal.
 #[salsa::tracked(returns(ref))]
 fn called_modules(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
-    let calls = module_scope(db, directory).names.iter().filter_map(|(name, &key)| match name {
-        ItemName::Module(_) => item_of(db, key).kind.as_module_call(),
-        _ => None,
-    });
-    calls.filter_map(|call| called_directory(db, workspace, directory, call)).collect()
+    module_calls(db, workspace, directory).map(|(_, called)| called).collect()
 }
 
 /// Whether the module that the call is in is reached again from the called one.
