@@ -131,8 +131,9 @@ fn lock_error(error: &StoreError) -> Diagnostic {
 
 fn who(session: &Session) -> String {
     let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
-    let user =
-        variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
+    let user = variable("USER")
+        .or_else(|| variable("LOGNAME"))
+        .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()));
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{user}@{host}")
 }

@@ -223,7 +223,8 @@ impl Collect<'_> {
     }
 
     fn flag(&mut self, text: &str) {
-        let Some((name, value)) = text.split_once('=') else {
+        let given = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        let Some((name, value)) = given else {
             return self.error(
                 "Invalid -var option",
                 "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),

@@ -25,7 +25,7 @@ pub fn check_plan_is_current(
         )));
     }
     if plan.serial != serial || plan.lineage.is_empty() != lineage.is_empty() {
-        let detail = "The given plan file can no longer be applied because the state was changed by another operation after the plan was created.";
+        let detail = "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. Make a new plan.";
         return Err(Box::new(Diagnostic::error("stale-plan", "Saved plan is stale", detail)));
     }
     Ok(())

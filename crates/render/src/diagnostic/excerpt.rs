@@ -32,6 +32,27 @@ pub(super) struct Excerpt {
     pub(super) end: usize,
 }
 
+/// Longer lines are cut to what is around the range, in bytes.
+const LONGEST_LINE: usize = 400;
+/// How much of a line that is cut stays before the range.
+const BEFORE: usize = 80;
+
+impl Excerpt {
+    /// The same for people, who need not see all of a very long line.
+    pub(super) fn cut(self) -> Excerpt {
+        if self.code.len() <= LONGEST_LINE || self.code.contains('\n') {
+            return self;
+        }
+        let from = self.code.floor_char_boundary(self.start.saturating_sub(BEFORE));
+        let to = self.code.floor_char_boundary(from + LONGEST_LINE);
+        let before = if from > 0 { "…" } else { "" };
+        let after = if to < self.code.len() { "…" } else { "" };
+        let moved = |at: usize| at.clamp(from, to) - from + before.len();
+        let (start, end) = (moved(self.start), moved(self.end));
+        Excerpt { code: format!("{before}{}{after}", &self.code[from..to]), start, end, ..self }
+    }
+}
+
 /// A position of a file, counted as people do.
 #[derive(Clone, Copy)]
 pub(super) struct Position {

@@ -103,7 +103,7 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
         .map(|it| format!(", in {}", visible_line(it)))
         .unwrap_or_default();
     let _ = writeln!(text, "  on {path} line {}{context}:", excerpt.start_line);
-    push_code(&excerpt, style, &mut text);
+    push_code(&excerpt.cut(), style, &mut text);
     push_values(&diagnostic.values, style, &mut text);
     text
 }

@@ -185,6 +185,21 @@ fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
 }
 
 #[test]
+fn of_a_very_long_line_the_part_around_the_range_is_shown() {
+    let text: Arc<str> =
+        format!("a = \"{}\" + wrong + \"{}\"\n", "é".repeat(3000), "z".repeat(3000)).into();
+    let start = text.find("wrong").expect("is there") as u32;
+    let location = Location { path: "long.tf".into(), range: ByteRange { start, end: start + 5 } };
+    let file = SourceText { blocks: [text].into(), ..sources().files[0].clone() };
+    let sources = Sources { files: [SourceText { path: "long.tf".into(), ..file }].into() };
+    let diagnostic = Diagnostic::error("x", "Wrong", "It is wrong.").at(Some(location));
+    let shown = diagnostics(&[diagnostic], &sources, &Style { color: true, ..Style::PLAIN });
+    let line = shown.lines().find(|it| it.contains("wrong")).expect("is shown");
+    assert!(line.len() < 600 && line.contains("1: …é") && line.ends_with("z…"), "{line}");
+    assert!(line.contains("\u{1b}[4mwrong\u{1b}[0m"), "{line}");
+}
+
+#[test]
 fn control_characters_are_spelled_out() {
     let diagnostic =
         Diagnostic::error("e", "a\u{1b}[2Jb\nc", "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept")
