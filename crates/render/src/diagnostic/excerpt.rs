@@ -43,8 +43,8 @@ impl Excerpt {
         if self.code.len() <= LONGEST_LINE || self.code.contains('\n') {
             return self;
         }
-        let from = self.code.floor_char_boundary(self.start.saturating_sub(BEFORE));
-        let to = self.code.floor_char_boundary(from + LONGEST_LINE);
+        let from = floor(&self.code, self.start.saturating_sub(BEFORE));
+        let to = floor(&self.code, from + LONGEST_LINE);
         let before = if from > 0 { "…" } else { "" };
         let after = if to < self.code.len() { "…" } else { "" };
         let moved = |at: usize| at.clamp(from, to) - from + before.len();
@@ -137,10 +137,15 @@ impl Text {
     }
 
     fn floor(&self, byte: usize) -> usize {
-        let mut byte = byte.min(self.text.len());
-        while !self.text.is_char_boundary(byte) {
-            byte -= 1;
-        }
-        byte
+        floor(&self.text, byte)
     }
+}
+
+/// The nearest byte that begins a character, at or before this one.
+fn floor(text: &str, mut byte: usize) -> usize {
+    byte = byte.min(text.len());
+    while !text.is_char_boundary(byte) {
+        byte -= 1;
+    }
+    byte
 }
