@@ -29,6 +29,15 @@ pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
     normalized
 }
 
+/// A flag's value as Go understands it, which the reference is written in.
+fn go_bool(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("it is true or false"),
+    }
+}
+
 /// An OpenTofu-compatible engine that never writes a secret down.
 #[derive(Parser)]
 #[command(name = "mayfly", bin_name = "mayfly", disable_version_flag = true, max_term_width = 100)]
@@ -111,16 +120,16 @@ pub(crate) enum ProvidersCommand {
 #[derive(Args, Clone, Default)]
 pub(crate) struct ViewArgs {
     /// No colours.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) no_color: bool,
     /// Warnings as a list of one line each, where there are no errors.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) compact_warnings: bool,
     /// No progress lines.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) concise: bool,
     /// Group equal warnings.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) consolidate_warnings: bool,
 }
 
@@ -139,7 +148,7 @@ pub(crate) struct VarArgs {
 #[derive(Args, Clone)]
 pub(crate) struct StateArgs {
     /// Lock the state while working on it.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) lock: bool,
     /// How long to try again for a lock that someone else holds, such as 10s.
     #[arg(long, value_name = "DURATION", default_value = "0s")]
@@ -162,13 +171,13 @@ pub(crate) struct OperationArgs {
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) parallelism: NonZero<usize>,
     /// Ask providers for the present state of every object first.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) refresh: bool,
     /// Plan the destruction of everything.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) destroy: bool,
     /// Only update the state from the real objects.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) refresh_only: bool,
     /// Replace this instance even if nothing forces it. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
@@ -180,13 +189,13 @@ pub(crate) struct OperationArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) exclude: Vec<String>,
     /// Ask for variables that have no value.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) input: bool,
     /// One JSON object a line instead of text.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
     /// Show sensitive values in plans. Ephemeral values are never shown.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) show_sensitive: bool,
 }
 
@@ -197,7 +206,7 @@ pub(crate) struct InitArgs {
     #[command(flatten)]
     pub(crate) vars: VarArgs,
     /// Select the newest versions that the constraints allow.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) upgrade: bool,
     /// Look for providers in this directory only. May be repeated.
     #[arg(long, value_name = "DIR")]
@@ -206,13 +215,13 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "MODE")]
     pub(crate) lockfile: Option<String>,
     /// Configure the backend.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) backend: bool,
     /// Ask questions.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) input: bool,
     /// Install modules.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, action = ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = go_bool, action = ArgAction::Set)]
     pub(crate) get: bool,
 }
 
@@ -223,10 +232,10 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub(crate) vars: VarArgs,
     /// The result as JSON.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
     /// Leave out test files.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) no_tests: bool,
 }
 
@@ -244,7 +253,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Exit with 2 where there are changes.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) detailed_exitcode: bool,
 }
 
@@ -259,7 +268,7 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) operation: OperationArgs,
     /// Do not ask for approval.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) auto_approve: bool,
     /// A plan saved with "plan -out".
     #[arg(value_name = "PLAN")]
@@ -282,10 +291,10 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// As JSON.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
     /// Show sensitive values. Ephemeral values are in neither a state nor a plan.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) show_sensitive: bool,
     /// A saved plan or a state file; the current state where absent.
     #[arg(value_name = "PATH")]
@@ -297,13 +306,13 @@ pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// As JSON.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
     /// A string, number or bool as it is.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) raw: bool,
     /// Show sensitive values in the list of all outputs.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) show_sensitive: bool,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
@@ -336,7 +345,7 @@ pub(crate) struct StateShowArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
     /// Show sensitive values.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) show_sensitive: bool,
     /// The instance.
     #[arg(value_name = "ADDRESS")]
@@ -348,7 +357,7 @@ pub(crate) struct ProvidersSchemaArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// Required: the schemas are only printed as JSON.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
 }
 
@@ -357,7 +366,7 @@ pub(crate) struct VersionArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// As JSON.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) json: bool,
 }
 
@@ -366,7 +375,7 @@ pub(crate) struct ForceUnlockArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// Do not ask.
-    #[arg(long)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "false", value_parser = go_bool, action = ArgAction::Set, hide_default_value = true)]
     pub(crate) force: bool,
     /// The ID that the error about the lock shows.
     #[arg(value_name = "LOCK_ID")]
@@ -413,7 +422,7 @@ mod tests {
             ],
             &["apply", "-auto-approve", "-var", "x=-1", "-var-file=f", "-parallelism=2", "-json"],
             &["apply", "plan.bin"],
-            &["destroy", "-auto-approve", "-lock=false"],
+            &["destroy", "-auto-approve=true", "-lock=0", "-no-color=false"],
             &["state", "list", "-state=f", "a.b"],
             &["providers", "schema", "-json"],
             &["output", "-raw", "x"],

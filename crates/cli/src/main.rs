@@ -70,7 +70,10 @@ fn main() -> std::process::ExitCode {
 
 /// Runs one command.
 fn run(args: Vec<String>) -> Exit {
-    let args = with_environment_arguments(args);
+    let args = match with_environment_arguments(args) {
+        Ok(args) => args,
+        Err(variable) => return usage::unclosed_quote(&variable),
+    };
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
@@ -106,26 +109,29 @@ fn run(args: Vec<String>) -> Exit {
 }
 
 /// `TF_CLI_ARGS` and `TF_CLI_ARGS_plan` stand right after the name of the command (`reference`: surface 1.1).
-fn with_environment_arguments(args: Vec<String>) -> Vec<String> {
+///
+/// # Errors
+/// The name of a variable in which a quote is not closed.
+fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> {
     let Some(position) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
     else {
-        return args;
+        return Ok(args);
     };
     let mut extra = Vec::new();
     for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{}", args[position])] {
         if let Ok(text) = std::env::var(&name) {
-            extra.extend(shell_words(&text));
+            extra.extend(shell_words(&text).ok_or(name)?);
         }
     }
     let mut all = args;
     let tail = all.split_off(position + 1);
     all.extend(args::normalize(extra));
     all.extend(tail);
-    all
+    Ok(all)
 }
 
-/// Splits as a shell does: blanks, single and double quotes, backslashes.
-fn shell_words(text: &str) -> Vec<String> {
+/// Splits as a shell does: blanks, single and double quotes, backslashes. `None` if a quote is not closed.
+fn shell_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -143,7 +149,7 @@ fn shell_words(text: &str) -> Vec<String> {
         }
     }
     words.extend(word);
-    words
+    quote.is_none().then_some(words)
 }
 
 /// What was typed as a value is in `flags` only, which go when the values are known: an argument is no secret to this
@@ -218,7 +224,8 @@ mod tests {
     fn arguments_from_the_environment_are_split_as_a_shell_does() {
         assert_eq!(
             shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#),
-            ["-var", "a=b c", "-x=y z", "q r", ""]
+            Some(["-var", "a=b c", "-x=y z", "q r", ""].map(str::to_owned).to_vec())
         );
+        assert_eq!(shell_words("-var 'a=b"), None);
     }
 }

@@ -477,6 +477,7 @@ fn apply_saved(
 
 /// Reads a saved plan.
 pub(crate) fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
+    session.refuse_encryption()?;
     let failed =
         |detail: String| Diagnostic::error("plan-read", "Failed to load plan file", detail);
     let bytes = session

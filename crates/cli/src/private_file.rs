@@ -36,7 +36,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<(
         Some(parent) => parent,
         None => Path::new("/"),
     };
-    let mut file = NamedTempFile::new_in(directory)?;
+    // The name of the temporary file is nobody's business.
+    let mut file =
+        NamedTempFile::new_in(directory).map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(bytes)?;
     if durable == Durable::Yes {
         file.as_file().sync_all()?;

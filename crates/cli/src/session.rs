@@ -153,6 +153,19 @@ impl Session {
         Str::from(named.or_else(selected).unwrap_or_else(|| backend::DEFAULT_WORKSPACE.to_owned()))
     }
 
+    /// Encryption of state and plan by `TF_ENCRYPTION` must not be passed over: what it is to protect would be written in
+    /// the clear.
+    pub(crate) fn refuse_encryption(&self) -> Result<(), Failure> {
+        match self.system.variable("TF_ENCRYPTION").is_some_and(|it| !it.trim().is_empty()) {
+            false => Ok(()),
+            true => {
+                let detail = "TF_ENCRYPTION asks for encryption of state and plan, which this version of Mayfly does not support. Nothing was done. Unset it \
+                              to go on without encryption.";
+                Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into())
+            }
+        }
+    }
+
     /// The CLI configuration; its problems are shown the first time.
     pub(crate) fn cli_config(&self) -> Result<&CliConfig, Failure> {
         match self.cli_config.get() {
@@ -295,12 +308,16 @@ impl Session {
         typed.teach(&self.redactor);
         let mut state = state;
         if let Some(state) = state.as_deref_mut() {
-            refuse_other_backends(&project)?;
+            refuse_other_backends(&project)
+                .map_err(|failure| broken(&project).unwrap_or(failure))?;
             let required = project.provider_requirements();
             state.adopt_other_registry(&|source| required.contains_key(source));
         }
         let requirements = self.requirements(&project, state.as_deref());
-        let executables = Arc::new(ProviderExecutables::locate(self, &requirements)?);
+        let located = ProviderExecutables::locate(self, &requirements);
+        // What is not there may be what nobody meant.
+        let located = located.map_err(|failure| broken(&project).unwrap_or(failure));
+        let executables = Arc::new(located?);
         for source in requirements.keys() {
             let schemas = executables.schemas(self, source)?;
             project.set_schemas(source.clone(), schemas);
@@ -362,7 +379,30 @@ fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
 pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// State of another backend is not here: to go on would make a second one.
-fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
+/// What is wrong with a configuration before it is known what providers say of it: who cannot read it, or runs it with
+/// parts left out, may look for other providers and modules than what was meant.
+const FIRST: &[&str] = &[
+    "syntax-error",
+    "json-configuration",
+    "unreadable-file",
+    "invalid-provider-source",
+    "module-not-installed",
+    "module-cycle",
+    "dynamic-module-source",
+    "invalid-version-constraint",
+    "unsupported-opentofu-version",
+    unsupported::ID,
+];
+
+/// Why nothing can be done with a configuration, whatever its providers are.
+pub(crate) fn broken(project: &Project) -> Option<Failure> {
+    let mut problems = project.diagnostics();
+    problems.retain(|it| it.is_error() && FIRST.contains(&it.id));
+    (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
+}
+
+/// State is kept in local files only.
+pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
     let root = project.root();
     let scope = hir::names::module_scope(&project.db, root);
     for &key in &scope.terraform {

@@ -35,6 +35,7 @@ pub(crate) fn open(
     args: &StateArgs,
     operation: &str,
 ) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
     let paths = paths(session, args)?;
     let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths.clone()));
     let lock = match args.lock {
@@ -46,6 +47,7 @@ pub(crate) fn open(
 
 /// Opens the state for reading only: no lock is taken, and nothing is written.
 pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
     let paths = match path {
         Some(path) => LocalPaths::at(path),
         None => workspace_paths(session)?,

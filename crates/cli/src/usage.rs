@@ -33,8 +33,14 @@ const COMMANDS_TO_COME: [&str; 20] = [
     "workspace",
 ];
 /// Flags of the reference that do not exist here yet.
-const FLAGS_TO_COME: [&str; 12] = [
+const FLAGS_TO_COME: [&str; 18] = [
     "--backend-config",
+    "--config",
+    "--deprecation",
+    "--json",
+    "--lock",
+    "--plan",
+    "--state",
     "--reconfigure",
     "--migrate-state",
     "--force-copy",
@@ -67,6 +73,14 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
         problem(error),
         environment_note()
     );
+    Exit::Failure
+}
+
+/// A variable of the environment that cannot be split into arguments.
+pub(crate) fn unclosed_quote(variable: &str) -> Exit {
+    let text =
+        format!("Error: The environment variable {variable} has a quote that is not closed.");
+    let _ = writeln!(std::io::stderr(), "{text}");
     Exit::Failure
 }
 
@@ -132,7 +146,11 @@ fn invalid_value(error: &clap::Error) -> String {
     let is_missing = text(error, ContextKind::InvalidValue).is_none_or(str::is_empty);
     match valid.is_empty() {
         true if is_missing => format!("The flag {flag} needs a value."),
-        true => format!("The value of the flag {flag} is not valid."),
+        true => match std::error::Error::source(error) {
+            // Why, without what was given.
+            Some(cause) => format!("The value of the flag {flag} is not valid: {cause}."),
+            None => format!("The value of the flag {flag} is not valid."),
+        },
         false => format!("The flag {flag} takes one of: {}.", valid.join(", ")),
     }
 }
@@ -236,12 +254,12 @@ mod tests {
                 plan -var name=a b: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
                 init -backend-config=bucket=x: This version of Mayfly does not have the flag -backend-config yet.
                 validate secret: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
-                plan -parallelism=secret: The value of the flag -parallelism is not valid.
-                plan -input=secret: The flag -input takes one of: true, false.
+                plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
+                plan -input=secret: The value of the flag -input is not valid: it is true or false.
                 plan -out: The flag -out needs a value.
                 state show: A required argument is missing: <ADDRESS>.
                 plan -json -json: The flag -json is given twice, or together with one that excludes it.
-                plan -parallelism=0: The value of the flag -parallelism is not valid.
+                plan -parallelism=0: The value of the flag -parallelism is not valid: number would be zero for non-zero type.
             "#]],
         );
     }

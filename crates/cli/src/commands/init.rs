@@ -10,21 +10,8 @@ use crate::{
     exit::Exit,
     located::ProviderExecutables,
     modules,
-    session::{Failure, LOCK_FILE, Session},
+    session::{self, Failure, LOCK_FILE, Session},
 };
-
-/// What cannot be parsed may name other providers and modules than what was meant.
-const CANNOT_BE_INSTALLED: &[&str] = &[
-    "syntax-error",
-    "json-configuration",
-    "unreadable-file",
-    "invalid-provider-source",
-    "module-not-installed",
-    "module-cycle",
-    "dynamic-module-source",
-    "invalid-version-constraint",
-    "unsupported-opentofu-version",
-];
 
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     let project = session.project_to_init()?;
@@ -35,15 +22,11 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Success);
     }
-    let diagnostics = project.diagnostics();
-    let broken: Vec<Diagnostic> = diagnostics
-        .into_iter()
-        .filter(|it| it.is_error() && CANNOT_BE_INSTALLED.contains(&it.id))
-        .collect();
-    let program = project.program();
-    if !broken.is_empty() {
-        return Err(Failure::Diagnostics(broken, program.sources));
+    if let Some(failure) = session::broken(&project) {
+        return Err(failure);
     }
+    session::refuse_other_backends(&project)?;
+    let program = project.program();
     session.ui.line("\nInitializing the backend...");
     modules::init(session, &program, args.upgrade)?;
     session.ui.line("\nInitializing provider plugins...");

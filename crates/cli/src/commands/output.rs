@@ -5,11 +5,14 @@ use db::Diagnostic;
 use crate::{
     args::OutputArgs,
     exit::Exit,
-    session::{Failure, Session},
+    session::{self, Failure, Session},
     store,
 };
 
 pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
+    if args.state.is_none() {
+        session::refuse_other_backends(&session.project()?)?;
+    }
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;
     if args.raw && args.json {

@@ -43,11 +43,10 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
     StateFile::read(&bytes).map_err(|error| {
         let backup = LocalPaths::at(path).backup;
         let damaged = store::damaged(session, &error, path, backup.as_deref());
-        let detail = format!(
-            "{} is neither a plan file nor a state file. {}",
-            path.display(),
-            damaged.detail
-        );
+        let detail = match bytes.trim_ascii_start().starts_with(b"{") {
+            true => damaged.detail,
+            false => format!("{} is neither a plan file nor a state file.", path.display()),
+        };
         Diagnostic::error(
             "unreadable-file",
             "Failed to read the given file as a state or plan file",

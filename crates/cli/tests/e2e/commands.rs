@@ -417,6 +417,35 @@ fn what_cannot_be_read_is_never_taken_for_absent() {
 }
 
 #[test]
+fn what_asks_for_another_place_or_for_encryption_is_refused_everywhere() {
+    let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    for command in
+        [&["plan"][..], &["apply", "-auto-approve"], &["output"], &["state", "list"], &["show"]]
+    {
+        let ended = bench.mayfly(".", command).env("TF_ENCRYPTION", "state {}").fails();
+        ended.shows(&["Error: Not supported yet", "TF_ENCRYPTION"]);
+    }
+    bench.write("main.tf", "terraform {\n  backend \"s3\" {\n  }\n}\n");
+    for command in
+        [&["init"][..], &["validate"], &["plan"], &["output"], &["state", "list"], &["show"]]
+    {
+        bench.mayfly(".", command).fails().shows(&["Error: Not supported yet", "backend \"s3\""]);
+    }
+    bench.mayfly(".", ["plan"]).fails().shows(&["on main.tf line 2"]);
+}
+
+#[test]
+fn errors_of_the_text_come_before_those_about_providers() {
+    let bench = Bench::with_main("resource \"foo_bar\" \"x\" {\n  input = \"a\n}\n");
+    for command in ["init", "validate", "plan"] {
+        let ended = bench.mayfly(".", [command]).fails();
+        ended.shows(&["Error: Invalid multi-line string", "on main.tf line 2"]);
+        ended.lacks(&["lock file"]);
+    }
+}
+
+#[test]
 fn init_refuses_modules_that_it_cannot_have() {
     for (source, problem) in [
         ("./nowhere", "Unreadable module directory"),
@@ -516,11 +545,11 @@ fn with_script(script: &str) -> Bench {
 fn providers_do_not_get_what_is_secret_in_the_environment() {
     let bench = with_script("#!/bin/sh\nenv | grep -e ^TF_ -e ^PLAIN >&2\nexit 1\n");
     let ended = bench
-        .mayfly(".", ["plan"])
+        .mayfly(".", ["validate"])
         .env("TF_CLI_CONFIG_FILE", bench.path("home/rc"))
         .env("TF_VAR_e", "kanarek-1")
         .env("TF_VAR_other", "kanarek-2")
-        .env("TF_CLI_ARGS_plan", "-var=e=kanarek-3")
+        .env("TF_CLI_ARGS_validate", "-var=e=kanarek-3")
         .env("TF_TOKEN_example_com", "kanarek-4")
         .env("TF_ENCRYPTION", "kanarek-5")
         .env("PLAIN", "plain")
