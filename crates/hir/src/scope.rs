@@ -36,6 +36,13 @@ pub trait Scope {
         Ok(None)
     }
 
+    /// The value of a module call as far as one output goes: what [`Scope::module_output`] looks into, as a whole, for
+    /// instances that are not there and keys that are marked. `None` means that the value of the call itself must be
+    /// taken.
+    fn module_with_output(&self, _call: &str, _output: &str) -> Result<Option<Value>, Interrupt> {
+        Ok(None)
+    }
+
     /// A function of a provider, `provider::name::function`. The arguments have no marks; the evaluator puts them on the
     /// result. [`Interrupt::Refused`] is a failure of this call, which a `try` may hide.
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;

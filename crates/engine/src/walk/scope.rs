@@ -1,8 +1,8 @@
 //! What expressions see during a run.
 
-use std::{path::Path, rc::Rc, sync::Arc};
+use std::{collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
 
-use ::values::{Kind, Mark, Value, functions::FunctionEnv};
+use ::values::{Kind, Mark, Str, Value, functions::FunctionEnv};
 use addr::InstanceKey;
 use db::System;
 use hir::{Interrupt, Ref, Scope, SecretParts};
@@ -182,6 +182,22 @@ impl Scope for EngineScope<'_, '_> {
         let child = self.walk.module(*child);
         let Some(local) = child.template.outputs.get(output) else { return Ok(None) };
         self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
+    }
+
+    fn module_with_output(&self, call: &str, output: &str) -> Result<Option<Value>, Interrupt> {
+        let children = self.module.children.borrow();
+        let Some(called) = children.get(call) else { return Err(Interrupt::Poisoned) };
+        let mut instances = BTreeMap::new();
+        for (key, child) in &called.instances {
+            let child = self.walk.module(*child);
+            let mut outputs = BTreeMap::new();
+            if let Some(local) = child.template.outputs.get(output) {
+                let value = self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned)?;
+                outputs.insert(Str::from(output), value);
+            }
+            instances.insert(key.clone(), Value::object(outputs));
+        }
+        Ok(Some(called.keys.shape(&instances)))
     }
 
     fn provider_function(&self, name: &str, _args: &[Value]) -> Result<Value, Interrupt> {

@@ -301,3 +301,66 @@ resource "test_thing" "a" {}
         "#]],
     );
 }
+
+const OPTIONAL: &str = r#"
+//- /main.tf
+module "opt" {
+  source = "./m"
+  count  = var.n
+}
+module "single" { source = "./m" }
+module "each" {
+  source   = "./m"
+  for_each = { k = 1 }
+}
+variable "n" { default = 0 }
+variable "key" { default = "k" }
+variable "secret" {
+  default   = "k"
+  sensitive = true
+}
+output "tried" { value = try(module.opt[0].a, "default") }
+output "can" { value = can(module.opt[0].b) }
+output "wrong" { value = try(module.single[0].a, "no instances") }
+output "keyed" { value = module.each[var.key].a }
+output "secret" {
+  value     = module.each[var.secret].b
+  sensitive = true
+}
+output "all" { value = [for m in module.opt : m.a] }
+//- /m/main.tf
+output "a" { value = 1 }
+output "b" { value = 2 }
+"#;
+
+#[test]
+fn an_instance_of_a_module_that_is_not_there_can_be_tried_for() {
+    let mut world = world(OPTIONAL);
+    assert_eq!(summaries(&world.apply()), "");
+    let shown = |world: &World| -> String {
+        let outputs = world.state.outputs.iter();
+        outputs.map(|(name, it)| format!("{name} = {:?}\n", it.value)).collect()
+    };
+    expect![[r#"
+        all = []
+        can = false
+        keyed = 1
+        secret = (sensitive value)
+        tried = "default"
+        wrong = "no instances"
+    "#]].assert_eq(&shown(&world));
+    world.set("n", "1");
+    assert_eq!(summaries(&world.apply()), "");
+    world.set("n", "0");
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[r#"
+        all = []
+        can = false
+        keyed = 1
+        secret = (sensitive value)
+        tried = "default"
+        wrong = "no instances"
+    "#]].assert_eq(&shown(&world));
+    world.set("key", "wrong");
+    assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid index\n");
+}

@@ -20,6 +20,8 @@ impl Evaluation<'_> {
                 if let Some(output) = self.module_output(base, call, None, name)? {
                     return Ok(output);
                 }
+                let module = self.module_with_output(base, call, name)?;
+                return Ok(self.attr_of(id, &module, name));
             }
             Expr::Index { base: collection, key } => {
                 if let Expr::Ref(Ref::Module(call)) = &exprs[*collection] {
@@ -47,9 +49,21 @@ impl Evaluation<'_> {
         {
             return Ok(output);
         }
-        let modules = self.value(collection)?;
+        let modules = self.module_with_output(collection, call, name)?;
         let value = self.element_of(instance, &modules, &key_value);
         Ok(self.attr_of(id, &value, name))
+    }
+
+    /// The value of a module call in which at least one output can be looked for. A reference to an output waits for that
+    /// output only; the others may not be known yet.
+    fn module_with_output(&mut self, call_at: ExprId, call: &str, output: &str) -> Outcome {
+        if let Some(scope) = self.scope {
+            let found = scope.module_with_output(call, output);
+            if let Some(module) = self.optional(call_at, found)? {
+                return Ok(module);
+            }
+        }
+        self.value(call_at)
     }
 
     fn module_output(
