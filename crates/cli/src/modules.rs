@@ -6,10 +6,7 @@ use db::Diagnostic;
 use hir::{ModulePath, Program, workspace::is_local_source};
 use packages::{ModuleManifest, ModuleRecord};
 
-use crate::{
-    private_file::{self, Durable},
-    session::{Failure, Session},
-};
+use crate::session::{Failure, Session};
 
 /// Paths double with each module that is called twice by one that is called twice.
 const MOST_PATHS: usize = 100_000;
@@ -51,12 +48,11 @@ pub(crate) fn init(session: &Session, program: &Program, upgrade: bool) -> Resul
         Some(directory) => std::fs::create_dir_all(directory),
         None => Ok(()),
     };
-    written.and_then(|()| private_file::write(&file, text.as_bytes(), Durable::Yes)).map_err(
-        |error| {
-            let detail = format!("{} cannot be written: {error}.", file.display());
-            Diagnostic::error("module-manifest", "Failed to write module manifest", detail).into()
-        },
-    )
+    // Others may work in this directory, too.
+    written.and_then(|()| std::fs::write(&file, text)).map_err(|error| {
+        let detail = format!("{} cannot be written: {error}.", file.display());
+        Diagnostic::error("module-manifest", "Failed to write module manifest", detail).into()
+    })
 }
 
 /// What is known of installed modules (their version) stays.

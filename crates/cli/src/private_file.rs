@@ -29,7 +29,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<(
             return File::options().write(true).open(path)?.write_all(bytes);
         }
         Ok(_) => fs::canonicalize(path)?,
-        Err(_) => PathBuf::from(path),
+        // A link may lead to where nothing is yet.
+        Err(_) => match fs::read_link(path) {
+            Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => PathBuf::from(path),
+        },
     };
     let directory = match target.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -44,7 +48,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<(
         file.as_file().sync_all()?;
     }
     file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    match durable {
+        // The name is the directory's.
+        Durable::Yes => File::open(directory)?.sync_all(),
+        Durable::No => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +89,10 @@ mod tests {
         write(&link, b"new", Durable::No).expect("writes");
         assert!(fs::symlink_metadata(&link).expect("is there").is_symlink());
         assert_eq!((fs::read(&target).expect("is there"), mode(&target)), (b"new".to_vec(), 0o600));
+        fs::remove_file(&target).expect("is ours");
+        write(&link, b"again", Durable::Yes).expect("writes");
+        assert!(fs::symlink_metadata(&link).expect("is there").is_symlink());
+        assert_eq!(fs::read(&target).expect("is there"), b"again");
     }
 
     #[test]

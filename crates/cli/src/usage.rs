@@ -33,12 +33,15 @@ const COMMANDS_TO_COME: [&str; 20] = [
     "workspace",
 ];
 /// Flags of the reference that do not exist here yet.
-const FLAGS_TO_COME: [&str; 18] = [
+const FLAGS_TO_COME: [&str; 21] = [
     "--backend-config",
     "--config",
     "--deprecation",
     "--json",
     "--lock",
+    "--lock-timeout",
+    "--module",
+    "--suppress-forget-errors",
     "--plan",
     "--state",
     "--reconfigure",

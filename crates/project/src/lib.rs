@@ -144,7 +144,7 @@ impl Project {
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
         prime::values(&self.db, self.workspace);
-        let mut diagnostics = self.found.problems.clone();
+        let mut diagnostics: Vec<_> = self.found.problems.values().flatten().cloned().collect();
         diagnostics.extend(hir::diagnostics::diagnostics(&self.db, self.workspace));
         diagnostics
     }
@@ -161,6 +161,6 @@ impl Project {
 
     /// Whether the root module has no configuration file at all, not even one that could not be taken.
     pub fn is_empty(&self) -> bool {
-        self.root().files(&self.db).is_empty() && self.found.problems.is_empty()
+        self.root().files(&self.db).is_empty() && self.found.problems.values().all(Vec::is_empty)
     }
 }

@@ -19,8 +19,8 @@ use hir::{
 pub(crate) struct Found {
     /// Every configuration file by the path that it is shown as.
     pub(crate) files: BTreeMap<Arc<str>, File>,
-    /// Files that could not be taken.
-    pub(crate) problems: Vec<Diagnostic>,
+    /// Files that could not be taken, by the directory that they are in.
+    pub(crate) problems: BTreeMap<Arc<str>, Vec<Diagnostic>>,
 }
 
 /// Reads the module in the directory shown as `shown`; no file at all is no error.
@@ -40,13 +40,14 @@ pub(crate) fn directory(
             _ => Arc::from(format!("{shown}/{name}")),
         }
     };
-    found.problems.extend(json_files(&entries).map(|name| unsupported_json(&shown_as(name))));
+    let mut problems: Vec<Diagnostic> =
+        json_files(&entries).map(|name| unsupported_json(&shown_as(name))).collect();
     for name in configuration_files(&entries) {
         let shown_file = shown_as(&name);
         let bytes = match system.read_file(&path.join(&name)) {
             Ok(bytes) => bytes,
             Err(error) => {
-                found.problems.push(unreadable(&shown_file, &error));
+                problems.push(unreadable(&shown_file, &error));
                 continue;
             }
         };
@@ -56,6 +57,8 @@ pub(crate) fn directory(
         found.files.insert(shown_file, file);
         loaded.push(file);
     }
+    // What was wrong when the directory was read before does not count any more.
+    found.problems.insert(Arc::from(shown), problems);
     Ok(Directory::new(db, Arc::from(shown), loaded))
 }
 

@@ -19,8 +19,8 @@ use crate::{
     memo,
 };
 
-/// The most instances of one run, where an instance of a module counts as much as what is declared in it. A slip of the
-/// keyboard in a `count` must not take all memory.
+/// The most instances of one run: of resources, and of everything else that is declared in instances of modules. A slip of
+/// the keyboard in a `count` must not take all memory.
 const MOST_INSTANCES: usize = 1_000_000;
 
 /// Which form of repetition there is.
@@ -116,6 +116,7 @@ impl Walk<'_> {
         };
         let what = match repetition {
             Repetition::ForEach(_) => "for_each",
+            Repetition::Enabled(_) => "enabled",
             _ => "count",
         };
         let scope = EngineScope::new(self, module, None);
@@ -194,7 +195,9 @@ impl Walk<'_> {
         let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
             return Ok(());
         };
-        let weight = self.templates[callee.0 as usize].nodes.len();
+        // Resources count when they are expanded themselves.
+        let declared = &self.templates[callee.0 as usize].nodes;
+        let weight = declared.iter().filter(|it| !matches!(it, Declared::Resource(_))).count();
         let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
         let nodes = &caller.template.calls[&call.name];
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
@@ -349,7 +352,7 @@ fn too_many(what: &str, how: &str) -> String {
         what => format!("The given \"{what}\" argument value is unsuitable"),
     };
     format!(
-        "{subject}: {how} it makes more than {MOST_INSTANCES} instances, which is the most that Mayfly keeps in one run. Divide the configuration, or \
+        "{subject}: {how} it makes more than {MOST_INSTANCES} instances of resources and of what modules declare, which is the most that Mayfly keeps in one run. Divide the configuration, or \
          correct the value."
     )
 }

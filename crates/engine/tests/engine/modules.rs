@@ -348,7 +348,8 @@ fn an_instance_of_a_module_that_is_not_there_can_be_tried_for() {
         secret = (sensitive value)
         tried = "default"
         wrong = "no instances"
-    "#]].assert_eq(&shown(&world));
+    "#]]
+    .assert_eq(&shown(&world));
     world.set("n", "1");
     assert_eq!(summaries(&world.apply()), "");
     world.set("n", "0");
@@ -360,7 +361,8 @@ fn an_instance_of_a_module_that_is_not_there_can_be_tried_for() {
         secret = (sensitive value)
         tried = "default"
         wrong = "no instances"
-    "#]].assert_eq(&shown(&world));
+    "#]]
+    .assert_eq(&shown(&world));
     world.set("key", "wrong");
     assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid index\n");
 }
