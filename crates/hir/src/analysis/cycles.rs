@@ -108,6 +108,19 @@ pub fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> De
     result
 }
 
+/// The items that are members of cycles. Nothing is known of their values, and nobody follows them around the ring: that
+/// would take time with the square of its length.
+///
+/// **Stability:** empty, and equal, as long as there is no cycle.
+#[salsa::tracked(returns(ref))]
+pub(super) fn cyclic_items(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+) -> FxHashSet<ItemKey> {
+    item_order(db, workspace, directory).cycles.iter().map(|(key, _)| *key).collect()
+}
+
 /// Finds what the expressions of a module's items mention.
 struct Mentions<'db> {
     db: &'db dyn Db,
@@ -313,9 +326,10 @@ fn report_cycle(
         }
         let Some(ring) = ring_through(graph, &members, member) else { continue };
         let names = ring_names(db, graph, &ring);
+        let configured = configured_from_its_own(db, graph, &ring);
         for position in 0..ring.len() {
             if reported.insert(ring[position].0) {
-                problems.push(on_ring(db, graph, &ring, &names, position));
+                problems.push(on_ring(db, graph, &ring, (&names, configured.as_deref()), position));
             }
         }
     }
@@ -367,7 +381,7 @@ fn on_ring(
     db: &dyn Db,
     graph: &Graph,
     ring: &Ring,
-    names: &str,
+    (names, configured): (&str, Option<&str>),
     position: usize,
 ) -> LocatedProblem {
     let (member, at) = ring[position];
@@ -382,7 +396,7 @@ fn on_ring(
         "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
         graph.nodes[next].name(db)
     );
-    if let Some(provider) = configured_from_its_own(db, graph, ring) {
+    if let Some(provider) = configured {
         detail.push_str(&format!(
             " The configuration {provider} is made from a resource of the same provider. Give one of them an alias: a second provider block with \
              \"alias\", and \"provider\" in the resources that are to use it."

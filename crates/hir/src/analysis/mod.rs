@@ -65,10 +65,13 @@ pub fn item_value(
     block: Block,
     index: u32,
 ) -> Abstract {
+    if cycles::cyclic_items(db, workspace, directory).contains(&ItemKey { block, index }) {
+        return Abstract::any();
+    }
     item_inference(db, workspace, directory, block, index).value.clone()
 }
 
-/// Nothing is known of an item that depends on itself; the cycle is reported by [`module_problems`].
+/// Nothing is known of an item that depends on itself through other modules. Cycles within one are found before.
 fn inference_in_cycle(
     _: &dyn Db,
     _: salsa::Id,
