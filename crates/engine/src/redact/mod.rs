@@ -13,6 +13,7 @@
 //!
 //! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
 
+mod finder;
 mod matcher;
 mod reading;
 mod spelling;
@@ -26,6 +27,7 @@ use std::{
 use serde_json::Value as Json;
 use values::{Kind, MarkKind, Value};
 
+pub(crate) use self::finder::{Finder, Trace};
 use self::{matcher::Matcher, reading::Reading};
 
 /// The shortest secret that is replaced, in bytes.
@@ -134,32 +136,6 @@ impl Redactor {
 
     fn known(&self) -> RwLockWriteGuard<'_, Known> {
         self.shared.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
-#[derive(Default)]
-pub(crate) struct Finder {
-    patterns: Patterns,
-}
-
-impl Finder {
-    pub(crate) fn add(&mut self, secret: &str) {
-        self.patterns.add(secret);
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.patterns.secrets.is_empty()
-    }
-
-    /// Whether one of the secrets is in the text, in any of its spellings.
-    pub(crate) fn finds(&self, text: &str) -> bool {
-        !self.is_empty() && !self.patterns.find(text).is_empty()
-    }
-
-    /// Whether one of the secrets is in the bytes. Those that are no text hold the spellings, which are text, all the same.
-    pub(crate) fn finds_in_bytes(&self, bytes: &[u8]) -> bool {
-        !self.is_empty() && self.finds(&String::from_utf8_lossy(bytes))
     }
 }
 

@@ -213,5 +213,48 @@ fn a_finder_finds_whole_secrets_only() {
     assert!(!finder.finds("-----BEGIN KEY-----\nanother line\n-----END KEY-----"));
     assert!(!finder.finds("postgresql"));
     assert!(finder.finds(r#"{"k": "-----BEGIN KEY-----\nsecret line\n-----END KEY-----"}"#));
-    assert!(finder.finds_in_bytes(b"\xff {\"engine\": \"postgresql\"} \xff"));
+    assert!(finder.is_in_bytes(b"\xff {\"engine\": \"postgresql\"} \xff"));
+}
+
+#[track_caller]
+fn check_trace(secret: &str, text: &str, expected: Trace) {
+    let mut finder = Finder::default();
+    finder.add(secret);
+    assert_eq!(finder.trace(text), expected, "{secret} in {text}");
+}
+
+#[test]
+fn a_word_in_a_larger_text_is_no_trace_of_a_secret() {
+    for word in ["playground", "amazonaws", "us-east-1", "internationalization", "1234567890123456"]
+    {
+        for text in [format!("arn:{word}:1"), format!("{word}s"), format!("<{word} {word}>")] {
+            check_trace(word, &text, Trace::None);
+        }
+        for text in [word.to_owned(), format!("<\"{word}\">"), BASE64_STANDARD.encode(word)] {
+            check_trace(word, &text, Trace::Whole);
+        }
+    }
+    let secret = "Battery-staple-17";
+    check_trace(secret, "arn:1:Battery-staple-17/x", Trace::Part);
+    check_trace(secret, "arn:1:xBattery-staple-17", Trace::None);
+    check_trace(secret, "arn:1:Battery-staple-170", Trace::None);
+    check_trace(secret, "two\\nBattery-staple-17", Trace::Part);
+    check_trace(secret, "q=a%20Battery-staple%2D17", Trace::Part);
+    check_trace(
+        secret,
+        &format!("Basic {}", BASE64_STANDARD.encode("u:Battery-staple-17")),
+        Trace::Part,
+    );
+    check_trace(secret, &BASE64_STANDARD.encode("uBattery-staple-17"), Trace::None);
+}
+
+#[test]
+fn every_text_of_json_in_bytes_counts_for_itself() {
+    let mut finder = Finder::default();
+    finder.add("playground");
+    assert!(!finder.is_in_bytes(br#"{"arn":"arn:playground:1"}"#));
+    assert!(finder.is_in_bytes(br#"{"name":["playground"]}"#));
+    assert!(finder.is_in_bytes(br#"{"playground":1}"#));
+    let inner = BASE64_STANDARD.encode(r#"{"k":"playground"}"#);
+    assert!(finder.is_in_bytes(format!(r#"{{"k":"{inner}"}}"#).as_bytes()));
 }

@@ -12,13 +12,17 @@ use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
 use super::{
-    ChangePlan, Subject, change::ChangeRequest, confided::Beside, has_conditions, object_id,
+    ChangePlan, Subject,
+    change::ChangeRequest,
+    confided::{AFTER_APPLY, Beside},
+    has_conditions, object_id,
     prior::Prior,
 };
 use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
     progress::with_progress,
+    redact::Trace,
     walk::{Each, Failed, ModuleRun, Outcome, ResourceValue, Turn, Walk, Work},
 };
 
@@ -223,17 +227,18 @@ impl Walk<'_> {
         ordered: &ResourceChange,
         plan: &ChangePlan,
     ) -> Result<(), Failed> {
-        let refuse = |what: String| {
+        let refuse = |what: &str, quoted: &str| {
             let detail = format!(
                 "When expanding the plan for {} to include new values learned so far during apply, provider {} {what}",
                 subject.text,
                 subject.provider.source.for_display()
             );
-            self.report_provider_bug(
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "inconsistent-final-plan",
                 "Provider produced inconsistent final plan",
                 &detail,
+                quoted,
             );
         };
         let approved = ordered.change.action;
@@ -244,16 +249,15 @@ impl Walk<'_> {
             _ => false,
         };
         if !same_action {
-            refuse(format!("changed the planned action from {approved:?} to {:?}", plan.action));
+            let what = format!("changed the planned action from {approved:?} to {:?}", plan.action);
+            refuse(&what, "");
             return Err(Failed);
         }
         let block = subject.schema.block();
         let violations = objchange::object_compatible(block, &ordered.change.after, &plan.after);
         for violation in &violations {
-            refuse(format!(
-                "produced an invalid new value for {}: {}",
-                violation.path, violation.message
-            ));
+            let quoted = format!("{}: {}", violation.path, violation.message);
+            refuse("produced an invalid new value for ", &quoted);
         }
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
@@ -338,11 +342,14 @@ impl Walk<'_> {
         if !returned.is_null()
             && let Some(mismatch) = conform::conforms(&returned.ty(), subject.ty()).first()
         {
-            let what = format!(
-                "produced an invalid value after apply at {}: {}",
-                mismatch.path, mismatch.message
+            let quoted = format!("{}: {}", mismatch.path, mismatch.message);
+            let what = "produced an invalid value after apply";
+            self.blame_quoting(
+                subject,
+                "Provider produced invalid object",
+                what,
+                &format!(" at {quoted}"),
             );
-            self.blame(subject, "Provider produced invalid object", &what);
             return Applied { failed: true, ..applied };
         }
         let wanted = (!applied.failed).then_some(plan.is_some());
@@ -360,8 +367,8 @@ impl Walk<'_> {
         applied
     }
 
-    /// The returned object without what it repeats of the write-only values, and without private data or an identity that
-    /// do: in their place stays what was planned.
+    /// The returned object without what it repeats of the write-only values, and without private data that do or an
+    /// identity that is one: in their place stays what was planned.
     fn without_repeated(
         &self,
         subject: &Subject,
@@ -369,14 +376,15 @@ impl Walk<'_> {
         plan: Option<&ChangePlan>,
         returned: &Value,
     ) -> Value {
-        let (returned, attributes) = subject.confided.taken_out(returned, subject.schema.block());
+        let (returned, attributes) = subject.repeated(returned);
         let beside = Beside { private: &applied.private, identity: applied.identity.as_ref() };
-        if self.report_repeated(subject, &attributes, &beside, "after apply") {
+        if self.report_repeated(subject, &attributes, &beside, AFTER_APPLY) {
             applied.failed = true;
             if subject.confided.is_in_bytes(&applied.private) {
                 applied.private = plan.map(|it| it.private.clone()).unwrap_or_default();
             }
-            if applied.identity.as_ref().is_some_and(|it| subject.confided.is_in_identity(it)) {
+            let identity = applied.identity.as_ref();
+            if identity.map(|it| subject.confided.trace_in_identity(it)) == Some(Trace::Whole) {
                 applied.identity = plan.and_then(|it| it.identity.clone());
             }
         }
@@ -437,30 +445,36 @@ impl Walk<'_> {
             objchange::object_compatible(subject.schema.block(), &plan.after, returned);
         for violation in &violations {
             let detail = format!(
-                "When applying changes to {}, provider {} produced an unexpected new value: {}{}{}",
+                "When applying changes to {}, provider {} produced an unexpected new value: ",
                 subject.text,
                 subject.provider.source.for_display(),
-                violation.path,
-                if violation.path.is_root() { "" } else { ": " },
-                violation.message
             );
-            self.report_provider_bug(
+            let between = if violation.path.is_root() { "" } else { ": " };
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "inconsistent-result",
                 "Provider produced inconsistent result after apply",
                 &detail,
+                &format!("{}{between}{}", violation.path, violation.message),
             );
         }
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
     fn blame(&self, subject: &Subject, summary: &str, what: &str) {
-        let detail = format!(
-            "Provider {} {what}, for {}",
-            subject.provider.source.for_display(),
-            subject.text
+        self.blame_quoting(subject, summary, what, "");
+    }
+
+    fn blame_quoting(&self, subject: &Subject, summary: &str, what: &str, quoted: &str) {
+        let provider = subject.provider.source.for_display();
+        let detail = format!("Provider {provider} {what}, for {}", subject.text);
+        self.report_provider_bug_quoting(
+            &subject.text,
+            "invalid-apply-result",
+            summary,
+            &detail,
+            quoted,
         );
-        self.report_provider_bug(&subject.text, "invalid-apply-result", summary, &detail);
     }
 
     /// Writes what an apply call left behind to the state; gives the new value if all went well.

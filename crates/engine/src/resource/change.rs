@@ -102,15 +102,16 @@ impl Walk<'_> {
     fn check_replace_paths(&self, subject: &Subject, replace: &ReplacePaths) -> Result<(), Failed> {
         for path in &replace.nonexistent {
             let detail = format!(
-                "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}",
+                "Provider {} has indicated \"requires replacement\" on {} for a non-existent attribute path ",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug(
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
                 &detail,
+                &path.to_string(),
             );
         }
         if replace.nonexistent.is_empty() { Ok(()) } else { Err(Failed) }
@@ -201,11 +202,12 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug(
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
                 &detail,
+                "",
             );
             return Err(Failed);
         };
@@ -238,17 +240,16 @@ impl Walk<'_> {
         }
         for violation in violations {
             let detail = format!(
-                "Provider {} planned an invalid value for {}{}: {}",
+                "Provider {} planned an invalid value for {}",
                 subject.provider.source.for_display(),
                 subject.text,
-                violation.path,
-                violation.message
             );
-            self.report_provider_bug(
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "invalid-plan",
                 "Provider produced invalid plan",
                 &detail,
+                &format!("{}: {}", violation.path, violation.message),
             );
         }
         Err(Failed)

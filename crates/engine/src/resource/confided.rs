@@ -1,14 +1,24 @@
 //! What a provider is told in confidence, the write-only values, and that it repeats none of them where it would be kept.
 //!
 //! Looked at is everything of an answer that goes into plan or state: texts and keys of the object, the identity, and
-//! the provider's own bytes. Looked for are the texts of write-only attributes in all their spellings, each as a whole,
-//! unless
+//! the provider's own bytes. Looked for are the texts of write-only attributes in all their spellings, each as a whole:
+//! a text repeats it that
+//!
+//! - is nothing else, but for quotes and brackets; or
+//! - has it between borders, that is not next to letters or digits, if it has at least 16 bytes and characters of two
+//!   sorts (lower case, upper case, digits, others): `playground` in `arn:playground:1` is a word.
+//!
+//! It is not looked for if
 //!
 //! - it is shorter than [`LEAST_CONFIDED`] bytes: short texts occur anywhere;
 //! - the rest of the configuration or the object in the state has the text, too: then it is no secret there, and the
 //!   provider may repeat or build upon it;
 //! - it is a part of a write-only object or list without a mark of its own: names of regions and machines stand there
 //!   beside passwords.
+//!
+//! What repeats it is not kept. But without what identifies it (the attributes of its identity and [`IDENTIFYING`]) a
+//! new object would be lost, which is worse: there the error is given, and the text goes only if it is nothing but the
+//! secret.
 //!
 //! **Invariant:** no message quotes what was found.
 
@@ -18,12 +28,15 @@ use values::{Kind, Path, Step, Type, Value};
 
 use super::Subject;
 use crate::{
-    redact::Finder,
+    redact::{Finder, Trace},
     walk::{Failed, Walk},
 };
 
 /// The shortest text that is looked for, in bytes: what is shorter is no password by any rule, but often a word.
 const LEAST_CONFIDED: usize = 8;
+
+/// The attributes by which providers find an object again, whatever its type.
+const IDENTIFYING: [&str; 4] = ["id", "arn", "name", "self_link"];
 
 /// The write-only texts of one configuration.
 #[derive(Default)]
@@ -52,20 +65,27 @@ impl Confided {
     }
 
     pub(super) fn is_in_bytes(&self, private: &Private) -> bool {
-        self.0.finds_in_bytes(private.as_bytes())
+        self.0.is_in_bytes(private.as_bytes())
     }
 
-    /// Whether an identity repeats something. Its names are the schema's.
-    pub(super) fn is_in_identity(&self, identity: &Value) -> bool {
-        !self.0.is_empty() && identity.parts().any(|(_, part)| is_in(&self.0, part))
+    /// Whether an identity repeats something, and whether a text of it is nothing else. Its names are the schema's.
+    pub(super) fn trace_in_identity(&self, identity: &Value) -> Trace {
+        let traces = identity.parts().map(|(_, part)| trace(&self.0, part));
+        traces.max().unwrap_or(Trace::None)
     }
 
-    /// The object with null for every attribute that repeats something, and where those are.
-    pub(super) fn taken_out(&self, object: &Value, block: &Block) -> (Value, Vec<Path>) {
+    /// The object with null for every attribute that repeats something and need not be kept, and what repeats something.
+    pub(super) fn taken_out(
+        &self,
+        object: &Value,
+        block: &Block,
+        identity: Option<&Block>,
+    ) -> (Value, Vec<Repeated>) {
         if self.0.is_empty() {
             return (object.clone(), Vec::new());
         }
-        let mut repeats = Repeats { finder: &self.0, path: Path::root(), found: Vec::new() };
+        let mut repeats =
+            Repeats { finder: &self.0, identity, path: Path::root(), found: Vec::new() };
         let without = repeats.block(object, block);
         if repeats.found.is_empty() {
             return (object.clone(), Vec::new());
@@ -101,20 +121,28 @@ fn is_in(finder: &Finder, value: &Value) -> bool {
     }
 }
 
-/// Like [`is_in`], for a value of which the schema says the type: the names that it gives are nobody's secret.
-fn is_in_typed(finder: &Finder, value: &Value, ty: &Type) -> bool {
-    match (value.kind(), ty) {
-        (Kind::Object(attributes), Type::Object(known)) => attributes.iter().any(|(name, part)| {
-            is_in_typed(finder, part, known.get(name).unwrap_or(&Type::Dynamic))
-        }),
-        (Kind::Map(entries), Type::Map(element)) => entries
-            .iter()
-            .any(|(key, part)| finder.finds(key) || is_in_typed(finder, part, element)),
-        (Kind::List(items) | Kind::Set(items), Type::List(element) | Type::Set(element)) => {
-            items.iter().any(|part| is_in_typed(finder, part, element))
-        }
-        _ => is_in(finder, value),
-    }
+/// How much of a text or key of the value is what is looked for; the most of all.
+fn trace(finder: &Finder, value: &Value) -> Trace {
+    trace_typed(finder, value, &Type::Dynamic)
+}
+
+/// Like [`trace`], for a value of which the schema says the type: the names that it gives are nobody's secret.
+fn trace_typed(finder: &Finder, value: &Value, ty: &Type) -> Trace {
+    let own = value.as_str().map_or(Trace::None, |text| finder.trace(text));
+    let parts = value.elements().map(|(key, part)| {
+        let (is_name, ty) = match ty {
+            Type::Object(known) => {
+                let known = key.as_str().and_then(|it| known.get(it));
+                (known.is_some(), known.unwrap_or(&Type::Dynamic))
+            }
+            Type::Map(element) | Type::List(element) | Type::Set(element) => (false, &**element),
+            _ => (false, &Type::Dynamic),
+        };
+        let key = if is_name { None } else { key.as_str() };
+        let key = key.map_or(Trace::None, |it| finder.trace(it));
+        key.max(trace_typed(finder, part, ty))
+    });
+    parts.max().unwrap_or(Trace::None).max(own)
 }
 
 fn is_stored(finder: &Finder, stored: &Attributes) -> bool {
@@ -127,8 +155,16 @@ fn is_stored(finder: &Finder, stored: &Attributes) -> bool {
 /// Puts null where something is repeated.
 struct Repeats<'c> {
     finder: &'c Finder,
+    identity: Option<&'c Block>,
     path: Path,
-    found: Vec<Path>,
+    found: Vec<Repeated>,
+}
+
+/// An attribute that repeats something.
+pub(super) struct Repeated {
+    path: Path,
+    /// Whether it is kept all the same, because the object would be lost without.
+    is_kept: bool,
 }
 
 impl Repeats<'_> {
@@ -140,7 +176,7 @@ impl Repeats<'_> {
             let Step::Attr(name) = step else { return part.clone() };
             self.path.push(step.clone());
             let kept = match (block.attributes().get(name), block.blocks().get(name)) {
-                (Some(attribute), _) => self.attribute(part, attribute),
+                (Some(attribute), _) => self.attribute(part, name, attribute),
                 (None, Some(nested)) => self.nested(part, nested),
                 (None, None) => part.clone(),
             };
@@ -149,13 +185,22 @@ impl Repeats<'_> {
         })
     }
 
-    fn attribute(&mut self, value: &Value, attribute: &Attribute) -> Value {
+    fn attribute(&mut self, value: &Value, name: &str, attribute: &Attribute) -> Value {
         let ty = attribute.implied_type();
-        if !is_in_typed(self.finder, value, &ty) {
+        let trace = trace_typed(self.finder, value, &ty);
+        if trace == Trace::None {
             return value.clone();
         }
-        self.found.push(self.path.clone());
-        Value::null(ty)
+        let is_kept = trace == Trace::Part && self.identifies(name);
+        self.found.push(Repeated { path: self.path.clone(), is_kept });
+        if is_kept { value.clone() } else { Value::null(ty) }
+    }
+
+    /// Whether the attribute that the path leads to says which object it is.
+    fn identifies(&self, name: &str) -> bool {
+        let is_of_object = self.path.steps().len() == 1;
+        let is_in_identity = self.identity.is_some_and(|it| it.attributes().contains_key(name));
+        is_of_object && (is_in_identity || IDENTIFYING.contains(&name))
     }
 
     fn nested(&mut self, value: &Value, nested: &NestedBlock) -> Value {
@@ -176,6 +221,17 @@ impl Repeats<'_> {
         })
     }
 }
+
+impl Subject {
+    /// The object without what it repeats, and what that is.
+    pub(super) fn repeated(&self, object: &Value) -> (Value, Vec<Repeated>) {
+        let identity = self.identity.as_ref().map(|it| it.block());
+        self.confided.taken_out(object, self.schema.block(), identity)
+    }
+}
+
+/// When an object is there already, and must not be lost.
+pub(super) const AFTER_APPLY: &str = "after apply";
 
 /// What of an answer is kept beside the object.
 pub(super) struct Beside<'a> {
@@ -205,7 +261,10 @@ impl Walk<'_> {
         beside: &Beside<'_>,
         when: &str,
     ) -> Result<(), Failed> {
-        let (_, found) = subject.confided.taken_out(object, subject.schema.block());
+        let (_, found) = subject.repeated(object);
+        // All of the answer is refused.
+        let found: Vec<Repeated> =
+            found.into_iter().map(|it| Repeated { is_kept: false, ..it }).collect();
         let found = self.report_repeated(subject, &found, beside, when);
         if found { Err(Failed) } else { Ok(()) }
     }
@@ -214,30 +273,40 @@ impl Walk<'_> {
     pub(super) fn report_repeated(
         &self,
         subject: &Subject,
-        attributes: &[Path],
+        attributes: &[Repeated],
         beside: &Beside<'_>,
         when: &str,
     ) -> bool {
-        let mut places: Vec<String> =
-            attributes.iter().map(|path| format!("the attribute {path}")).collect();
-        if beside.identity.is_some_and(|it| subject.confided.is_in_identity(it)) {
-            places.push("the identity".to_owned());
+        let mut places: Vec<(String, bool)> = attributes
+            .iter()
+            .map(|it| (format!("the attribute {}", it.path), it.is_kept))
+            .collect();
+        let identity = beside.identity.map(|it| subject.confided.trace_in_identity(it));
+        if let Some(trace @ (Trace::Part | Trace::Whole)) = identity {
+            places.push(("the identity".to_owned(), trace == Trace::Part && when == AFTER_APPLY));
         }
         if subject.confided.is_in_bytes(beside.private) {
-            places.push("the private data".to_owned());
+            places.push(("the private data".to_owned(), false));
         }
-        for place in &places {
+        for (place, is_kept) in &places {
+            let outcome = if *is_kept {
+                "but without what was returned there the object could not be found again, so it is kept. The value is \
+                 no secret any more: give another one, and replace the object"
+            } else {
+                "so what was returned there is not kept"
+            };
             let what = format!(
                 "Provider {} returned the value of a write-only attribute in {place} of {} {when}. Such a value must be \
-                 kept nowhere, so what was returned there is not kept",
+                 kept nowhere, {outcome}",
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug(
+            self.report_provider_bug_quoting(
                 &subject.text,
                 "provider-returned-secret",
                 "Provider returned a secret",
                 &what,
+                "",
             );
         }
         !places.is_empty()
@@ -309,15 +378,18 @@ mod tests {
     fn check(config: &Value, answer: &str, expected: &[&str]) {
         let (schema, answer) = (schema(), object(answer));
         let confided = Confided::of(config, &schema, None);
-        let (without, found) = confided.taken_out(&answer, &schema);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let (without, found) = confided.taken_out(&answer, &schema, None);
+        let found: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
         assert_eq!(found, expected, "{answer:?}");
-        assert_eq!(confided.taken_out(&without, &schema).1, [], "nothing is left");
+        assert!(confided.taken_out(&without, &schema, None).1.is_empty(), "nothing is left");
         assert_eq!(without == answer, expected.is_empty());
     }
 
     #[test]
     fn texts_and_keys_are_looked_at_everywhere() {
+        let long = object(r#"{"secret_wo": "the canary of all"}"#);
+        check(&long, r#"{"password": "it is the canary of all!"}"#, &[".password"]);
+        check(&long, r#"{"tags": {"x-the canary of all": "x"}}"#, &[".tags"]);
         let config = object(r#"{"secret_wo": "the canary"}"#);
         check(&config, r#"{"password": "<the canary>"}"#, &[".password"]);
         check(
@@ -356,5 +428,36 @@ mod tests {
         });
         check(&marked, r#"{"password": "postgresql"}"#, &[]);
         check(&marked, r#"{"password": "the canary"}"#, &[".password"]);
+    }
+
+    #[test]
+    fn what_identifies_an_object_goes_only_if_it_is_the_secret() {
+        let computed = |name: &str| (Str::from(name), Attribute::computed(Type::String));
+        let secret = Attribute { write_only: true, ..Attribute::optional(Type::String) };
+        let attributes =
+            ["id", "number", "text"].map(computed).into_iter().chain([("wo".into(), secret)]);
+        let schema = Block::new(attributes.collect(), BTreeMap::new());
+        let identity = Block::new([computed("number")].into(), BTreeMap::new());
+        let object = |text: &str, wo: &str| {
+            Value::object_from([
+                ("id", Value::from(text)),
+                ("number", Value::from(text)),
+                ("text", Value::from(text)),
+                ("wo", Value::from(wo)),
+            ])
+        };
+        let config = object("public", "Battery-staple-17");
+        let confided = Confided::of(&config, &schema, None);
+        for (text, kept) in [("at:Battery-staple-17", true), ("Battery-staple-17", false)] {
+            let answer = object(text, "");
+            let (without, found) = confided.taken_out(&answer, &schema, Some(&identity));
+            let found: Vec<_> = found.iter().map(|it| (it.path.to_string(), it.is_kept)).collect();
+            let all = [(".id", kept), (".number", kept), (".text", false)];
+            assert_eq!(found, all.map(|(path, is_kept)| (path.to_owned(), is_kept)), "{text}");
+            for (name, is_kept) in [("id", kept), ("number", kept), ("text", false)] {
+                let part = without.get_attr(name).expect("has it");
+                assert_eq!(!part.is_null(), is_kept, "{text}: {name}");
+            }
+        }
     }
 }

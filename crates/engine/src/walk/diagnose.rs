@@ -221,9 +221,22 @@ impl Walk<'_> {
         summary: &str,
         what: &str,
     ) {
-        let what = self.environment.redactor.redact(what);
+        self.report_provider_bug_quoting(address, id, summary, "", what);
+    }
+
+    /// The same, with `quoted` behind `what`, which is of Mayfly's own words, addresses and names only: they stay as they
+    /// are, whatever word is a secret.
+    pub(crate) fn report_provider_bug_quoting(
+        &self,
+        address: &str,
+        id: &'static str,
+        summary: &str,
+        what: &str,
+        quoted: &str,
+    ) {
+        let quoted = self.environment.redactor.redact(quoted);
         let detail = format!(
-            "{what}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
+            "{what}{quoted}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
         );
         self.report_about(address, id, summary, detail);
     }

@@ -266,11 +266,12 @@ fn a_provider_that_plans_or_reads_a_secret_into_the_object_is_refused() {
         ("read", "private"),
     ] {
         let mut world = world(TOLD);
-        world.set("v", "variable-canary");
+        world.set("v", "variable-canary-1");
         if call == "read" {
             assert_eq!(summaries(&world.apply()), "");
         }
-        let text = if place == "tags" { "variable-canary" } else { "x: dmFyaWFibGUtY2FuYXJ5" };
+        let text =
+            if place == "tags" { "variable-canary-1" } else { "x: dmFyaWFibGUtY2FuYXJ5LTE=" };
         world.with_shared(|it| it.lies = vec![(call, place, text)]);
         let planned = world.plan();
         assert_eq!(
@@ -306,6 +307,44 @@ fn a_secret_that_a_provider_returns_from_apply_is_not_kept() {
             "test_thing.a DeleteThenCreate (replace_because_tainted)\n",
             "{place}: nothing is lost"
         );
+    }
+}
+
+#[test]
+fn an_object_is_not_lost_because_its_id_holds_a_word() {
+    let mut world = world(TOLD);
+    world.set("v", "playground");
+    world.with_shared(|it| it.lies = vec![("apply", "id", "arn:playground:thing/1")]);
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(finds(&state_text(&world), "arn:playground:thing/1"));
+}
+
+#[test]
+fn an_object_whose_id_repeats_a_secret_is_not_lost_either() {
+    let mut world = world(TOLD);
+    world.set("v", "Battery-staple-17");
+    world.with_shared(|it| it.lies = vec![("apply", "id", "arn:Battery-staple-17/1")]);
+    let diagnostics = world.apply();
+    assert_eq!(summaries(&diagnostics), "error: Provider returned a secret\n");
+    assert!(diagnostics[0].detail.contains("so it is kept"), "{}", diagnostics[0].detail);
+    assert!(finds(&state_text(&world), "arn:Battery-staple-17/1"));
+    world.with_shared(|it| it.lies.clear());
+    assert_eq!(
+        actions(&world.plan().plan),
+        "test_thing.a DeleteThenCreate (replace_because_tainted)\n"
+    );
+}
+
+#[test]
+fn addresses_are_told_though_a_secret_is_a_word_of_them() {
+    for call in ["plan", "apply"] {
+        let mut world = world(TOLD);
+        world.set("v", "test_thing.a");
+        world.with_shared(|it| it.lies = vec![(call, "zone", "test_thing.a")]);
+        let diagnostics = world.apply();
+        assert_eq!(summaries(&diagnostics), "error: Provider returned a secret\n");
+        let detail = &diagnostics[0].detail;
+        assert!(detail.contains("in the attribute .zone of test_thing.a "), "{detail}");
     }
 }
 
