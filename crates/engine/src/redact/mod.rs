@@ -125,13 +125,17 @@ impl Redactor {
 
     /// `text` without any ephemeral value.
     pub fn redact(&self, text: &str) -> String {
-        self.shared.read().unwrap_or_else(PoisonError::into_inner).ephemeral.replace(text)
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        replaced(text, known.ephemeral.find(text))
     }
 
     /// `text` without any ephemeral or sensitive value.
     pub fn redact_all(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
-        known.sensitive.replace(&known.ephemeral.replace(text))
+        // Both are found in the same text: replaced one after the other, one would tear those of the other.
+        let mut found = known.ephemeral.find(text);
+        found.extend(known.sensitive.find(text));
+        replaced(text, merged(found))
     }
 
     fn known(&self) -> RwLockWriteGuard<'_, Known> {
@@ -252,16 +256,7 @@ impl Patterns {
                 range.end += 1;
             }
         }
-        found.sort_by_key(|it| it.start);
-        found.dedup_by(|next, last| {
-            // A secret that overlaps another is replaced together with it, so that none is torn.
-            let overlaps = next.start < last.end;
-            if overlaps {
-                last.end = last.end.max(next.end);
-            }
-            overlaps
-        });
-        found
+        merged(found)
     }
 
     /// Where secrets are, as they are or behind backslashes.
@@ -274,18 +269,32 @@ impl Patterns {
         }
         found
     }
+}
 
-    fn replace(&self, text: &str) -> String {
-        let mut shown = String::with_capacity(text.len());
-        let mut end = 0;
-        for range in self.find(text) {
-            shown.push_str(&text[end..range.start]);
-            shown.push_str(REPLACEMENT);
-            end = range.end;
+/// The places in order; those that overlap become one, so that no secret is torn.
+fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_by_key(|it| it.start);
+    found.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        if overlaps {
+            last.end = last.end.max(next.end);
         }
-        shown.push_str(&text[end..]);
-        shown
+        overlaps
+    });
+    found
+}
+
+/// The text with each of the places replaced, which are in order.
+fn replaced(text: &str, places: Vec<Range<usize>>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut end = 0;
+    for place in places {
+        shown.push_str(&text[end..place.start]);
+        shown.push_str(REPLACEMENT);
+        end = place.end;
     }
+    shown.push_str(&text[end..]);
+    shown
 }
 
 #[cfg(test)]

@@ -185,6 +185,14 @@ fn secrets_that_overlap_are_replaced_together() {
 }
 
 #[test]
+fn sensitive_and_ephemeral_secrets_that_overlap_are_replaced_together() {
+    let redactor = knowing("horse-battery");
+    redactor.learn(&Value::string("correct-horse-battery-staple").with_mark(Mark::Sensitive));
+    let text = "A is correct-horse-battery-staple, B is horse-battery";
+    assert_eq!(redactor.redact_all(text), "A is (redacted), B is (redacted)");
+}
+
+#[test]
 fn parts_of_a_secret_document_are_learned() {
     let secret = r#"{"user":"no","password":"pass\u0077ord-1","more":["{\"key\":\"key-4711\"}"]}"#;
     check(secret, "no password-1 key-4711", "no (redacted) (redacted)");
