@@ -1,6 +1,6 @@
 //! Problems: collected, sent as events, and put at their place in the text.
 
-use ::values::{MarkKind, Value};
+use ::values::Value;
 use db::{Diagnostic, Severity};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
@@ -31,7 +31,7 @@ impl Walk<'_> {
         self.evaluated(eval::evaluate(&entry.item.exprs, expr, scope), entry, expr.into(), address)
     }
 
-    /// Like [`evaluate`](Walk::evaluate), for a value that others will be made from: what is ephemeral about it, and
+    /// Like [`evaluate`](Walk::evaluate), for a value that others will be made from: what is secret about it, and
     /// what it was made from, the redactor learns here, once.
     pub(crate) fn evaluate_source(
         &self,
@@ -42,9 +42,7 @@ impl Walk<'_> {
         let evaluate = || self.evaluate(scope, entry, expr, None);
         let (value, parts) = self.functions.parts.gather(evaluate);
         let value = value?;
-        for it in parts.iter().chain([&value]).filter(|it| it.has_deep(MarkKind::Ephemeral)) {
-            self.environment.redactor.learn(it);
-        }
+        parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
         Ok(value)
     }
 

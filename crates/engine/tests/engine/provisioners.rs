@@ -348,6 +348,38 @@ fn parts_of_a_command_that_are_secret_are_not_shown_either() {
 }
 
 #[test]
+fn what_locals_and_inputs_of_a_command_are_made_from_is_not_shown() {
+    for passed in ["local.header", r#""Bearer ${upper(var.pw)}""#] {
+        let mut world = world(&format!(
+            r#"
+//- /main.tf
+variable "pw" {{ sensitive = true }}
+locals {{ header = "Bearer ${{upper(var.pw)}}" }}
+module "m" {{
+  source = "./m"
+  header = {passed}
+}}
+//- /m/main.tf
+variable "header" {{}}
+resource "test_thing" "a" {{
+  name = "a"
+  provisioner "local-exec" {{ command = "curl -H '${{var.header}}'" }}
+}}
+"#
+        ));
+        world.set("pw", "hunter2-hunter2");
+        (world.prints, world.fails) = ("refused HUNTER2-HUNTER2", true);
+        // The apply learns by itself, whatever the plan has learned.
+        let planned = world.plan();
+        world.redactor.forget();
+        let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+        assert_eq!(summaries(&diagnostics), "error: local-exec provisioner error\n", "{passed}");
+        let detail = &diagnostics[0].detail;
+        assert!(detail.trim_end().ends_with("without them: refused (redacted)"), "{detail}");
+    }
+}
+
+#[test]
 fn what_a_template_file_is_made_from_is_not_shown() {
     let mut world = world(
         r#"
