@@ -3,7 +3,8 @@
 //! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
 //! number of times, percent-encoded, with the entities of HTML, as a list of bytes, in base64 at its three alignments, and
 //! in hexadecimal; a number also with an exponent. Programs also quote parts: the lines of a secret, what is inside of one
-//! that is JSON, and the password in a URL are secrets of their own.
+//! that is JSON, and the password in a URL are secrets of their own. So are keys of secret maps and of secret JSON, but
+//! for names: in JSON, keys of letters, `_` and `-` only name fields, and are words of many messages.
 //!
 //! ```text
 //!   text ─┬──────────────────────────────┬─► without backslashes ─┬─► where secrets are
@@ -32,6 +33,9 @@ use self::{matcher::Matcher, reading::Reading};
 
 /// The shortest secret that is replaced, in bytes.
 pub const MIN_SECRET: usize = 6;
+
+/// The shortest key of a sensitive map or of secret JSON that is replaced, in bytes.
+const MIN_KEY: usize = 8;
 
 /// What stands in the place of a secret.
 const REPLACEMENT: &str = "(redacted)";
@@ -162,10 +166,12 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
         }
     }
     for (key, part) in value.elements() {
-        if ephemeral && let Some(key) = key.as_str() {
-            // Keys of a map that is ephemeral as a whole are as secret as its values; those of an object are names.
-            if matches!(value.kind(), Kind::Map(_)) {
+        // Keys of a map that is secret as a whole are as secret as its values; those of an object are names.
+        if let (Kind::Map(_), Some(key)) = (value.kind(), key.as_str()) {
+            if ephemeral {
                 known.ephemeral.learn(key);
+            } else if sensitive && key.len() >= MIN_KEY {
+                known.sensitive.learn(key);
             }
         }
         collect(part, ephemeral, sensitive, known);
@@ -209,14 +215,18 @@ impl Patterns {
         true
     }
 
-    /// Learns the texts and numbers of JSON, and those of JSON inside of its texts.
+    /// Learns the texts, numbers and keys of JSON, and those of JSON inside of its texts.
     fn add_inside(&mut self, bytes: &[u8], depth: usize) {
         let Ok(json) = serde_json::from_slice(bytes) else { return };
         let mut open = vec![json];
         while let Some(json) = open.pop() {
             match json {
                 Json::Array(items) => open.extend(items),
-                Json::Object(fields) => open.extend(fields.into_iter().map(|(_, field)| field)),
+                Json::Object(fields) => {
+                    let keys = fields.keys().filter(|it| it.len() >= MIN_KEY && !is_name(it));
+                    keys.for_each(|it| self.add_text_inside(it, depth));
+                    open.extend(fields.into_iter().map(|(_, field)| field));
+                }
                 Json::Number(number) => {
                     self.add(&number.to_string());
                 }
@@ -269,6 +279,11 @@ impl Patterns {
         }
         found
     }
+}
+
+/// Whether a key of JSON is but the name of a field.
+fn is_name(key: &str) -> bool {
+    key.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'-'))
 }
 
 /// The places in order; those that overlap become one, so that no secret is torn.

@@ -213,6 +213,23 @@ fn parts_that_programs_take_out_of_a_secret_are_replaced_too() {
 }
 
 #[test]
+fn keys_of_secret_maps_and_documents_are_learned_but_for_names() {
+    let json = r#"{"client_email": {"bob@home.example": 1, "tok-4711": "x"}, "key-471": 2}"#;
+    check(
+        json,
+        "client_email bob@home.example tok-4711 key-471",
+        "client_email (redacted) (redacted) key-471",
+    );
+    let redactor = Redactor::new();
+    let map = [("bob@home".into(), Value::from("x")), ("bob@hom".into(), Value::from("y"))];
+    redactor.learn(&Value::map(values::Type::String, map.into()).with_mark(Mark::Sensitive));
+    assert_eq!(redactor.redact_all("<bob@home> <bob@hom>"), "<(redacted)> <bob@hom>");
+    let object = Value::object_from([("tim@home", Value::from("deep-secret"))]);
+    redactor.learn(&object.with_mark(Mark::Sensitive));
+    assert_eq!(redactor.redact_all("tim@home deep-secret"), "tim@home (redacted)");
+}
+
+#[test]
 fn a_finder_finds_whole_secrets_only() {
     let mut finder = Finder::default();
     assert!(!finder.finds("anything"));
