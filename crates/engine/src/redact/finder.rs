@@ -13,7 +13,7 @@ const LEAST_PART: usize = 16;
 /// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
 #[derive(Default)]
 pub(crate) struct Finder {
-    patterns: Patterns,
+    pub(super) patterns: Patterns,
     /// Those that mean nothing else wherever they stand.
     unmistakable: Patterns,
 }
@@ -30,9 +30,9 @@ pub(crate) enum Trace {
 
 impl Finder {
     pub(crate) fn add(&mut self, secret: &str) {
-        self.patterns.add(secret);
+        self.patterns.insert(secret);
         if secret.len() >= LEAST_PART && !is_word(secret) {
-            self.unmistakable.add(secret);
+            self.unmistakable.insert(secret);
         }
     }
 

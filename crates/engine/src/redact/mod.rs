@@ -12,6 +12,9 @@
 //!         └─► Reading: base64, bytes ─────────────────────────────┘
 //! ```
 //!
+//! Looking for a secret takes a hundred times its length of memory and more. Where there are more than [`MAX_SECRETS`]
+//! bytes of them, none is looked for, and nothing is said instead of every text: [`WITHHELD`].
+//!
 //! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
 
 mod finder;
@@ -37,8 +40,14 @@ pub const MIN_SECRET: usize = 6;
 /// The shortest key of a sensitive map or of secret JSON that is replaced, in bytes.
 const MIN_KEY: usize = 8;
 
+/// How many bytes of secrets are looked for, of ephemeral and of sensitive ones each.
+const MAX_SECRETS: usize = 256 * 1024;
+
 /// What stands in the place of a secret.
 const REPLACEMENT: &str = "(redacted)";
+
+/// What stands in the place of a text in which secrets cannot be looked for.
+const WITHHELD: &str = "(withheld: the run has more secrets than can be looked for in this text)";
 
 /// Knows the secrets of a run. Clones share what they know.
 #[derive(Clone, Default)]
@@ -56,6 +65,10 @@ struct Known {
 #[derive(Default)]
 struct Patterns {
     secrets: BTreeSet<Box<str>>,
+    /// The length of all secrets.
+    length: usize,
+    /// Whether there are more secrets than are looked for; then none is here.
+    is_full: bool,
     /// What is looked for in the text itself.
     spellings: Matcher,
     /// What is looked for in the text without its escapes.
@@ -130,12 +143,18 @@ impl Redactor {
     /// `text` without any ephemeral value.
     pub fn redact(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        if known.ephemeral.is_full && !text.is_empty() {
+            return WITHHELD.to_owned();
+        }
         replaced(text, known.ephemeral.find(text))
     }
 
     /// `text` without any ephemeral or sensitive value.
     pub fn redact_all(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        if (known.ephemeral.is_full || known.sensitive.is_full) && !text.is_empty() {
+            return WITHHELD.to_owned();
+        }
         // Both are found in the same text: replaced one after the other, one would tear those of the other.
         let mut found = known.ephemeral.find(text);
         found.extend(known.sensitive.find(text));
@@ -201,11 +220,21 @@ impl Patterns {
         }
     }
 
-    /// Adds a secret as a whole; gives whether it is looked for only from here on.
+    /// Adds a secret as a whole, if there is room for it; gives whether it is looked for only from here on.
     fn add(&mut self, secret: &str) -> bool {
+        let is_new = !self.is_full && self.insert(secret);
+        if self.length > MAX_SECRETS {
+            *self = Patterns { is_full: true, ..Patterns::default() };
+        }
+        is_new && !self.is_full
+    }
+
+    /// The same, whether there is room or not.
+    fn insert(&mut self, secret: &str) -> bool {
         if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
             return false;
         }
+        self.length += secret.len();
         self.spellings.add(spelling::spellings(secret));
         // A backslash at the end may escape what follows in the text, and is gone there.
         let unescaped = Reading::unescaped(secret.trim_end_matches('\\').as_bytes()).text;

@@ -230,6 +230,30 @@ fn keys_of_secret_maps_and_documents_are_learned_but_for_names() {
 }
 
 #[test]
+fn where_secrets_are_too_many_nothing_is_said() {
+    let document = |length: usize| {
+        let items: Vec<String> = (0..length / 20).map(|it| format!("secret-{it:011}")).collect();
+        serde_json::to_string(&items).expect("JSON")
+    };
+    let redactor = Redactor::new();
+    redactor.learn(&Value::string(document(1024)).with_mark(Mark::Sensitive));
+    assert_eq!(redactor.redact_all("plain secret-00000000017"), "plain (redacted)");
+    redactor.learn(&Value::string(document(8 * MAX_SECRETS)).with_mark(Mark::Sensitive));
+    assert_eq!(redactor.redact_all("plain"), WITHHELD);
+    assert_eq!(redactor.redact_all(""), "");
+    assert_eq!(redactor.redact("plain"), "plain", "that is about ephemeral values");
+    redactor.learn_private(document(8 * MAX_SECRETS).as_bytes());
+    assert_eq!(redactor.redact("plain"), WITHHELD);
+    redactor.forget();
+    assert_eq!(redactor.redact_all("plain"), "plain");
+
+    let mut finder = Finder::default();
+    finder.add("a secret that is looked for");
+    finder.add(&"secret ".repeat(MAX_SECRETS / 6));
+    assert_eq!(finder.patterns.secrets.len(), 2, "what must not be kept is always looked for");
+}
+
+#[test]
 fn a_finder_finds_whole_secrets_only() {
     let mut finder = Finder::default();
     assert!(!finder.finds("anything"));
