@@ -106,15 +106,10 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let Some(entry) = &subject.entry else { return Ok(()) };
         let each = Each { key: subject.address.key.clone(), value: None };
+        if self.refuse_provisioners(entry, |it| it.at_destroy) {
+            return Err(Failed);
+        }
         for provisioner in entry.resource().provisioners.iter().filter(|it| it.at_destroy) {
-            if &*provisioner.kind != "local-exec" {
-                self.report_unsupported(
-                    entry,
-                    provisioner.node.into(),
-                    &format!("the provisioner \"{}\"", provisioner.kind),
-                );
-                return Err(Failed);
-            }
             self.provision(subject, entry, &each, value, provisioner).await?;
         }
         Ok(())

@@ -10,6 +10,7 @@
 
 pub mod analysis;
 mod build;
+pub mod destroy_time;
 pub mod diagnostics;
 pub mod eval;
 pub mod expr;

@@ -3,8 +3,9 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::{InstanceKey, ResourceMode};
+use db::Diagnostic;
 use hir::{
-    Entry,
+    Entry, destroy_time,
     item::{IgnoreChanges, Provisioner, Repetition},
     unsupported,
 };
@@ -77,8 +78,9 @@ impl Walk<'_> {
         refused | self.refuse_provisioners(entry, |_| true)
     }
 
-    /// Provisioners of other kinds than the one that this version has, among those that count here.
-    pub(super) fn refuse_provisioners(
+    /// Provisioners of other kinds than the one that this version has, among those that count here, and references
+    /// without a value. The analysis refuses both, if it is asked.
+    pub(crate) fn refuse_provisioners(
         &self,
         entry: &Entry,
         counts: impl Fn(&Provisioner) -> bool,
@@ -89,6 +91,15 @@ impl Walk<'_> {
                 self.report_unsupported(entry, it.node.into(), &what);
                 refused = true;
             }
+        }
+        if !entry.resource().provisioners.iter().any(|it| it.at_destroy && counts(it)) {
+            return refused;
+        }
+        for reference in destroy_time::refused(&entry.item) {
+            let (summary, detail) = (destroy_time::SUMMARY, destroy_time::DETAIL);
+            let diagnostic = Diagnostic::error(destroy_time::ID, summary, detail);
+            self.report_at(entry, reference.into(), None, diagnostic);
+            refused = true;
         }
         refused
     }

@@ -421,3 +421,26 @@ resource "test_thing" "a" {
     let detail = &planned.diagnostics[0].detail;
     assert!(detail.contains("the provisioner \"remote-exec\""), "{detail}");
 }
+
+#[test]
+fn what_has_no_value_at_destruction_is_told_by_whoever_plans_or_destroys() {
+    const SUMMARY: &str = "error: Invalid reference from destroy provisioner\n";
+    const THING: &str = r#"resource "test_thing" "a" { name = "a" }"#;
+    const WITH_PROVISIONER: &str = r#"
+variable "v" { default = "v" }
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo ${var.v}"
+  }
+}
+"#;
+    let mut world = world(THING);
+    assert_eq!(summaries(&world.apply()), "");
+    world.mode = state::PlanMode::Destroy;
+    let planned = world.plan();
+    world.edit("main.tf", WITH_PROVISIONER);
+    assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), SUMMARY);
+    assert_eq!(summaries(&world.plan().diagnostics), SUMMARY);
+}

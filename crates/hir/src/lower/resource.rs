@@ -51,7 +51,10 @@ pub(super) fn resource(
         None => Lifecycle::default(),
     };
     let (connection, provisioners) = match mode {
-        ResourceMode::Managed => (connection(ctx, &mut reader), provisioners(ctx, &mut reader)),
+        ResourceMode::Managed => {
+            let provisioners = provisioners(ctx, &mut reader);
+            (connection(ctx, &mut reader, &provisioners), provisioners)
+        }
         ResourceMode::Ephemeral => {
             refuse_provisioners(ctx, &mut reader);
             (None, Box::default())
@@ -326,9 +329,19 @@ fn literal_key(expr: &ast::Expr) -> Option<Value> {
     }
 }
 
-fn connection(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Option<Block> {
+/// The connection of all provisioners: it counts as one at destruction as soon as one of them runs then.
+fn connection(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    provisioners: &[Provisioner],
+) -> Option<Block> {
     let block = reader.single_block(ctx, "connection", "resource")?;
-    ctx.in_place(RefPlace::CreateProvisioner, |ctx| body::schema_block(ctx, &block))
+    let place = provisioner_place(provisioners.iter().any(|it| it.at_destroy));
+    ctx.in_place(place, |ctx| body::schema_block(ctx, &block))
+}
+
+fn provisioner_place(at_destroy: bool) -> RefPlace {
+    if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner }
 }
 
 fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
@@ -346,8 +359,7 @@ fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner>
     let continue_on_failure =
         keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref()
             == Some("continue");
-    let place = if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner };
-    ctx.in_place(place, |ctx| {
+    ctx.in_place(provisioner_place(at_destroy), |ctx| {
         let connection = reader.single_block(ctx, "connection", "provisioner");
         let connection = connection.and_then(|block| body::schema_block(ctx, &block));
         let body = reader.rest(ctx);

@@ -14,6 +14,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
+    destroy_time,
     expr::{At, Expr, ExprId, NodeId, Ref},
     item::{IgnoreChanges, Item, Lifecycle, Provisioner, Resource},
     names::{ItemName, provider_local_name, required_providers},
@@ -36,6 +37,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     if let Some(connection) = &resource.connection {
         without_schema(&mut infer, &connection.body);
     }
+    destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
     let address = address(&env, resource);
     let problems = problems.into_iter().map(|problem| problem.about(&address)).collect();
@@ -307,6 +309,19 @@ fn ephemeral_root(exprs: &crate::Exprs, mut at: ExprId) -> Option<addr::Resource
             }
             _ => return None,
         }
+    }
+}
+
+/// Whatever else is wrong with a reference that may not be there does not matter.
+fn destroy_references(infer: &mut Infer<'_>, item: &Item) {
+    for refused in destroy_time::refused(item) {
+        infer.problems.retain(|it| it.at != refused.into());
+        infer.problems.push(ItemProblem::error(
+            refused.into(),
+            destroy_time::ID,
+            destroy_time::SUMMARY,
+            destroy_time::DETAIL,
+        ));
     }
 }
 
