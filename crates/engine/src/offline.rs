@@ -359,11 +359,6 @@ impl Scope for ModuleScope<'_> {
         }
     }
 
-    fn provider_function(&self, name: &str, _: &[Value]) -> Result<Value, Interrupt> {
-        let _ = name;
-        Ok(Value::dynamic())
-    }
-
     fn functions(&self) -> &dyn FunctionEnv {
         &self.offline.functions
     }

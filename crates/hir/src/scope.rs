@@ -44,8 +44,11 @@ pub trait Scope {
     }
 
     /// A function of a provider, `provider::name::function`. The arguments have no marks; the evaluator puts them on the
-    /// result. [`Interrupt::Refused`] is a failure of this call, which a `try` may hide.
-    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
+    /// result. [`Interrupt::Refused`] is a failure of this call, which a `try` may hide. A scope that has no answer
+    /// interrupts, which nothing hides.
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        Err(Interrupt::Call(ProviderFunctionCall { name: name.into(), args: args.to_vec() }))
+    }
 
     /// What functions may ask of their surroundings: files, the time.
     fn functions(&self) -> &dyn FunctionEnv;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use db::{ByteRange, Diagnostic, Location, SourceText, Sources};
-use hir::{eval, lower};
+use hir::{Interrupt, eval, lower, unsupported};
 
 use crate::{
     args::ConsoleArgs,
@@ -81,11 +81,7 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
     }
     let whole = ByteRange { start: 0, end: text.len() as u32 };
     let evaluated = console.with_scope(|scope| eval::evaluate(&exprs, root, scope));
-    let evaluated = evaluated.map_err(|_| {
-        let detail =
-            "This expression needs an answer of a provider, which the console does not ask.";
-        vec![Diagnostic::error("console", "Cannot evaluate here", detail).at(location(whole))]
-    })?;
+    let evaluated = evaluated.map_err(|it| vec![interrupted(&it).at(location(whole))])?;
     if evaluated.has_errors() {
         let diagnostics = evaluated.diagnostics.into_iter();
         return Err(diagnostics
@@ -96,4 +92,17 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
             .collect());
     }
     Ok(render::value(&evaluated.value))
+}
+
+fn interrupted(interrupt: &Interrupt) -> Diagnostic {
+    match interrupt {
+        Interrupt::Call(call) => {
+            let detail = unsupported::detail(&unsupported::provider_function(&call.name));
+            Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail)
+        }
+        Interrupt::Poisoned | Interrupt::Refused { .. } => {
+            let detail = "Something that this expression refers to has no value here.";
+            Diagnostic::error("console", "Cannot evaluate here", detail)
+        }
+    }
 }

@@ -111,8 +111,7 @@ impl Walk<'_> {
             // What failed was reported where it failed.
             Err(Interrupt::Poisoned) => Err(Failed),
             Err(Interrupt::Call(call)) => {
-                let what = format!("the provider's function {}", call.name);
-                self.report_unsupported(entry, at, &what);
+                self.report_unsupported(entry, at, &unsupported::provider_function(&call.name));
                 Err(Failed)
             }
             Err(Interrupt::Refused { summary, detail }) => {

@@ -200,15 +200,6 @@ impl Scope for EngineScope<'_, '_> {
         Ok(Some(called.keys.shape(&instances)))
     }
 
-    fn provider_function(&self, name: &str, _args: &[Value]) -> Result<Value, Interrupt> {
-        Err(Interrupt::Refused {
-            summary: "Not supported yet",
-            detail: format!(
-                "The function {name} belongs to a provider; this version of Mayfly does not call those."
-            ),
-        })
-    }
-
     fn functions(&self) -> &dyn FunctionEnv {
         &self.walk.functions
     }

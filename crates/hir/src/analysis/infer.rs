@@ -62,8 +62,8 @@ pub trait InferEnv {
     /// Whether a module call has instances, so that an index comes before the output.
     fn module_is_repeated(&self, call: &str) -> bool;
 
-    /// A function of a provider: its result type, or a problem.
-    fn provider_function(&self, name: &str) -> Result<Type, String>;
+    /// The type of what a function of a provider gives; none where providers are not asked.
+    fn provider_function(&self, name: &str) -> Option<Type>;
 
     /// A link of the chain: this reference, in this item.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;

@@ -424,8 +424,8 @@ impl InferEnv for Declared {
         false
     }
 
-    fn provider_function(&self, _: &str) -> Result<Type, String> {
-        Ok(Type::String)
+    fn provider_function(&self, _: &str) -> Option<Type> {
+        Some(Type::String)
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

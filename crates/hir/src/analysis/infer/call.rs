@@ -16,7 +16,7 @@ use crate::{
         value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
     expr::{Call, Expr, ExprId},
-    suggest,
+    suggest, unsupported,
 };
 
 /// More arguments than this are not looked at one by one.
@@ -65,9 +65,10 @@ impl Infer<'_> {
     }
 
     fn provider_call(&mut self, id: ExprId, call: &Call, args: &[Abstract]) -> Abstract {
-        let ty = self.env.provider_function(&call.name).unwrap_or_else(|detail| {
-            let summary = "Unknown provider function";
-            self.report(ItemProblem::error(id.into(), "unknown-function", summary, detail));
+        let ty = self.env.provider_function(&call.name).unwrap_or_else(|| {
+            let detail = unsupported::detail(&unsupported::provider_function(&call.name));
+            let summary = unsupported::SUMMARY;
+            self.report(ItemProblem::error(id.into(), unsupported::ID, summary, detail));
             Type::Dynamic
         });
         let mut flow = Flow::default();
