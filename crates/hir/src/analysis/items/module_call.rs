@@ -17,6 +17,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
+    expr::ExprId,
     item::{Attr, Item, ModuleCall, PassedProvider, Variable},
     names::{
         ItemName, called_directory, item as item_of, module_calls, module_scope, required_providers,
@@ -83,8 +84,25 @@ fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
     }
     if let Some(version) = call.version {
         let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
-        ephemeral(infer, version, "Invalid version constraint", detail);
+        let is_refused = ephemeral(infer, version, "Invalid version constraint", detail);
+        if let (false, Some(source)) = (is_refused, &call.source)
+            && is_local_source(source)
+        {
+            infer.problems.push(version_of_local_module(version, source));
+        }
     }
+}
+
+fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
+    ItemProblem::error(
+        version.into(),
+        "version-of-local-module",
+        "Invalid registry module source address",
+        format!(
+            "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to modules of a registry only: what is in a directory has \
+             no versions to choose from. Remove \"version\"."
+        ),
+    )
 }
 
 /// The modules that a module calls directly.
