@@ -313,9 +313,12 @@ pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
 
 fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<DependsOn> {
     let range = element.syntax().text_range();
+    let before = ctx.problems.len();
     let target = super::reference::unquoted(ctx, element)
-        .and_then(|element| super::reference::target(ctx, &element));
+        .and_then(|element| super::reference::target(&element));
     if target.is_none() {
+        // That it has quotes, too, does not matter then.
+        ctx.problems.truncate(before);
         ctx.problem(Problem::error(
             "invalid-depends-on",
             range,

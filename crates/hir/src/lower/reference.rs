@@ -62,7 +62,7 @@ pub(super) fn unquoted(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ast::
 }
 
 /// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.
-pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarget> {
+pub(super) fn target(expr: &ast::Expr) -> Option<RefTarget> {
     let (root, steps) = match expr {
         ast::Expr::Reference(it) => (it.clone(), Vec::new()),
         ast::Expr::Traversal(it) => match it.base()? {
@@ -71,15 +71,8 @@ pub(super) fn target(ctx: &mut ItemCtx<'_>, expr: &ast::Expr) -> Option<RefTarge
         },
         _ => return None,
     };
-    match resolve_root(&root.name()?, &steps) {
-        Ok(Root { reference, taken }) => {
-            is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..]))
-        }
-        Err(Refused { id, summary, detail }) => {
-            ctx.problem(Problem::error(id, expr.syntax().text_range(), summary, detail));
-            None
-        }
-    }
+    let Root { reference, taken } = resolve_root(&root.name()?, &steps).ok()?;
+    is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..]))
 }
 
 /// Whether what follows a name picks an instance at most, or an output of a module; not an attribute.
