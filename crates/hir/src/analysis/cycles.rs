@@ -426,14 +426,16 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
     }
 }
 
-/// The provider configuration of a ring, where a resource in it is of that configuration.
+/// The provider configuration of a ring, where a resource in it is of that configuration and a second configuration would
+/// open the ring. Who has one with an alias has chosen it.
 fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.nodes[node].key()).kind, ItemKind::Resource(_));
     let mut pairs = (0..ring.len()).map(|it| (ring[it].0, ring[(it + 1) % ring.len()].0));
     pairs.find_map(|(from, to)| {
-        let is_provider = matches!(item(db, graph.nodes[to].key()).kind, ItemKind::Provider(_));
-        (is_provider && is_resource(from)).then(|| graph.nodes[to].name(db))
+        let config = item(db, graph.nodes[to].key()).kind.as_provider();
+        let has_no_alias = config.is_some_and(|it| it.alias.is_none());
+        (has_no_alias && is_resource(from)).then(|| graph.nodes[to].name(db))
     })
 }
 

@@ -149,7 +149,10 @@ pub(super) fn repetition(infer: &mut Infer<'_>, repetition: Repetition) -> Optio
     };
     let value = infer.expr(expr);
     refuse_ephemeral_repetition(infer, name, expr, &value);
-    refuse_sensitive_repetition(infer, name, expr, &value);
+    // One reason is enough.
+    if value.marks.ephemeral != Tri::Yes {
+        refuse_sensitive_repetition(infer, name, expr, &value);
+    }
     check_repetition_type(infer, name, expr, &value);
     Some(value)
 }

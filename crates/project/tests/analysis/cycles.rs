@@ -50,6 +50,30 @@ resource "test_thing" "only_depends" {}
 }
 
 #[test]
+fn a_configuration_that_has_an_alias_needs_no_other_one() {
+    let found = load(
+        r#"
+resource "test_thing" "token" {
+  provider = test.other
+}
+provider "test" {
+  alias = "other"
+  token = test_thing.token.id
+}
+"#,
+    )
+    .diagnostics();
+    let details: Vec<&str> = found.iter().map(|it| it.detail.as_str()).collect();
+    assert_eq!(
+        details,
+        [
+            "test_thing.token refers to provider.test.other, which depends on test_thing.token in turn. Remove one of the references.",
+            "provider.test.other refers to test_thing.token, which depends on provider.test.other in turn. Remove one of the references.",
+        ]
+    );
+}
+
+#[test]
 fn a_long_ring_is_cut_short() {
     let ring: String =
         (0..30).map(|i| format!("  n{i:02} = local.n{:02}\n", (i + 1) % 30)).collect();
