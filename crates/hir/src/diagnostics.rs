@@ -10,7 +10,7 @@ use values::Str;
 use crate::{
     analysis::{self, ItemProblem},
     item::RequiredProvider,
-    lower::{PLACE, Problem, SYNTAX_ERROR, context_at},
+    lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR, context_at},
     names::{ItemKey, block_problems, source_maps},
     workspace::Workspace,
 };
@@ -74,15 +74,26 @@ fn of_module(
     for file in directory.files(db) {
         let blocks = file.blocks(db).iter();
         let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
-        let problems: Vec<(Block, &Problem)> = blocks.flat_map(of_block).collect();
+        let problems: Vec<(Block, &Problem)> = blocks
+            .flat_map(of_block)
+            .filter(|&(block, it)| !is_doubtful(db, block, it.id))
+            .collect();
         found.extend(of_file(db, &problems, places));
     }
     found.extend(provider_problems(db, directory, places));
     for (key, problem) in analysis::module_problems(db, workspace, directory) {
-        found.push(from_item(db, places, key, &problem));
+        if !is_doubtful(db, key.block, problem.id) {
+            found.push(from_item(db, places, key, &problem));
+        }
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found
+}
+
+/// Whether a problem may be there because the parser could not read something of the block: what is missing may be just
+/// that.
+fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
+    id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
 }
 
 /// Where each block stands in its file.

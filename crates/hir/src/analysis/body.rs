@@ -16,6 +16,7 @@ use super::{
 use crate::{
     expr::{At, Expr, ExprId, Literal, NodeId},
     item::{Attr, Block, Body},
+    lower::MISSING_ARGUMENT,
     suggest,
 };
 
@@ -58,7 +59,7 @@ impl BodyInfer<'_, '_> {
             if written.is_none() && attribute.required && !fixup.contains(&&**name) {
                 let detail =
                     format!("The argument \"{name}\" is required, but no definition was found.");
-                self.error(header, "missing-argument", "Missing required argument", detail);
+                self.error(header, MISSING_ARGUMENT, "Missing required argument", detail);
             }
             attrs.insert(name.clone(), read_back(attribute, value));
         }

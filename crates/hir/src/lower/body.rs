@@ -6,7 +6,10 @@ use syntax::{
 };
 use values::Str;
 
-use super::{ItemCtx, expr, problem::Problem};
+use super::{
+    ItemCtx, expr,
+    problem::{MISSING_ARGUMENT, Problem},
+};
 use crate::{
     expr::ExprId,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
@@ -147,7 +150,7 @@ impl BodyReader {
 
 fn missing_argument(range: TextRange, name: &str) -> Problem {
     Problem::error(
-        "missing-argument",
+        MISSING_ARGUMENT,
         range,
         "Missing required argument",
         format!("The argument \"{name}\" is required, but no definition was found."),

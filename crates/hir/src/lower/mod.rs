@@ -23,7 +23,7 @@ use syntax::{
 };
 use values::Str;
 
-pub use problem::{PLACE, Problem, SYNTAX_ERROR};
+pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},

@@ -28,6 +28,9 @@ pub const PLACE: &str = "\u{fffc}";
 /// The id of what the parser finds.
 pub const SYNTAX_ERROR: &str = "syntax-error";
 
+/// The id of an argument that is not there.
+pub const MISSING_ARGUMENT: &str = "missing-argument";
+
 impl Problem {
     pub(crate) fn error(
         id: &'static str,

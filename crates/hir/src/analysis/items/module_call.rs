@@ -19,6 +19,7 @@ use crate::{
     },
     expr::ExprId,
     item::{Attr, Item, ModuleCall, PassedProvider, Variable},
+    lower::MISSING_ARGUMENT,
     names::{
         ItemName, called_directory, item as item_of, module_calls, module_scope, required_providers,
     },
@@ -216,7 +217,7 @@ fn check_inputs(
                 format!("The argument \"{name}\" is required, but no definition was found.");
             let problem = ItemProblem::error(
                 item.header.into(),
-                "missing-argument",
+                MISSING_ARGUMENT,
                 "Missing required argument",
                 detail,
             );

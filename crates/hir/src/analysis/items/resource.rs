@@ -17,6 +17,7 @@ use crate::{
     destroy_time,
     expr::{At, Expr, ExprId, NodeId, Ref},
     item::{IgnoreChanges, Item, Lifecycle, Provisioner, Resource},
+    lower::MISSING_ARGUMENT,
     names::{ItemName, provider_local_name, required_providers},
     suggest, unsupported,
     workspace::{SchemaLookup, resource_schema},
@@ -360,7 +361,7 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
                 format!("The argument \"{name}\" is required, but no definition was found.");
             infer.problems.push(ItemProblem::error(
                 provisioner.node.into(),
-                "missing-argument",
+                MISSING_ARGUMENT,
                 "Missing required argument",
                 detail,
             ));
