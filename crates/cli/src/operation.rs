@@ -11,7 +11,7 @@ use db::{Diagnostic, Severity, Sources, System};
 use engine::{
     ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
 };
-use hir::Program;
+use hir::{Program, unsupported};
 use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
 
 use crate::{
@@ -36,6 +36,15 @@ struct Prepared {
     loaded: Loaded,
     program: Arc<Program>,
     values: VariableValues,
+}
+
+/// What a configuration is prepared for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Plan,
+    PlanDestroy,
+    /// A plan that was made from it before.
+    Saved,
 }
 
 /// `plan`.
@@ -102,7 +111,8 @@ fn planned(
     applying: bool,
 ) -> Result<(Prepared, PlanOutcome), Failure> {
     let mut prior = open.file.state.clone();
-    let mut prepared = prepare(session, flags, &mut prior, args.destroy)?;
+    let purpose = if args.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
+    let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if args.input && !args.json {
         let Prepared { loaded, program, values } = &mut prepared;
         variables::ask(session, program.root(), values, &mut loaded.typed)?;
@@ -136,10 +146,10 @@ fn prepare(
     session: &Session,
     flags: Vec<VarFlag>,
     state: &mut State,
-    destroying: bool,
+    purpose: Purpose,
 ) -> Result<Prepared, Failure> {
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
-    if loaded.project.is_empty() && !destroying && state.is_empty() {
+    if loaded.project.is_empty() && purpose == Purpose::Plan && state.is_empty() {
         let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
                       normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
                       Mayfly configuration file (.tf file) and try again.";
@@ -150,6 +160,7 @@ fn prepare(
         .diagnostics()
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
+        .map(|it| if purpose == Purpose::Saved { it } else { settled(it, state) })
         .collect();
     let mut program = loaded.project.program();
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -161,6 +172,17 @@ fn prepare(
     let files = program.sources.files.iter().cloned();
     program.sources.files = files.chain(variables::file_sources(session, &flags)).collect();
     Ok(Prepared { loaded, program: Arc::new(program), values })
+}
+
+/// What is warned of because it depends on the state is an error where the state is as warned of.
+fn settled(found: Diagnostic, state: &State) -> Diagnostic {
+    let holds_objects = state.resources().len() > 0;
+    match (found.id, found.severity) {
+        (unsupported::ID, Severity::Warning) if holds_objects => {
+            Diagnostic { severity: Severity::Error, ..found }
+        }
+        _ => found,
+    }
 }
 
 fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environment, Arc<Show>) {
@@ -465,7 +487,7 @@ fn apply_saved(
     }
     let mut file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
-    let mut prepared = prepare(session, flags, &mut file.prior_state.state, true)?;
+    let mut prepared = prepare(session, flags, &mut file.prior_state.state, Purpose::Saved)?;
     check_configuration(&file, &prepared.program)?;
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(

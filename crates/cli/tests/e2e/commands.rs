@@ -122,6 +122,20 @@ fn what_is_applied_can_be_looked_at_in_every_way() {
 }
 
 #[test]
+fn what_a_state_with_objects_forbids_is_told_once() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
+    let moved = "moved {\n  from = terraform_data.b\n  to   = terraform_data.a\n}\n";
+    bench.write("moved.tf", moved);
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds().shows(&["Warning: Not supported yet"]);
+    for arguments in [&["plan"][..], &["plan", "-destroy"], &["apply", "-auto-approve"]] {
+        let ended = bench.mayfly(".", arguments).fails();
+        assert_eq!(ended.printed().matches("Not supported yet").count(), 1, "{}", ended.printed());
+        ended.shows(&["Error: Not supported yet", "\"moved\" blocks"]);
+    }
+    bench.mayfly(".", ["validate"]).succeeds().shows(&["Warning: Not supported yet"]);
+}
+
+#[test]
 fn schemas_and_the_version_are_json() {
     let bench = Bench::with_main(MAIN);
     let schemas = bench.mayfly(".", ["providers", "schema", "-json"]).succeeds().json();
