@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Severity, Sources, System};
+use db::{Diagnostic, Severity, System};
 use engine::{
     ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
 };
@@ -36,6 +36,19 @@ struct Prepared {
     loaded: Loaded,
     program: Arc<Program>,
     values: VariableValues,
+    /// What was found in the configuration and is shown already.
+    shown: Vec<Diagnostic>,
+}
+
+impl Prepared {
+    /// Whether the same was said of the same place, perhaps of no instance in particular.
+    fn was_shown(&self, found: &Diagnostic) -> bool {
+        let is_same = |it: &Diagnostic| {
+            (it.id, &it.summary, &it.detail, &it.location)
+                == (found.id, &found.summary, &found.detail, &found.location)
+        };
+        found.location.is_some() && self.shown.iter().any(is_same)
+    }
 }
 
 /// What a configuration is prepared for.
@@ -83,7 +96,7 @@ fn finish_plan(
     open: &OpenState,
 ) -> Result<Exit, Failure> {
     show_plan(session, &args.operation, prepared, outcome);
-    show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared.program.sources);
+    show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
         return Ok(Exit::Failure);
     }
@@ -114,7 +127,7 @@ fn planned(
     let purpose = if args.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if args.input && !args.json {
-        let Prepared { loaded, program, values } = &mut prepared;
+        let Prepared { loaded, program, values, .. } = &mut prepared;
         variables::ask(session, program.root(), values, &mut loaded.typed)?;
     }
     let options = PlanOptions {
@@ -171,7 +184,7 @@ fn prepare(
     // Values are checked later, and what is wrong with one is shown where it was given.
     let files = program.sources.files.iter().cloned();
     program.sources.files = files.chain(variables::file_sources(session, &flags)).collect();
-    Ok(Prepared { loaded, program: Arc::new(program), values })
+    Ok(Prepared { loaded, program: Arc::new(program), values, shown: diagnostics })
 }
 
 /// What is warned of because it depends on the state is an error where the state is as warned of.
@@ -293,12 +306,15 @@ fn show_diagnostics(
     session: &Session,
     args: &OperationArgs,
     diagnostics: &[Diagnostic],
-    sources: &Sources,
+    prepared: &Prepared,
 ) {
     // In JSON they were shown as events, when they were found.
-    if !args.json {
-        session.ui.diagnostics(diagnostics, sources);
+    if args.json {
+        return;
     }
+    let is_news = |it: &&Diagnostic| it.is_error() || !prepared.was_shown(it);
+    let news: Vec<Diagnostic> = diagnostics.iter().filter(is_news).cloned().collect();
+    session.ui.diagnostics(&news, &prepared.program.sources);
 }
 
 fn save_plan(
@@ -419,7 +435,7 @@ fn apply_planned(
 ) -> Result<Decision, Failure> {
     let (prepared, outcome) = planned(session, &args.operation, flags, open, true)?;
     show_plan(session, &args.operation, &prepared, &outcome);
-    show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared.program.sources);
+    show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
     if outcome.has_errors() {
         return Ok(Decision::End(Exit::Failure));
     }
@@ -575,7 +591,7 @@ fn carry_out(
         rescue(session, &keeper, &outcome.state);
         diagnostics.push(*problem);
     }
-    show_diagnostics(session, &args.operation, &diagnostics, &prepared.program.sources);
+    show_diagnostics(session, &args.operation, &diagnostics, &prepared);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     if !failed {
         show.finish();

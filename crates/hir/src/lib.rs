@@ -19,6 +19,7 @@ pub mod lower;
 pub mod names;
 pub mod program;
 pub mod scope;
+pub mod secret_message;
 mod source_map;
 pub mod suggest;
 pub mod unsupported;

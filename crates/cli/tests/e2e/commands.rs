@@ -136,6 +136,32 @@ fn what_a_state_with_objects_forbids_is_told_once() {
 }
 
 #[test]
+fn a_message_with_a_secret_is_warned_of_once_in_a_command() {
+    let bench = Bench::with_main(
+        r#"
+variable "s" {
+  default   = "hush"
+  sensitive = true
+}
+resource "terraform_data" "a" {
+  count = 2
+  lifecycle {
+    precondition {
+      condition     = var.s != ""
+      error_message = "It is ${var.s}."
+    }
+  }
+}
+"#,
+    );
+    for arguments in [&["validate"][..], &["plan"], &["apply", "-auto-approve"]] {
+        let ended = bench.mayfly(".", arguments).succeeds();
+        let warned = ended.printed().matches("Error message refers to sensitive values").count();
+        assert_eq!(warned, 1, "{}", ended.printed());
+    }
+}
+
+#[test]
 fn schemas_and_the_version_are_json() {
     let bench = Bench::with_main(MAIN);
     let schemas = bench.mayfly(".", ["providers", "schema", "-json"]).succeeds().json();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ::values::{Kind, MarkKind, Type, Value, convert};
 use db::{Diagnostic, Severity};
-use hir::{Entry, item::Condition};
+use hir::{Entry, item::Condition, secret_message};
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 
 use super::{EngineScope, Failed, Walk};
@@ -190,32 +190,14 @@ impl Walk<'_> {
             Err(Failed) if passed => return Ok(None),
             Err(Failed) => return Err(Failed),
         };
-        let (what, advice) = if message.has_deep(MarkKind::Sensitive) {
-            (
-                "sensitive",
-                "nonsensitive() function, if the message does not reveal the sensitive data",
-            )
-        } else if message.has_deep(MarkKind::Ephemeral) {
-            ("ephemeral", "builtin ephemeralasnull() function")
-        } else {
+        let kinds = [MarkKind::Sensitive, MarkKind::Ephemeral];
+        let Some(kind) = kinds.into_iter().find(|kind| message.has_deep(*kind)) else {
             return Ok(message_text(&message));
         };
         if message.is_known() {
-            let detail = format!(
-                "The error expression used to explain this condition refers to {what} values, so Mayfly will not display the resulting message.\n\nYou can correct this by removing references to {what} values or by utilizing the {advice}."
-            );
-            let id = if what == "ephemeral" {
-                "ephemeral-error-message"
-            } else {
-                "sensitive-error-message"
-            };
-            let summary = format!("Error message refers to {what} values");
-            self.report_at(
-                entry,
-                condition.error_message.into(),
-                address,
-                Diagnostic::warning(id, summary, detail),
-            );
+            let (summary, detail) = (secret_message::summary(kind), secret_message::detail(kind));
+            let diagnostic = Diagnostic::warning(secret_message::ID, summary, detail);
+            self.report_at(entry, condition.error_message.into(), address, diagnostic);
         }
         Ok(None)
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ::values::{Mark, MarkKind, Type, Value, convert, convert::ConvertError};
 use db::Diagnostic;
-use hir::{Entry, ExprId, eval, item::Condition};
+use hir::{Entry, ExprId, eval, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 
 use super::{
@@ -275,20 +275,14 @@ impl Walk<'_> {
         let rule = rule
             .map(|it| format!("\n\nThis was checked by the validation rule in {}.", it.path))
             .unwrap_or_default();
-        let secrets = [
-            (MarkKind::Sensitive, "a sensitive", "nonsensitive"),
-            (MarkKind::Ephemeral, "an ephemeral", "ephemeralasnull"),
-        ];
-        let hidden = secrets.into_iter().find(|(kind, ..)| message.has_deep(*kind));
+        let secrets = [(MarkKind::Sensitive, "a sensitive"), (MarkKind::Ephemeral, "an ephemeral")];
+        let hidden = secrets.into_iter().find(|(kind, _)| message.has_deep(*kind));
         let shown = match hidden {
             None => message_text(&message)?,
-            Some((_, what, function)) => {
-                let (_, kind) = what.split_once(' ').unwrap_or_default();
-                let detail = format!(
-                    "The error expression used to explain this condition refers to {kind} values. Mayfly will not display the resulting message.\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function}() function."
-                );
-                let summary = format!("Error message refers to {kind} values");
-                let diagnostic = Diagnostic::error("hidden-error-message", summary, detail);
+            Some((kind, what)) => {
+                let (summary, detail) =
+                    (secret_message::summary(kind), secret_message::detail(kind));
+                let diagnostic = Diagnostic::error(secret_message::ID, summary, detail);
                 self.report_at(entry, validation.error_message.into(), None, diagnostic);
                 format!("The error message included {what} value, so it will not be displayed.")
             }

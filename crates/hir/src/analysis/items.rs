@@ -59,7 +59,7 @@ fn infer_kind(db: &dyn Db, workspace: Workspace, directory: Directory, key: Item
         ItemKind::Check(it) => {
             let mut infer = Infer::new(&item.exprs, &env);
             for assert in &it.asserts {
-                conditions::check(&mut infer, assert, conditions::Place::Check);
+                conditions::check(&mut infer, assert);
             }
             Inference { value: Abstract::any(), problems: infer.problems.into() }
         }

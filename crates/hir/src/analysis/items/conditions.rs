@@ -2,25 +2,15 @@
 //! (`reference`: ephemeral 1.2).
 
 use db::Severity;
-use values::{Type, convert};
+use values::{MarkKind, Type, convert};
 
 use crate::{
     analysis::{infer::Infer, problem::ItemProblem, value::Tri},
     item::Condition,
+    secret_message,
 };
 
-/// Which kind of block the condition is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// `validation`: an unusable message is an error when the condition fails, so it is only warned of here.
-    Variable,
-    /// `precondition`, `postcondition`.
-    Object,
-    /// `assert`.
-    Check,
-}
-
-pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition, place: Place) {
+pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     let value = infer.expr(condition.condition);
     if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) {
         infer.problems.push(ItemProblem::error(
@@ -40,30 +30,18 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition, place: Place) 
         ));
     }
     let marks = message.deep_marks();
-    let (kind, function) = match (marks.sensitive, marks.ephemeral) {
-        (Tri::Yes, _) => ("sensitive", "nonsensitive()"),
-        (_, Tri::Yes) => ("ephemeral", "ephemeralasnull()"),
+    let kind = match (marks.sensitive, marks.ephemeral) {
+        (Tri::Yes, _) => MarkKind::Sensitive,
+        (_, Tri::Yes) => MarkKind::Ephemeral,
         _ => return,
     };
-    let shown = match place {
-        Place::Variable => {
-            "explain this condition refers to {} values. Mayfly will not display the resulting message."
-        }
-        Place::Object | Place::Check => {
-            "explain this condition refers to {} values, so Mayfly will not display the resulting message."
-        }
-    };
-    let detail = format!(
-        "The error expression used to {}\n\nYou can correct this by removing references to {kind} values or by utilizing the builtin {function} \
-         function.",
-        shown.replace("{}", kind)
-    );
     let problem = ItemProblem::error(
         condition.error_message.into(),
-        "error-message-marks",
-        format!("Error message refers to {kind} values"),
-        detail,
+        secret_message::ID,
+        secret_message::summary(kind),
+        secret_message::detail(kind),
     );
-    let origin = if kind == "ephemeral" { message.origin.as_ref() } else { None };
+    let origin = if kind == MarkKind::Ephemeral { message.origin.as_ref() } else { None };
+    // In a variable, this is an error once the condition fails.
     infer.problems.push(problem.with_severity(Severity::Warning).because(origin));
 }

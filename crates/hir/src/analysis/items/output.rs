@@ -56,7 +56,7 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
         }
     }
     for precondition in &output.preconditions {
-        conditions::check(&mut infer, precondition, conditions::Place::Object);
+        conditions::check(&mut infer, precondition);
     }
     super::check_depends_on(&mut infer, &env, &output.depends_on);
     let problems = std::mem::take(&mut infer.problems).into();

@@ -200,11 +200,11 @@ fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, ob
     }
     replace_triggers(infer, &lifecycle.replace_triggered_by);
     for precondition in &lifecycle.preconditions {
-        conditions::check(infer, precondition, conditions::Place::Object);
+        conditions::check(infer, precondition);
     }
     let outer = env.self_object.replace(Some(object.clone()));
     for postcondition in &lifecycle.postconditions {
-        conditions::check(infer, postcondition, conditions::Place::Object);
+        conditions::check(infer, postcondition);
     }
     *env.self_object.borrow_mut() = outer;
 }

@@ -21,7 +21,7 @@ pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Infer
     let mut infer = Infer::new(&item.exprs, &env);
     check_default(&mut infer, item, variable);
     for validation in &variable.validations {
-        conditions::check(&mut infer, validation, conditions::Place::Variable);
+        conditions::check(&mut infer, validation);
     }
     let problems = std::mem::take(&mut infer.problems).into();
     Inference { value: value(item, variable, &env), problems }
