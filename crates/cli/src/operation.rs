@@ -168,14 +168,12 @@ fn prepare(
                       Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
-    let diagnostics: Vec<Diagnostic> = loaded
-        .project
-        .diagnostics()
+    let (diagnostics, mut program) = loaded.project.checked();
+    let diagnostics: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
         .map(|it| if purpose == Purpose::Saved { it } else { settled(it, state) })
         .collect();
-    let mut program = loaded.project.program();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, program.sources.clone()));
     }

@@ -144,9 +144,22 @@ impl Project {
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
         prime::values(&self.db, self.workspace);
+        self.problems()
+    }
+
+    fn problems(&self) -> Vec<db::Diagnostic> {
         let mut diagnostics: Vec<_> = self.found.problems.values().flatten().cloned().collect();
         diagnostics.extend(hir::diagnostics::diagnostics(&self.db, self.workspace));
         diagnostics
+    }
+
+    /// What is wrong, and the program, made side by side.
+    pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
+        prime::values(&self.db, self.workspace);
+        let workspace = self.workspace;
+        let program = move |db: &Database| hir::program(db, workspace);
+        let (diagnostics, program) = prime::side_by_side(&self.db, || self.problems(), program);
+        (diagnostics, program.unwrap_or_else(|| self.program()))
     }
 
     /// The program that the engine runs.

@@ -57,6 +57,26 @@ pub(crate) fn values(db: &Database, workspace: Workspace) {
     });
 }
 
+/// Does two things at once, the second on a thread of its own with its own handle of the database. Nothing comes of it on a
+/// machine that has no thread to give.
+pub(crate) fn side_by_side<A, B: Send>(
+    db: &Database,
+    here: impl FnOnce() -> A,
+    there: impl FnOnce(&Database) -> B + Send,
+) -> (A, Option<B>) {
+    let db = db.clone();
+    thread::scope(|scope| {
+        let work = move || there(&db);
+        let thread = thread::Builder::new().stack_size(INFERENCE_STACK).spawn_scoped(scope, work);
+        let a = here();
+        let b = thread.ok().map(|it| match it.join() {
+            Ok(b) => b,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (a, b)
+    })
+}
+
 /// Does each piece of work, each thread with its own handle. Little work, or a machine that has no thread to give, leaves
 /// it to whoever asks for the results.
 fn on_all_processors<T: Sync>(

@@ -14,8 +14,8 @@ use crate::{
 pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failure> {
     let (diagnostics, sources) = match session.load(None) {
         Ok(loaded) => {
-            let mut diagnostics = loaded.project.diagnostics();
-            let program = Arc::new(loaded.project.program());
+            let (mut diagnostics, program) = loaded.project.checked();
+            let program = Arc::new(program);
             if !diagnostics.iter().any(Diagnostic::is_error) {
                 diagnostics.extend(operation::validate_with_providers(session, &loaded, &program));
             }
