@@ -227,7 +227,7 @@ impl Session {
         let text = String::from_utf8_lossy(&bytes);
         let mut locks = Locks::parse(&text).map_err(|error| {
             let detail = format!(
-                "{}\n\n(at {LOCK_FILE} line {}, column {})",
+                "{}\n\n(at {LOCK_FILE} line {}, column {})\n\nCorrect the file, or delete it and run \"mayfly init\", which selects versions anew.",
                 error.detail, error.line, error.column
             );
             Diagnostic::error("lock-file", error.summary, detail)

@@ -289,8 +289,14 @@ impl Collect<'_> {
         };
         for error in encoding.iter().chain(parse.errors()) {
             // The parser's words may quote the text.
+            let detail = match &*error.summary {
+                "Attribute redefined" => {
+                    "This name was given a value before in the same file. Keep one of the two."
+                }
+                _ => NOT_READABLE,
+            };
             self.diagnostics.push(
-                Diagnostic::error("syntax-error", error.summary.to_string(), NOT_READABLE)
+                Diagnostic::error("syntax-error", error.summary.to_string(), detail)
                     .at(location(error.range)),
             );
         }

@@ -18,7 +18,7 @@ use std::{
 
 use addr::ResourceInstance;
 use db::Diagnostic;
-use hir::Entry;
+use hir::{Entry, item::Body};
 use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
     Private, Provider, RenewEphemeralRequest, Schema, ValidateRequest, objchange,
@@ -64,6 +64,8 @@ pub(crate) struct EphemeralStore {
 
 struct Open {
     node: NodeIx,
+    /// Where it is declared, for what is said later.
+    entry: Entry,
     address: ResourceInstance,
     type_name: Str,
     provider: Arc<dyn Provider>,
@@ -83,6 +85,10 @@ struct Open {
 }
 
 impl Open {
+    fn place(&self) -> (&Entry, &Body) {
+        (&self.entry, &self.entry.resource().body)
+    }
+
     /// Ends when a renewal that runs must make room for the close.
     async fn close_is_overdue(&self) {
         let begins = self.close_begins.notified();
@@ -280,9 +286,8 @@ impl Walk<'_> {
         };
         let response =
             self.ephemeral_progress(address, action, begun, provider.open_ephemeral(request)).await;
-        let result = response
-            .opened
-            .map(|opened| self.add_open(node, address, &type_name, &provider, opened));
+        let result =
+            response.opened.map(|opened| self.add_open(node, address, entry, &provider, opened));
         let said = self.report_provider(response.diagnostics, Some((entry, body)), Some(&text));
         let Some((open, result)) = result else {
             if said.is_ok() {
@@ -316,15 +321,16 @@ impl Walk<'_> {
         &self,
         node: NodeIx,
         address: &ResourceInstance,
-        type_name: &Str,
+        entry: &Entry,
         provider: &Arc<dyn Provider>,
         opened: OpenedEphemeral,
     ) -> (OpenIx, Value) {
         self.environment.redactor.learn_whole(&opened.result);
         let open = self.store.add(Open {
             node,
+            entry: entry.clone(),
             address: address.clone(),
-            type_name: type_name.clone(),
+            type_name: Str::from(entry.resource().resource.type_name.as_str()),
             provider: Arc::clone(provider),
             private: RefCell::new(opened.private),
             renew_at: Cell::new(opened.renew_at),
@@ -463,7 +469,7 @@ impl Walk<'_> {
             Some(response) => {
                 open.private.replace(response.private);
                 open.renew_at.set(response.renew_at);
-                self.report_provider(response.diagnostics, None, Some(&text))
+                self.report_provider(response.diagnostics, Some(open.place()), Some(&text))
             }
             None => {
                 self.report_about(
@@ -511,7 +517,7 @@ impl Walk<'_> {
         let call = tokio::time::timeout(limit, it.provider.close_ephemeral(request));
         let text = it.address.to_string();
         let ok = match self.ephemeral_progress(&it.address, action, begun, call).await {
-            Ok(found) => self.report_provider(found, None, Some(&text)).is_ok(),
+            Ok(found) => self.report_provider(found, Some(it.place()), Some(&text)).is_ok(),
             Err(_) => {
                 self.report_about(
                     &text,

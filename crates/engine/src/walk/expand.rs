@@ -443,8 +443,8 @@ fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
 
 fn unknown(what: &str) -> String {
     format!(
-        "The \"{what}\" value depends on resource attributes that cannot be determined until apply, so OpenTofu cannot \
-         predict how many instances will be created. To work around this, use the -target argument to first apply only \
-         the resources that the {what} depends on, or let it depend on values that are known, such as variables."
+        "The \"{what}\" value depends on resource attributes that cannot be determined until apply, so Mayfly cannot \
+         predict how many instances will be created. To work around this, let it depend on values that are \
+         known, such as variables, or apply what it depends on first, from a configuration of its own."
     )
 }

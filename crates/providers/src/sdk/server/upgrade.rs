@@ -69,7 +69,12 @@ fn failed(diagnostic: Diagnostic) -> StateResponse {
 }
 
 fn unreadable(why: &str) -> Diagnostic {
-    Diagnostic::error("Unable to Read Previously Saved State", format!("The stored object {why}."))
+    Diagnostic::error(
+        "Unable to Read Previously Saved State",
+        format!(
+            "The stored object {why}. A newer version of the provider may have written it: use that version. If somebody edited the state, restore it from its backup."
+        ),
+    )
 }
 
 fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
