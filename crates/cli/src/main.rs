@@ -34,11 +34,10 @@ mod verdicts;
 
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser};
 use db::OsSystem;
 
 use crate::{
-    args::{Cli, Command, ProvidersCommand, StateCommand, ViewArgs},
+    args::{Command, ProvidersCommand, StateCommand, ViewArgs},
     exit::Exit,
     session::{CliSystem, Failure, Session},
 };
@@ -74,7 +73,7 @@ fn run(args: Vec<String>) -> Exit {
         Ok(args) => args,
         Err(variable) => return usage::unclosed_quote(&variable),
     };
-    let cli = match Cli::try_parse_from(&args) {
+    let cli = match args::parse(&args) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };
@@ -99,7 +98,7 @@ fn run(args: Vec<String>) -> Exit {
             Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false })
         }
         None => {
-            let help = Cli::command().render_help().to_string();
+            let help = args::command().render_help().to_string();
             return commands::help(&help);
         }
     };

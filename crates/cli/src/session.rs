@@ -378,7 +378,6 @@ fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
 /// The dependency lock file.
 pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// State of another backend is not here: to go on would make a second one.
 /// What is wrong with a configuration before it is known what providers say of it: who cannot read it, or runs it with
 /// parts left out, may look for other providers and modules than what was meant.
 const FIRST: &[&str] = &[
@@ -401,7 +400,7 @@ pub(crate) fn broken(project: &Project) -> Option<Failure> {
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
-/// State is kept in local files only.
+/// State is kept in local files only. State of another backend is not here: to go on would make a second one.
 pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
     let root = project.root();
     let scope = hir::names::module_scope(&project.db, root);

@@ -206,16 +206,15 @@ fn environment_note() -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::args::{Cli, normalize};
+    use crate::args::{normalize, parse};
 
     fn check(lines: &[&str], expected: Expect) {
         let said = lines.iter().map(|line| {
             let words = std::iter::once("mayfly").chain(line.split(' ')).map(str::to_owned);
-            let error = Cli::try_parse_from(normalize(words)).err().expect("is wrong");
+            let error = parse(&normalize(words)).err().expect("is wrong");
             format!("{line}: {}\n", problem(&error))
         });
         expected.assert_eq(&said.collect::<String>());

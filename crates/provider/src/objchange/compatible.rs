@@ -114,7 +114,7 @@ impl Check {
         }
         for (key, planned) in planned {
             let Some(actual) = actual.get(key) else {
-                self.report(format!("block key{} has vanished", self.quote_key(key)));
+                self.report(format!("block key{} has vanished", go_syntax::key(key, self.secret)));
                 continue;
             };
             let step = match is_object {
@@ -124,13 +124,8 @@ impl Check {
             self.at(step, |this| this.block(block, planned, actual));
         }
         for key in actual.keys().filter(|key| !planned.contains_key(*key)) {
-            self.report(format!("new block key{} has appeared", self.quote_key(key)));
+            self.report(format!("new block key{} has appeared", go_syntax::key(key, self.secret)));
         }
-    }
-
-    /// A space and the key, or nothing where it is a secret.
-    fn quote_key(&self, key: &Str) -> String {
-        if self.secret { String::new() } else { format!(" {key:?}") }
     }
 
     fn block_set(&mut self, block: &Block, planned: &Value, actual: &Value) {
@@ -258,7 +253,9 @@ impl Check {
     fn map(&mut self, planned: &BTreeMap<Str, Value>, actual: &BTreeMap<Str, Value>) {
         for (key, planned) in planned {
             match actual.get(key) {
-                None => self.report(format!("element {key:?} has vanished")),
+                None => {
+                    self.report(format!("element{} has vanished", go_syntax::key(key, self.secret)))
+                }
                 Some(actual) => {
                     let step = Step::Index(Value::string(key.clone()));
                     self.at(step, |this| this.value(planned, actual));
@@ -266,7 +263,7 @@ impl Check {
             }
         }
         for key in actual.keys().filter(|key| !planned.contains_key(*key)) {
-            self.report(format!("new element {key:?} has appeared"));
+            self.report(format!("new element{} has appeared", go_syntax::key(key, self.secret)));
         }
     }
 }

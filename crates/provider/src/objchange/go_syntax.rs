@@ -2,13 +2,18 @@
 
 use std::fmt::Write as _;
 
-use values::{Kind, Refinements, Type, Value};
+use values::{Kind, Refinements, Type, Value, go_quoted};
 
 /// Prints a value as `cty.StringVal("a")`.
 pub(super) fn value(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
     out
+}
+
+/// A space and a key, or nothing where it is a secret.
+pub(super) fn key(key: &str, is_secret: bool) -> String {
+    if is_secret { String::new() } else { format!(" {}", go_quoted(key)) }
 }
 
 fn write_value(value: &Value, out: &mut String) {
@@ -24,7 +29,7 @@ fn write_value(value: &Value, out: &mut String) {
             push(out, format_args!("cty.NumberIntVal({number})"))
         }
         Kind::Number(number) => push(out, format_args!("cty.NumberFloatVal({number})")),
-        Kind::String(text) => push(out, format_args!("cty.StringVal({text:?})")),
+        Kind::String(text) => push(out, format_args!("cty.StringVal({})", go_quoted(text))),
         Kind::List(items) => write_items("List", &value.ty(), items, out),
         Kind::Set(items) => write_items("Set", &value.ty(), items, out),
         Kind::Tuple([]) => out.push_str("cty.EmptyTupleVal"),
@@ -60,7 +65,7 @@ fn write_unknown(ty: &Type, refinements: &Refinements, out: &mut String) {
         out.push_str(".NotNull()");
     }
     if !refinements.prefix().is_empty() {
-        push(out, format_args!(".StringPrefixFull({:?})", refinements.prefix()));
+        push(out, format_args!(".StringPrefixFull({})", go_quoted(refinements.prefix())));
     }
     let bounds = [("Lower", refinements.lower()), ("Upper", refinements.upper())];
     for (name, bound) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))) {
@@ -101,7 +106,7 @@ fn write_entries<'a>(
     push(out, format_args!("{constructor}(map[string]cty.Value{{"));
     for (idx, (key, item)) in entries.enumerate() {
         let separator = if idx == 0 { "" } else { ", " };
-        push(out, format_args!("{separator}{key:?}:"));
+        push(out, format_args!("{separator}{}:", go_quoted(key)));
         write_value(item, out);
     }
     out.push_str("})");
@@ -121,8 +126,10 @@ fn type_text(ty: &Type) -> String {
             format!("cty.Tuple([]cty.Type{{{}}})", elements.join(", "))
         }
         Type::Object(object) => {
-            let attributes: Vec<String> =
-                object.iter().map(|(name, ty)| format!("{name:?}:{}", type_text(ty))).collect();
+            let attributes: Vec<String> = object
+                .iter()
+                .map(|(name, ty)| format!("{}:{}", go_quoted(name), type_text(ty)))
+                .collect();
             format!("cty.Object(map[string]cty.Type{{{}}})", attributes.join(", "))
         }
     }

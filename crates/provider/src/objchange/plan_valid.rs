@@ -168,7 +168,7 @@ impl Check {
             let Some(config) = config.get(key) else {
                 self.report(format!(
                     "block key{} from plan is not present in config",
-                    self.quote_key(key)
+                    go_syntax::key(key, self.secret)
                 ));
                 continue;
             };
@@ -179,7 +179,7 @@ impl Check {
         for key in config.keys().filter(|key| !planned.contains_key(*key)) {
             self.report(format!(
                 "block key{} from config is not present in plan",
-                self.quote_key(key)
+                go_syntax::key(key, self.secret)
             ));
         }
     }
@@ -295,7 +295,7 @@ impl Check {
             let Some(config) = config.get(key) else {
                 self.report(format!(
                     "map key{} from plan is not present in config",
-                    self.quote_key(key)
+                    go_syntax::key(key, self.secret)
                 ));
                 continue;
             };
@@ -308,7 +308,7 @@ impl Check {
         for key in config.keys().filter(|key| !planned.contains_key(*key)) {
             self.report(format!(
                 "map key{} from config is not present in plan",
-                self.quote_key(key)
+                go_syntax::key(key, self.secret)
             ));
         }
     }
@@ -325,11 +325,6 @@ impl Check {
     fn report_counts(&mut self, sides: &Sides<'_>) {
         let (planned, config) = (length(sides.planned), length(sides.config));
         self.report(format!("count in plan ({planned}) disagrees with count in config ({config})"));
-    }
-
-    /// A space and the key, or nothing where it is a secret.
-    fn quote_key(&self, key: &Str) -> String {
-        if self.secret { String::new() } else { format!(" {key:?}") }
     }
 
     /// A space and the value, or nothing where it is a secret.
