@@ -87,8 +87,8 @@ async fn run(
 const LONGEST: usize = 1 << 20;
 
 /// How much of the end of a line that was cut is dropped with the rest: a secret may have been torn there, and its begin
-/// is not found by a redactor.
-const TORN: usize = 64 << 10;
+/// is not found by a redactor. It looks for 256 KiB at most, which are twice as many bytes in hexadecimal.
+const TORN: usize = 512 << 10;
 
 async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
     let mut reader = BufReader::new(stream);

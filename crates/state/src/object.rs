@@ -128,7 +128,7 @@ impl Attributes {
     pub fn decode(&self, ty: &Type) -> Result<Value, DecodeError> {
         match self {
             Self::Json(text) => json::decode(text.as_bytes(), ty)
-                .map_err(|it| DecodeError::Value(it.without_keys().to_string())),
+                .map_err(|it| DecodeError::Value(it.without_keys(ty).to_string())),
             Self::Flat(_) => Err(DecodeError::Flat),
         }
     }

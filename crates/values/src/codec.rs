@@ -1,6 +1,6 @@
 //! What both codecs share: their error, and the limits that hostile input meets.
 
-use crate::{Path, Step, Value};
+use crate::{Path, Step, Type, Value};
 
 /// How deep values may nest in encoded form.
 pub(crate) const MAX_DEPTH: usize = 256;
@@ -20,10 +20,26 @@ fn describe(path: &Path, message: &str) -> String {
 }
 
 impl CodecError {
-    /// The same with names of attributes only: keys of maps and elements of sets are values, which may be secret.
-    pub fn without_keys(mut self) -> CodecError {
-        let names = self.path.steps().iter().filter(|it| matches!(it, Step::Attr(_)));
-        self.path = names.cloned().collect();
+    /// The same with the names of attributes that the type gives only: keys of maps, elements of sets and names that stand
+    /// where the type is open are values, which may be secret.
+    pub fn without_keys(mut self, ty: &Type) -> CodecError {
+        let mut names = Vec::new();
+        let mut ty = Some(ty);
+        for step in self.path.steps() {
+            ty = match (step, ty) {
+                (Step::Attr(name), Some(Type::Object(object))) => {
+                    let known = object.get(name);
+                    names.extend(known.map(|_| step.clone()));
+                    known
+                }
+                (Step::Index(key), Some(Type::Tuple(types))) => {
+                    key.as_number().and_then(|it| it.to_usize()).and_then(|it| types.get(it))
+                }
+                (Step::Index(_), Some(collection)) => collection.element(),
+                _ => None,
+            };
+        }
+        self.path = names.into_iter().collect();
         self
     }
 
@@ -45,15 +61,11 @@ pub(crate) fn check_unmarked(value: &Value) -> Result<(), CodecError> {
 }
 
 /// The element type that all decoded elements have, where the wanted one is open.
-pub(crate) fn one_type(
-    wanted: &crate::Type,
-    items: &[Value],
-    path: &Path,
-) -> Result<crate::Type, CodecError> {
+pub(crate) fn one_type(wanted: &Type, items: &[Value], path: &Path) -> Result<Type, CodecError> {
     if !wanted.has_dynamic() {
         return Ok(wanted.without_optional());
     }
-    let mut types = items.iter().map(Value::ty).filter(|ty| *ty != crate::Type::Dynamic);
+    let mut types = items.iter().map(Value::ty).filter(|ty| *ty != Type::Dynamic);
     let Some(first) = types.next() else {
         return Ok(wanted.without_optional());
     };

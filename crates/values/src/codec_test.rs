@@ -232,7 +232,7 @@ fn json_is_read_as_leniently_as_the_reference_reads_it() {
     };
     assert_eq!(decode(r#"{"a":1.0}"#), r#"{"a" = "1.0", "b" = tonumber(null)}"#);
     assert_eq!(decode(r#"{"a":"x","a":"y","b":"5"}"#), r#"{"a" = "y", "b" = 5}"#);
-    assert_eq!(decode(r#"{"c":1}"#), r#"unsupported attribute "c""#);
+    assert_eq!(decode(r#"{"c":1}"#), "unsupported attribute");
     assert_eq!(decode(r#"{"b":"x"}"#), ".b: a number is required");
     assert_eq!(decode(r#"{"b":01}"#), "invalid character after object entry at offset 6");
     assert_eq!(

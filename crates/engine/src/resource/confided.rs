@@ -13,8 +13,8 @@
 //! - it is shorter than [`LEAST_CONFIDED`] bytes: short texts occur anywhere;
 //! - the rest of the configuration or the object in the state has the text, too: then it is no secret there, and the
 //!   provider may repeat or build upon it;
-//! - it is a part of a write-only object or list without a mark of its own: names of regions and machines stand there
-//!   beside passwords.
+//! - it is a part of a write-only object or list, and neither that nor the part has a mark: names of regions and machines
+//!   stand there beside passwords.
 //!
 //! What repeats it is not kept. But without what identifies it (the attributes of its identity and [`IDENTIFYING`]) a
 //! new object would be lost, which is worse: there the error is given, and the text goes only if it is nothing but the
@@ -24,7 +24,7 @@
 
 use provider::{Attribute, Block, NestedBlock, Nesting, Private};
 use state::Attributes;
-use values::{Kind, Path, Step, Type, Value};
+use values::{Kind, MarkKind, Path, Step, Type, Value};
 
 use super::Subject;
 use crate::{
@@ -104,10 +104,15 @@ fn own_texts(value: &Value, is_own: bool, texts: &mut Vec<String>) {
             }
         }
         _ => value.parts().for_each(|(_, part)| {
-            let is_own = part.has_deep_secret();
-            own_texts(part, is_own, texts);
+            // What marks a whole marks its parts.
+            let is_own = has_own_mark(value) || part.has_deep_secret();
+            own_texts(&part.with_marks(value.marks()), is_own, texts);
         }),
     }
+}
+
+fn has_own_mark(value: &Value) -> bool {
+    value.marks().has(MarkKind::Ephemeral) || value.marks().has(MarkKind::Sensitive)
 }
 
 /// Whether a text or key of the value holds what is looked for.
@@ -428,6 +433,9 @@ mod tests {
         });
         check(&marked, r#"{"password": "postgresql"}"#, &[]);
         check(&marked, r#"{"password": "the canary"}"#, &[".password"]);
+        let as_a_whole =
+            config.with_part(&Step::Attr("any_wo".into()), |any| any.with_mark(Mark::Ephemeral));
+        check(&as_a_whole, r#"{"password": "the canary"}"#, &[".password"]);
     }
 
     #[test]

@@ -259,7 +259,8 @@ impl GrpcProvider {
         message: Option<&DynamicValue>,
         ty: &Type,
     ) -> Result<Value, ProviderDiagnostic> {
-        decode_finite(message, ty).map_err(|error| self.undecodable(method, &error.without_keys()))
+        decode_finite(message, ty)
+            .map_err(|error| self.undecodable(method, &error.without_keys(ty)))
     }
 
     pub(super) fn decode_identity(

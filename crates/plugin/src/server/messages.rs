@@ -68,7 +68,7 @@ pub(super) fn write(
 ) -> Result<Option<DynamicValue>, Failure> {
     let null = Value::null(ty.clone());
     let message = dynamic_value::encode(value.unwrap_or(&null), ty);
-    message.map(Some).map_err(|error| about.unwritable(&error))
+    message.map(Some).map_err(|error| about.unwritable(error.without_keys(ty)))
 }
 
 /// What an answer is about, for its errors: the call, and the type whose name says which provider it is of.
@@ -82,7 +82,7 @@ impl About {
         Self { call, type_name: type_name.to_owned() }
     }
 
-    fn unwritable(&self, error: &values::CodecError) -> Failure {
+    fn unwritable(&self, error: values::CodecError) -> Failure {
         let Self { call, type_name } = self;
         let detail = format!(
             "The result of {call} for {type_name:?} does not fit the provider's own schema, which is a bug in the provider: {error}."
@@ -108,8 +108,9 @@ pub(super) fn write_identity(
     schema: Option<&Schema>,
 ) -> Result<Option<ResourceIdentityData>, Failure> {
     let (Some(value), Some(schema)) = (value, schema) else { return Ok(None) };
-    let message = dynamic_value::encode_identity(value, schema.implied_type());
-    message.map(Some).map_err(|error| about.unwritable(&error))
+    let ty = schema.implied_type();
+    let message = dynamic_value::encode_identity(value, ty);
+    message.map(Some).map_err(|error| about.unwritable(error.without_keys(ty)))
 }
 
 pub(super) fn raw_state(message: Option<tfplugin::RawState>) -> RawState {

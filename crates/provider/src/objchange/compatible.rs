@@ -31,9 +31,14 @@ impl Check {
 
     fn at(&mut self, step: Step, check: impl FnOnce(&mut Check)) {
         let secret = self.secret;
-        self.path.push(step);
+        let is_shown = super::is_shown(&step, secret);
+        if is_shown {
+            self.path.push(step);
+        }
         check(self);
-        self.path.pop();
+        if is_shown {
+            self.path.pop();
+        }
         self.secret = secret;
     }
 

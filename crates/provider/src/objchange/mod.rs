@@ -21,7 +21,7 @@ mod tests;
 
 use std::fmt;
 
-use values::{Kind, MarkKind, Path, Type, Value};
+use values::{Kind, MarkKind, Path, Step, Type, Value};
 
 pub use self::compatible::object_compatible;
 pub use self::ignore::{IgnoreChanges, ignore_changes};
@@ -29,6 +29,11 @@ pub use self::normalize::normalize_legacy;
 pub use self::plan_valid::plan_valid;
 pub use self::proposed::{planned_unknown_object, proposed_new};
 pub use self::replace::{ReplacePaths, replace_paths};
+
+/// Whether a step may stand in the path of a violation: the keys of a secret map are as secret as its elements.
+fn is_shown(step: &Step, is_secret: bool) -> bool {
+    !(is_secret && matches!(step, Step::Index(key) if key.as_str().is_some()))
+}
 
 /// A rule that an answer of a provider does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -64,8 +64,7 @@ impl Check {
 
     fn at(&mut self, step: Step, check: impl FnOnce(&mut Check)) {
         let secret = self.secret;
-        // The keys of a secret map are as secret as its elements.
-        let is_shown = !secret || !is_key(&step);
+        let is_shown = super::is_shown(&step, secret);
         if is_shown {
             self.path.push(step);
         }
@@ -334,10 +333,6 @@ impl Check {
         }
         format!(" {}", go_syntax::value(value))
     }
-}
-
-fn is_key(step: &Step) -> bool {
-    matches!(step, Step::Index(key) if key.as_str().is_some())
 }
 
 fn key_step(key: &Str) -> Step {

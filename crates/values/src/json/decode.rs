@@ -159,7 +159,7 @@ fn read_object(
     let mut attributes: BTreeMap<Str, Value> = BTreeMap::new();
     for (name, json) in entries {
         let Some((name, ty)) = object.entry(name) else {
-            return Err(CodecError::new(path, format!("unsupported attribute {name:?}")));
+            return Err(CodecError::new(path, "unsupported attribute"));
         };
         let attribute = read_at(json, ty, path, Step::Attr(name.clone()))?;
         attributes.insert(name.clone(), attribute);

@@ -216,3 +216,17 @@ fn sets_of_nested_objects_correspond_by_what_is_known() {
     let wrap = |elements: &[String]| format!(r#"{{"n": [{}]}}"#, elements.join(","));
     check(&schema, &wrap(&planned), &wrap(&actual), "");
 }
+
+#[test]
+fn keys_of_a_secret_map_are_in_no_path() {
+    let inner = block([("o", optional())]);
+    let schema = block_with([], [("b", Nesting::Map, inner)]);
+    let object = |text: &str| value(&schema, text);
+    let planned = object(r#"{"b": {"canary-key": {"o": "a"}}}"#);
+    let planned = planned.with_part(&Step::Attr("b".into()), |it| it.with_mark(Mark::Sensitive));
+    let violations =
+        object_compatible(&schema, &planned, &object(r#"{"b": {"canary-key": {"o": "b"}}}"#));
+    let said: Vec<String> =
+        violations.iter().map(|it| format!("{}: {}", it.path, it.message)).collect();
+    assert_eq!(said, [".b.o: inconsistent values for sensitive attribute"]);
+}
