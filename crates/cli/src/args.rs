@@ -7,8 +7,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 /// Makes clap's two dashes of the reference's one, so that both are understood.
 pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut rest_is_positional = false;
-    let mut normalized: Vec<String> = args
-        .into_iter()
+    args.into_iter()
         .map(|arg| {
             rest_is_positional |= arg == "--";
             let is_flag = arg.len() > 2 && arg.starts_with('-') && !arg.starts_with("--");
@@ -20,13 +19,18 @@ pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
                 },
             }
         })
-        .collect();
-    // `-help plan` asks for the help of `plan`.
-    if normalized.len() > 2 && matches!(normalized[1].as_str(), "-h" | "--help") {
-        let help = normalized.remove(1);
-        normalized.push(help);
+        .collect()
+}
+
+/// `-help plan` asks for the help of `plan`, which clap wants after it.
+pub(crate) fn with_help_last(mut args: Vec<String>) -> Vec<String> {
+    let flags = args.iter().skip(1).take_while(|arg| arg.starts_with('-')).count();
+    let help = args.iter().take(flags + 1).position(|arg| matches!(arg.as_str(), "-h" | "--help"));
+    if let Some(help) = help {
+        let help = args.remove(help);
+        args.push(help);
     }
-    normalized
+    args
 }
 
 /// A flag's value as Go understands it, which the reference is written in.

@@ -10,15 +10,15 @@ const TOKENS: &str = "TF_TOKEN_";
 
 /// What the processes of providers do not get.
 pub(crate) fn withheld_from_providers() -> impl Iterator<Item = OsString> {
-    ours().filter(|name| begins(name, &OURS) || begins(name, &[TOKENS]))
+    names().filter(|name| begins(name, &OURS) || begins(name, &[TOKENS]))
 }
 
 /// What the commands of `local-exec` do not get, which may run this program again and need the tokens then.
 pub(crate) fn withheld_from_commands() -> impl Iterator<Item = OsString> {
-    ours().filter(|name| begins(name, &OURS))
+    names().filter(|name| begins(name, &OURS))
 }
 
-fn ours() -> impl Iterator<Item = OsString> {
+fn names() -> impl Iterator<Item = OsString> {
     std::env::vars_os().map(|(name, _)| name)
 }
 

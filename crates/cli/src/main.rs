@@ -5,7 +5,8 @@
 //!
 //! **Invariant:** while a command runs, only [`ui`] prints; before there is one, [`usage`] and this module say what is wrong,
 //! and a panic says where.
-//! **Invariant:** no log line quotes a value of a variable, the environment or a request.
+//! **Invariant:** no log line is written by this program itself; those of providers are written without any ephemeral value
+//! that is known.
 #![expect(
     clippy::disallowed_methods,
     reason = "an edge crate: it is the one that meets the operating system"
@@ -48,6 +49,7 @@ const STACK: usize = 1 << 30;
 fn main() -> std::process::ExitCode {
     harden::harden();
     let args = args::normalize(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()));
+    let args = args::with_help_last(args);
     if let [_, serve, source] = args.as_slice()
         && serve == session::SERVE_ARGUMENT
     {

@@ -615,6 +615,6 @@ fn show_outputs(session: &Session, args: &ApplyArgs, plan: &Plan, state: &State)
         }
     } else if !args.operation.destroy && !state.outputs.is_empty() {
         session.ui.print("\nOutputs:\n\n");
-        session.ui.print(&render::outputs(state, args.operation.show_sensitive, &session.ui.out));
+        session.ui.print(&render::outputs(state, args.operation.show_sensitive));
     }
 }

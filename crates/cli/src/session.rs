@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     mem::ManuallyDrop,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::SystemTime,
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) cancel: CancelToken,
     pub(crate) runtime: tokio::runtime::Runtime,
     cli_config: OnceLock<CliConfig>,
+    /// The configuration, if it was read already and nobody has taken it yet.
+    project: Mutex<Option<Project>>,
 }
 
 /// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
@@ -131,6 +133,7 @@ impl Session {
             cancel,
             runtime,
             cli_config: OnceLock::new(),
+            project: Mutex::default(),
         })
     }
 
@@ -238,7 +241,23 @@ impl Session {
 
     /// The configuration in the working directory, without schemas.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
-        self.project_with(self.installed_modules()?)
+        match self.lock_project().take() {
+            Some(project) => Ok(project),
+            None => self.project_with(self.installed_modules()?),
+        }
+    }
+
+    fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {
+        self.project.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Before the state of the working directory is opened: that of another backend is not here, and to go on would make a
+    /// second one. The configuration that is read for it is kept for who asks for it next.
+    pub(crate) fn refuse_other_backends(&self) -> Result<(), Failure> {
+        let project = self.project()?;
+        let refused = refuse_other_backends(&project);
+        *self.lock_project() = Some(project);
+        refused
     }
 
     /// The same before `init`, which writes a damaged manifest anew.
@@ -308,8 +327,6 @@ impl Session {
         typed.teach(&self.redactor);
         let mut state = state;
         if let Some(state) = state.as_deref_mut() {
-            refuse_other_backends(&project)
-                .map_err(|failure| broken(&project).unwrap_or(failure))?;
             let required = project.provider_requirements();
             state.adopt_other_registry(&|source| required.contains_key(source));
         }
@@ -400,7 +417,7 @@ pub(crate) fn broken(project: &Project) -> Option<Failure> {
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
-/// State is kept in local files only. State of another backend is not here: to go on would make a second one.
+/// State is kept in local files only.
 pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
     let root = project.root();
     let scope = hir::names::module_scope(&project.db, root);
@@ -411,7 +428,9 @@ pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
         };
         if let Some(what) = unsupported::backend(backend) {
             let detail = unsupported::detail(&what);
-            return Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into());
+            let bare = Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into();
+            // The analysis says where it stands, for those that it refuses.
+            return Err(broken(project).unwrap_or(bare));
         }
     }
     Ok(())

@@ -36,6 +36,9 @@ pub(crate) fn open(
     operation: &str,
 ) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
+    if args.state.is_none() {
+        session.refuse_other_backends()?;
+    }
     let paths = paths(session, args)?;
     let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths.clone()));
     let lock = match args.lock {
@@ -50,7 +53,10 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<Op
     session.refuse_encryption()?;
     let paths = match path {
         Some(path) => LocalPaths::at(path),
-        None => workspace_paths(session)?,
+        None => {
+            session.refuse_other_backends()?;
+            workspace_paths(session)?
+        }
     };
     read(session, Arc::new(LocalStore::new(paths.clone())), &paths, None)
 }

@@ -130,7 +130,7 @@ pub enum Expr {
 
 impl Expr {
     /// Visits the direct children, in source order.
-    pub(crate) fn for_each_child(&self, visit: &mut impl FnMut(ExprId)) {
+    pub fn for_each_child(&self, visit: &mut impl FnMut(ExprId)) {
         match self {
             Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
             Expr::Template(parts) => parts.iter().for_each(|part| {

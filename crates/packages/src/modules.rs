@@ -23,7 +23,7 @@ pub struct ModuleRecord {
 
 /// A manifest that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("Failed to read module manifest file: {0}; run \"mayfly init\" to write it anew")]
+#[error("{0}")]
 pub struct ManifestError(String);
 
 #[derive(Serialize, Deserialize)]

@@ -4,16 +4,12 @@ use serde_json::{Map, Value as Json};
 use state::{OutputValue, State};
 use values::{Kind, MarkKind, Value};
 
-use crate::{
-    json,
-    style::{Style, visible_line},
-    value::value,
-};
+use crate::{json, style::visible_line, value::value};
 
 /// Every output on a line of its own, as `NAME = VALUE`; sensitive ones without value unless asked for.
 ///
 /// The heading `Outputs:` is the caller's: `output` has none.
-pub fn outputs(state: &State, show_sensitive: bool, _style: &Style) -> String {
+pub fn outputs(state: &State, show_sensitive: bool) -> String {
     let shown = state.outputs.iter().map(|(name, output)| {
         format!("{} = {}\n", visible_line(name), output_value(output, show_sensitive))
     });
@@ -102,8 +98,8 @@ mod tests {
             ]
             s = <sensitive>
         "#]]
-        .assert_eq(&outputs(&state(), false, &Style::PLAIN));
-        assert!(outputs(&state(), true, &Style::PLAIN).ends_with("s = \"hunter2\"\n"));
+        .assert_eq(&outputs(&state(), false));
+        assert!(outputs(&state(), true).ends_with("s = \"hunter2\"\n"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
 };
 
 pub(crate) fn run(session: &Session, args: &ForceUnlockArgs) -> Result<Exit, Failure> {
+    session.refuse_other_backends()?;
     if !args.force {
         let prompt = "Do you really want to force-unlock?\n  Mayfly will remove the lock on the state.\n  This will allow local Mayfly commands \
                       to modify this state, even though it\n  may still be in use. Only 'yes' will be accepted to confirm.\n\n  Enter a value: ";

@@ -28,7 +28,9 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     session::refuse_other_backends(&project)?;
     let program = project.program();
     session.ui.line("\nInitializing the backend...");
-    modules::init(session, &program, args.upgrade)?;
+    if args.get {
+        modules::init(session, &program, args.upgrade)?;
+    }
     session.ui.line("\nInitializing provider plugins...");
     let requirements = session.requirements(&project, None);
     let config = session.cli_config()?;

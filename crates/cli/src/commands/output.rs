@@ -5,14 +5,11 @@ use db::Diagnostic;
 use crate::{
     args::OutputArgs,
     exit::Exit,
-    session::{self, Failure, Session},
+    session::{Failure, Session},
     store,
 };
 
 pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
-    if args.state.is_none() {
-        session::refuse_other_backends(&session.project()?)?;
-    }
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;
     if args.raw && args.json {
@@ -34,7 +31,7 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
                 &db::Sources::default(),
             );
         } else {
-            session.ui.print(&render::outputs(state, args.show_sensitive, &session.ui.out));
+            session.ui.print(&render::outputs(state, args.show_sensitive));
         }
         return Ok(Exit::Success);
     };

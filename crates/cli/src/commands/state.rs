@@ -6,14 +6,11 @@ use db::Diagnostic;
 use crate::{
     args::{StateListArgs, StateShowArgs},
     exit::Exit,
-    session::{self, Failure, Session},
+    session::{Failure, Session},
     store::{self, OpenState},
 };
 
 pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Failure> {
-    if args.state.is_none() {
-        session::refuse_other_backends(&session.project()?)?;
-    }
     let open = existing(session, args.state.as_deref())?;
     let targets: Vec<Target> =
         args.addresses.iter().map(|text| parse_target(text)).collect::<Result<_, _>>()?;

@@ -334,7 +334,7 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
         (
             "open.tfvars",
             "# kanarek\nlong = \"kanarek\n",
-            "line 2:\n   2: (not shown: a variables file may hold secrets)",
+            "line 2:\n   2: (not shown: this file may hold secrets)",
         ),
         ("unquoted.tfvars", "long = kanarek\n", "Variables not allowed"),
         ("call.tfvars", "long = file(\"kanarek\")\n", "Error: "),

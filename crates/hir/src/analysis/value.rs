@@ -178,12 +178,6 @@ impl Abstract {
         if self.failing.keeps_marks { self } else { self.weakened() }
     }
 
-    /// The same value, not determined by the source, nor its parts.
-    pub fn without_constants(&self) -> Abstract {
-        let inside = self.inside.map(&mut Abstract::without_constants);
-        Abstract { constant: None, inside, ..self.clone() }
-    }
-
     /// The same value, of which neither the type is known nor anything that depends on it.
     pub(in crate::analysis) fn opened(&self) -> Abstract {
         Abstract { ty: Type::Dynamic, constant: None, ..self.with_open_parts() }

@@ -18,7 +18,7 @@ struct Text {
 }
 
 /// What stands for the lines of a file that may hold secrets.
-const NOT_SHOWN: &str = "(not shown: a variables file may hold secrets)";
+const NOT_SHOWN: &str = "(not shown: this file may hold secrets)";
 
 /// Lines of a file around a range.
 pub(super) struct Excerpt {

@@ -352,9 +352,9 @@ fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
         │ Error: Broken
         │
         │   on a.tfvars line 2:
-        │    2: (not shown: a variables file may hold secrets)
+        │    2: (not shown: this file may hold secrets)
         │
         │ Mend it.
         ╵
-        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: a variables file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]}}"#]].assert_eq(&text);
+        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]}}"#]].assert_eq(&text);
 }

@@ -1,6 +1,6 @@
 //! The comment above an object: what happens to it and why.
 
-use addr::{InstanceKey, ResourceInstance};
+use addr::{InstanceKey, ResourceInstance, ResourceMode};
 use state::{Action, Importing, Reason, ResourceChange};
 
 use crate::style::{Paint, Style, visible_line};
@@ -56,6 +56,16 @@ impl Lines<'_> {
 /// Whether nothing happens but that an object gets another address.
 pub(super) fn is_move_only(change: &ResourceChange) -> bool {
     change.change.action == Action::NoOp && is_moved(change)
+}
+
+/// Whether there is something to say about an object. A data source that goes leaves nothing behind to speak of.
+pub(super) fn is_shown(change: &ResourceChange) -> bool {
+    match (change.change.action, change.addr.resource.mode) {
+        (_, ResourceMode::Ephemeral) => false,
+        (Action::NoOp, _) => change.change.importing.is_some() || is_moved(change),
+        (Action::Delete, mode) => mode == ResourceMode::Managed,
+        _ => true,
+    }
 }
 
 pub(super) fn is_moved(change: &ResourceChange) -> bool {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use addr::{AbsResource, ResourceMode};
+use addr::AbsResource;
 use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
 
@@ -72,15 +72,9 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     format!("\n{}\n\n{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
 }
 
-/// Changes with something to say, by address. A data source that goes leaves nothing behind to speak of.
+/// Changes with something to say, by address.
 fn shown_changes(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
-    let is_shown = |it: &&ResourceChange| match (it.change.action, it.addr.resource.mode) {
-        (_, ResourceMode::Ephemeral) => false,
-        (Action::NoOp, _) => comment::is_moved(it) || it.change.importing.is_some(),
-        (Action::Delete, mode) => mode == ResourceMode::Managed,
-        _ => true,
-    };
-    let mut shown: Vec<_> = changes.iter().filter(is_shown).collect();
+    let mut shown: Vec<_> = changes.iter().filter(|it| comment::is_shown(it)).collect();
     shown.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     shown
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use addr::{AbsResource, ResourceInstance, ResourceMode};
+use addr::{AbsResource, ResourceInstance};
 use db::{Diagnostic, Sources};
 use engine::{ChangeCounts, Operation};
 use serde_json::{Map, Value as Json, json};
@@ -55,18 +55,13 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
 
 /// What will be done, one line for each object that something is done to.
 pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
-    let is_shown = |it: &&ResourceChange| match (it.change.action, it.addr.resource.mode) {
-        (_, ResourceMode::Ephemeral) => false,
-        (Action::NoOp, _) => it.change.importing.is_some() || super::comment::is_moved(it),
-        (Action::Delete, mode) => mode == ResourceMode::Managed,
-        _ => true,
-    };
-    let lines = plan.resource_changes.iter().filter(is_shown).map(|change| {
-        let word = action_word(change);
-        Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
-            .with("change", described(change))
-            .finish()
-    });
+    let lines =
+        plan.resource_changes.iter().filter(|it| super::comment::is_shown(it)).map(|change| {
+            let word = action_word(change);
+            Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
+                .with("change", described(change))
+                .finish()
+        });
     lines.collect()
 }
 

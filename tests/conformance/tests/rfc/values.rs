@@ -2,7 +2,6 @@
 
 use conformance::{World, finds, plan_file, state_file};
 use expect_test::expect;
-use render::Style;
 
 use super::summaries;
 
@@ -49,7 +48,7 @@ output "all" {
           tostring(null),
         ]
     "#]]
-    .assert_eq(&render::outputs(&world.state, false, &Style::PLAIN));
+    .assert_eq(&render::outputs(&world.state, false));
 }
 
 #[test]
@@ -113,7 +112,7 @@ output "test" {
           "non-ephemeral" = "non-ephemeral-value"
         }
     "#]]
-    .assert_eq(&render::outputs(&world.state, false, &Style::PLAIN));
+    .assert_eq(&render::outputs(&world.state, false));
 }
 
 #[test]
@@ -130,7 +129,7 @@ fn ephemeralasnull_is_fine_with_what_is_not_ephemeral() {
           ]
         }
     "#]]
-    .assert_eq(&render::outputs(&world.state, false, &Style::PLAIN));
+    .assert_eq(&render::outputs(&world.state, false));
 }
 
 /// True in the whole apply command, its plan phase and destroying included; false in `plan`.

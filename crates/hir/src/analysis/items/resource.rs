@@ -46,7 +46,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     Inference { value, problems }
 }
 
-/// The address as `with …` shows it. A module's own diagnostics are about its directory, not about one of its calls.
+/// The address as `with …` shows it, without the module's, which diagnostics of a whole configuration add.
 fn address(_: &ItemEnv<'_>, resource: &Resource) -> String {
     resource.resource.to_string()
 }

@@ -1,10 +1,6 @@
 //! Expressions as constants or as the references in them.
 
-use hir::{
-    Entry, Expr, ExprId, Exprs, Ref,
-    expr::{Literal, TemplatePart},
-    item::{Block, Body},
-};
+use hir::{Entry, Expr, ExprId, Exprs, Ref, expr::Literal, item::Body};
 use provider::Nesting;
 use serde_json::{Map, Value as Json, json};
 
@@ -40,7 +36,7 @@ impl<'a> Expressions<'a> {
             body.attrs.iter().map(|it| (it.name.to_string(), self.json(it.value))).collect();
         for block in &body.blocks {
             let nested = schema.and_then(|it| it.blocks().get(&block.kind));
-            let inside = Json::Object(self.block(block, nested.map(|it| &it.block)));
+            let inside = Json::Object(self.body(&block.body, nested.map(|it| &it.block)));
             let nesting = nested.map_or(Nesting::List, |it| it.nesting);
             match (nesting, block.labels.first()) {
                 (Nesting::Single | Nesting::Group, _) => {
@@ -60,48 +56,12 @@ impl<'a> Expressions<'a> {
         fields
     }
 
-    fn block(&self, block: &Block, schema: Option<&provider::Block>) -> Map<String, Json> {
-        self.body(&block.body, schema)
-    }
-
     /// References in source order, each followed by the shorter ones that it contains.
     fn collect(&self, expr: ExprId, found: &mut Vec<String>) {
         if let Some(traversal) = self.traversal(expr) {
             return push_prefixes(&traversal, found);
         }
-        let mut each = |expr: ExprId| self.collect(expr, found);
-        match &self.exprs[expr] {
-            Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
-            Expr::Template(parts) => parts.iter().for_each(|it| {
-                if let TemplatePart::Expr(expr) = it {
-                    each(*expr);
-                }
-            }),
-            Expr::TemplateJoin(inner) | Expr::GetAttr { base: inner, .. } => each(*inner),
-            Expr::Unary { operand, .. } => each(*operand),
-            Expr::Index { base, key } => [base, key].into_iter().for_each(|it| each(*it)),
-            Expr::Splat { base, each: part, .. } => {
-                [base, part].into_iter().for_each(|it| each(*it))
-            }
-            Expr::Tuple(items) => items.iter().for_each(|it| each(*it)),
-            Expr::Object(items) => items.iter().flat_map(|it| [it.key, it.value]).for_each(each),
-            Expr::ForTuple(it) => {
-                [Some(it.collection), Some(it.body), it.condition]
-                    .into_iter()
-                    .flatten()
-                    .for_each(each);
-            }
-            Expr::ForObject(it) => {
-                let parts =
-                    [Some(it.collection), Some(it.item_key), Some(it.item_value), it.condition];
-                parts.into_iter().flatten().for_each(each);
-            }
-            Expr::Binary { left, right, .. } => [left, right].into_iter().for_each(|it| each(*it)),
-            Expr::Conditional { condition, then, otherwise } => {
-                [condition, then, otherwise].into_iter().for_each(|it| each(*it));
-            }
-            Expr::Call(call) => call.args.iter().for_each(|it| each(*it)),
-        }
+        self.exprs[expr].for_each_child(&mut |expr| self.collect(expr, found));
     }
 
     /// A reference and the constant steps after it, where the expression is nothing else.
