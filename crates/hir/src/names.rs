@@ -151,6 +151,19 @@ pub fn module_scope(db: &dyn Db, directory: Directory) -> ModuleScope {
     scope
 }
 
+/// The declaration of a name in a module; the first of two.
+pub fn lookup(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<ItemKey> {
+    module_scope(db, directory).names.get(name).copied()
+}
+
+/// Every named declaration of a module, by name; of a name that is declared twice the first.
+pub fn declarations(
+    db: &dyn Db,
+    directory: Directory,
+) -> impl Iterator<Item = (&ItemName, ItemKey)> {
+    module_scope(db, directory).names.iter().map(|(name, &key)| (name, key))
+}
+
 /// The item behind a key.
 ///
 /// **Stability:** an edit of one item of a block with several leaves the others the same objects.

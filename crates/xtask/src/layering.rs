@@ -51,6 +51,8 @@ const TABLE: &[Row] = &[
     // `hir`, `provider`: a plan is printed along the configuration's and the schema's order and flags.
     // Its tests show the configuration of a plan, which they have as text.
     row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &["project"]),
+    // Tests of the editor's features start from the text of a configuration.
+    row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     row("cli", &["addr", "backend", "db", "engine", "hir", "packages", "plugin", "project", "provider", "providers",
                  "render", "state", "syntax", "values"], &[]),
     row("xtask", &[], &[]),

@@ -1,0 +1,33 @@
+//! What an editor asks about a configuration: answers as plain data, over the queries that `validate` and `plan` use.
+//!
+//! Start reading at [`Document`], which every question begins with. One module answers one kind of question.
+//!
+//! **Invariant:** answers are pure functions of the database; nothing here reads a file, starts a process or keeps state.
+//! **Invariant:** places are byte offsets of the file's text; what a client counts in is known above only.
+//! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
+//! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
+
+use db::{ByteRange, Db, Directory, File};
+use hir::Workspace;
+
+/// A file of a module, seen as part of a configuration: what every question is about.
+#[derive(Clone, Copy)]
+pub struct Document<'db> {
+    /// The database.
+    pub db: &'db dyn Db,
+    /// The configuration whose schemas and installed modules count.
+    pub workspace: Workspace,
+    /// The module.
+    pub directory: Directory,
+    /// The file.
+    pub file: File,
+}
+
+/// A range of a file that may be another one than the question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileRange {
+    /// The file.
+    pub file: File,
+    /// The bytes.
+    pub range: ByteRange,
+}
