@@ -420,9 +420,8 @@ pub(crate) fn broken(project: &Project) -> Option<Failure> {
 /// State is kept in local files only.
 pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
     let root = project.root();
-    let scope = hir::names::module_scope(&project.db, root);
-    for &key in &scope.terraform {
-        let item = hir::names::item(&project.db, key);
+    for key in hir::names::terraform_blocks(project.db(), root) {
+        let item = hir::names::item(project.db(), key);
         let Some(backend) = item.kind.as_terraform().and_then(|it| it.backend.as_ref()) else {
             continue;
         };

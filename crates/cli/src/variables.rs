@@ -82,9 +82,13 @@ impl Typed {
     /// What environment and command line give. Declarations are enough for that: no schema is needed.
     pub(crate) fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
         let mut typed = Typed::default();
-        let scope = hir::names::module_scope(&project.db, project.root());
-        for &key in scope.names.values() {
-            let item = hir::names::item(&project.db, key);
+        let variables = hir::symbols::names_of_kind(
+            project.db(),
+            project.root(),
+            hir::symbols::NameKind::Variable,
+        );
+        for (_, key) in variables {
+            let item = hir::names::item(project.db(), key);
             let Some(variable) = item.kind.as_variable().filter(|it| it.ephemeral) else {
                 continue;
             };

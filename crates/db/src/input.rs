@@ -7,16 +7,31 @@
 //! A file is the list of its top-level blocks. An edit sets only the blocks that it touched, so everything derived from
 //! the others stays.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use salsa::Setter;
-use syntax::TextRange;
+use syntax::{Chunks, TextRange};
 
 use crate::Db;
+
+/// Where a block begins in its file; `None` if it is not in the file any more.
+pub fn block_offset(db: &dyn Db, block: Block) -> Option<u32> {
+    let mut offset = 0;
+    for &other in block.file(db).blocks(db) {
+        if other == block {
+            return Some(offset);
+        }
+        offset += other.text(db).len() as u32;
+    }
+    None
+}
 
 /// One top-level block, attribute, or run of text that is neither, with the blank lines and comments before it.
 #[salsa::input(debug)]
 pub struct Block {
+    /// The file that it is in, or was in.
+    #[returns(copy)]
+    pub file: File,
     /// Its text; ranges of everything derived from it count from its start.
     #[returns(ref)]
     pub text: Arc<str>,
@@ -48,49 +63,166 @@ pub struct Directory {
 }
 
 /// Makes a file of a text.
-pub fn file_from_text(db: &dyn Db, path: Arc<str>, text: &str, decode_error: Option<u32>) -> File {
-    let blocks = syntax::split(text).into_iter().map(|range| block(db, text, range)).collect();
-    File::new(db, path, blocks, decode_error)
+pub fn file_from_text(
+    db: &mut dyn Db,
+    path: Arc<str>,
+    text: &str,
+    decode_error: Option<u32>,
+) -> File {
+    let file = File::new(db, path, Vec::new(), decode_error);
+    let blocks: Vec<Block> = syntax::split(text)
+        .into_iter()
+        .map(|range| Block::new(db, file, Arc::from(&text[range])))
+        .collect();
+    file.set_blocks(db).to(blocks);
+    file
 }
 
-/// Gives a file a new text, keeping the blocks that did not change.
+/// The text of a file as it is edited: what an edit needs so as to find the blocks that it touched.
 ///
-/// Blocks at the beginning and at the end that are equal stay the same inputs; those between are set in place as far as
-/// their number allows, so that an edit inside one block changes one input and nothing else.
-pub fn set_file_text(db: &mut dyn Db, file: File, text: &str) {
-    let ranges = syntax::split(text);
-    let old = file.blocks(db).clone();
-    let same = |db: &dyn Db, block: Block, range: TextRange| **block.text(db) == text[range];
-    let head =
-        old.iter().zip(&ranges).take_while(|&(&block, &range)| same(db, block, range)).count();
-    let tail_limit = old.len().min(ranges.len()) - head;
-    let tail = old
-        .iter()
-        .rev()
-        .zip(ranges.iter().rev())
-        .take(tail_limit)
-        .take_while(|&(&block, &range)| same(db, block, range))
-        .count();
-    let middle = &ranges[head..ranges.len() - tail];
-    let mut blocks = old[..head].to_vec();
-    let reusable = &old[head..old.len() - tail];
-    for (index, &range) in middle.iter().enumerate() {
-        match reusable.get(index) {
-            Some(&block) => {
-                block.set_text(db).to(Arc::from(&text[range]));
-                blocks.push(block);
-            }
-            None => blocks.push(block(db, text, range)),
+/// **Invariant:** while a file has one, its text changes through it only.
+pub struct EditedText {
+    file: File,
+    text: String,
+    chunks: Chunks,
+}
+
+/// What an edit does to the blocks of a file; nothing is done before [`BlockEdits::apply`].
+#[must_use]
+pub struct BlockEdits {
+    file: File,
+    /// Blocks that stay in their place, with new texts.
+    changed: Vec<(Block, Arc<str>)>,
+    /// Blocks that are not in the file any more.
+    removed: Vec<Block>,
+    /// Texts of blocks that are new; they come after those before.
+    added: Vec<Arc<str>>,
+    /// Where the removed ones were and the added ones come.
+    at: usize,
+}
+
+impl EditedText {
+    /// Begins to edit a file.
+    pub fn of(db: &dyn Db, file: File) -> EditedText {
+        let text: String = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
+        let chunks = Chunks::of(&text);
+        EditedText { file, text, chunks }
+    }
+
+    /// The text as it is now.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Replaces bytes of the text. They begin and end at characters and are inside of the text, or are cut to it.
+    pub fn replace(&mut self, db: &dyn Db, replaced: Range<usize>, with: &str) -> BlockEdits {
+        let end = floor_char_boundary(&self.text, replaced.end);
+        let start = floor_char_boundary(&self.text, replaced.start.min(end));
+        let old = self.text.len();
+        self.text.replace_range(start..end, with);
+        let chunks = self.chunks.after_replacing(old, start..end, &self.text);
+        let edits = self.edits(db, &chunks, old, start, old - end);
+        self.chunks = chunks;
+        edits
+    }
+
+    /// Replaces the whole text.
+    pub fn set(&mut self, db: &dyn Db, text: &str) -> BlockEdits {
+        let old = self.text.as_bytes();
+        let new = text.as_bytes();
+        let shorter = old.len().min(new.len());
+        let mut start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let rest = shorter - start;
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let mut end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(same).count();
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !text.is_char_boundary(text.len() - end) {
+            end -= 1;
+        }
+        self.replace(db, start..old.len() - end, &text[start..text.len() - end])
+    }
+
+    /// Compares the blocks before, which cover `old` bytes, with those of the new text. The first `prefix` bytes and the
+    /// last `suffix` ones are the same.
+    fn edits(
+        &self,
+        db: &dyn Db,
+        chunks: &Chunks,
+        old: usize,
+        prefix: usize,
+        suffix: usize,
+    ) -> BlockEdits {
+        let (before, after) = (self.chunks.ranges(), chunks.ranges());
+        let (at, behind) = (prefix as u32, (old - suffix) as u32);
+        let most = before.len().min(after.len());
+        let same_before = |(a, b): &(&TextRange, &TextRange)| a == b && u32::from(a.end()) <= at;
+        let head = before.iter().zip(after).take_while(same_before).count();
+        let moved = self.text.len() as i64 - old as i64;
+        let same_behind = |(a, b): &(&TextRange, &TextRange)| {
+            let [a_start, a_end, b_start, b_end] =
+                [a.start(), a.end(), b.start(), b.end()].map(|at| i64::from(u32::from(at)));
+            a_start >= i64::from(behind) && a_start + moved == b_start && a_end + moved == b_end
+        };
+        let tail = before
+            .iter()
+            .rev()
+            .zip(after.iter().rev())
+            .take(most - head)
+            .take_while(same_behind)
+            .count();
+        let old_blocks = &self.file.blocks(db)[head..before.len() - tail];
+        let new_ranges = &after[head..after.len() - tail];
+        let kept = old_blocks.len().min(new_ranges.len());
+        let texts = || new_ranges.iter().map(|range| &self.text[*range]);
+        let changed = old_blocks.iter().zip(texts());
+        let changed = changed.filter(|(block, text)| **block.text(db) != **text);
+        BlockEdits {
+            file: self.file,
+            changed: changed.map(|(&block, text)| (block, Arc::from(text))).collect(),
+            removed: old_blocks[kept..].to_vec(),
+            added: texts().skip(kept).map(Arc::from).collect(),
+            at: head + kept,
         }
     }
-    blocks.extend_from_slice(&old[old.len() - tail..]);
-    if blocks != old {
-        file.set_blocks(db).to(blocks);
-    }
 }
 
-fn block(db: &dyn Db, text: &str, range: TextRange) -> Block {
-    Block::new(db, Arc::from(&text[range]))
+/// The start of the character that a byte is in; the end of the text for what is beyond it.
+fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl BlockEdits {
+    /// The blocks that are there and change or go.
+    pub fn touched(&self) -> impl Iterator<Item = Block> {
+        self.changed.iter().map(|(block, _)| *block).chain(self.removed.iter().copied())
+    }
+
+    /// The blocks that go.
+    pub fn removed(&self) -> &[Block] {
+        &self.removed
+    }
+
+    /// Sets the inputs that the edit touched, and no other. Answers the blocks that came.
+    pub fn apply(self, db: &mut dyn Db) -> Vec<Block> {
+        for (block, text) in self.changed {
+            block.set_text(db).to(text);
+        }
+        if self.removed.is_empty() && self.added.is_empty() {
+            return Vec::new();
+        }
+        let added: Vec<Block> =
+            self.added.into_iter().map(|text| Block::new(db, self.file, text)).collect();
+        let mut blocks = self.file.blocks(db).clone();
+        blocks.splice(self.at..self.at + self.removed.len(), added.iter().copied());
+        self.file.set_blocks(db).to(blocks);
+        added
+    }
 }
 
 /// The syntax tree of one block. Not compared: whoever reads it derives something small that is.

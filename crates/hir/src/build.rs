@@ -6,15 +6,16 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{Block, Db, Directory, SourceText, Sources};
+use db::{Block, Directory, SourceText, Sources};
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
 use values::Str;
 
 use crate::{
+    Db,
     item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, called_directory, item, module_calls, module_scope,
+        ItemKey, ItemName, block_items, called_directory, declarations, item, module_calls,
         provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Program},
@@ -103,8 +104,8 @@ impl Build<'_> {
                 .configuration_aliases
                 .insert(local_name.clone(), entry.configuration_aliases.to_vec());
         }
-        for (name, &key) in &module_scope(self.db, directory).names {
-            self.file(&mut module, directory, name, self.entry(key));
+        for (name, key) in declarations(self.db, directory) {
+            self.file(&mut module, directory, &name, self.entry(key));
         }
         module
     }
@@ -179,13 +180,13 @@ pub fn provider_requirements(
             versions.extend(entry.version.clone());
         }
         let mut local_names: BTreeSet<Str> = BTreeSet::new();
-        for (name, &key) in &module_scope(db, directory).names {
+        for (name, key) in declarations(db, directory) {
             match name {
                 ItemName::Resource(_) => {
                     local_names.extend(item(db, key).kind.as_resource().map(provider_local_name));
                 }
                 ItemName::Provider(local_name, _) => {
-                    local_names.insert(local_name.clone());
+                    local_names.insert(local_name);
                 }
                 _ => {}
             }

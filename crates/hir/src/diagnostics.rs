@@ -1,15 +1,15 @@
 //! Diagnostics of a whole configuration: problems of items and blocks, joined with the ranges that they are at.
 
-use std::sync::Arc;
+use std::cell::RefCell;
 
-use db::{Block, ByteRange, Db, Diagnostic, Directory, File, Location, Related};
+use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related};
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use values::Str;
 
 use crate::{
-    analysis::{self, ItemProblem},
-    item::RequiredProvider,
+    Db,
+    analysis::{ItemProblem, item_problems},
     lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR, context_at},
     names::{ItemKey, block_problems, source_maps},
     workspace::Workspace,
@@ -21,10 +21,11 @@ pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
     let mut directories = crate::build::reachable(db, workspace);
     let addresses = addresses(db, workspace, &directories);
     directories[1..].sort_by_key(|directory| directory.path(db));
-    let places = Places::of(db, workspace);
     let mut diagnostics = Vec::new();
     for directory in directories {
-        let mut found = of_module(db, workspace, directory, &places);
+        let files = directory.files(db).iter();
+        let mut found: Vec<Diagnostic> =
+            files.flat_map(|&file| of_file(db, workspace, directory, file)).collect();
         if let Some(module) = addresses.get(&directory) {
             let inside = found.iter_mut().filter_map(|it| it.address.as_mut());
             inside.for_each(|address| *address = format!("{module}.{address}"));
@@ -41,7 +42,7 @@ fn addresses(
     workspace: Workspace,
     reachable: &[Directory],
 ) -> FxHashMap<Directory, String> {
-    let mut callers: FxHashMap<Directory, Vec<(Directory, &Str)>> = FxHashMap::default();
+    let mut callers: FxHashMap<Directory, Vec<(Directory, Str)>> = FxHashMap::default();
     for &caller in reachable {
         for (name, child) in crate::names::module_calls(db, workspace, caller) {
             callers.entry(child).or_default().push((caller, name));
@@ -62,28 +63,44 @@ fn addresses(
     addresses
 }
 
-/// Everything that is wrong with one module, in the order of its files.
-fn of_module(
+/// Everything that is wrong with one file of a module, hints included, in the order of its text. Addresses are those
+/// within the module.
+///
+/// This is what an editor asks after each key: it costs a look at each block of the file, and work for those only that
+/// the edit reached.
+pub fn of_file(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
-    places: &Places,
+    file: File,
 ) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> =
-        directory.files(db).iter().filter_map(|file| decode_error(db, *file)).collect();
-    for file in directory.files(db) {
-        let blocks = file.blocks(db).iter();
-        let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
-        let problems: Vec<(Block, &Problem)> = blocks
-            .flat_map(of_block)
-            .filter(|&(block, it)| !is_doubtful(db, block, it.id))
-            .collect();
-        found.extend(of_file(db, &problems, places));
-    }
-    found.extend(provider_problems(db, directory, places));
-    for (key, problem) in analysis::module_problems(db, workspace, directory) {
-        if !is_doubtful(db, key.block, problem.id) {
-            found.push(from_item(db, places, key, &problem));
+    of_blocks_of_file(db, workspace, directory, file, |_| true)
+}
+
+/// What is wrong with some blocks of a file, and with the file as a whole.
+pub fn of_blocks_of_file(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    file: File,
+    is_asked: impl Fn(Block) -> bool,
+) -> Vec<Diagnostic> {
+    let places = Places::default();
+    let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_asked(*it)).collect();
+    let blocks = &blocks;
+    let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
+    let problems: Vec<(Block, &Problem)> = blocks
+        .iter()
+        .flat_map(of_block)
+        .filter(|&(block, it)| !is_doubtful(db, block, it.id))
+        .collect();
+    let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
+    found.extend(of_blocks(db, &problems, &places));
+    for &block in blocks {
+        for (key, problem) in item_problems(db, workspace, directory, block) {
+            if !is_doubtful(db, block, problem.id) {
+                found.push(from_item(db, &places, *key, problem));
+            }
         }
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
@@ -96,29 +113,27 @@ fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
 }
 
-/// Where each block stands in its file.
+/// Where blocks stand in their files, found out for the files that something is said about.
+#[derive(Default)]
 struct Places {
-    blocks: FxHashMap<Block, (Arc<str>, u32)>,
+    offsets: RefCell<FxHashMap<File, FxHashMap<Block, u32>>>,
 }
 
 impl Places {
-    fn of(db: &dyn Db, workspace: Workspace) -> Places {
-        let mut blocks = FxHashMap::default();
-        for directory in workspace.directories(db).values() {
-            for file in directory.files(db) {
-                let mut offset = 0;
-                for &block in file.blocks(db) {
-                    blocks.insert(block, (file.path(db).clone(), offset));
-                    offset += block.text(db).len() as u32;
-                }
-            }
-        }
-        Places { blocks }
-    }
-
-    fn location(&self, block: Block, range: TextRange) -> Option<Location> {
-        let (path, offset) = self.blocks.get(&block)?;
-        Some(Location { path: path.clone(), range: ByteRange::from(range).shifted(*offset) })
+    fn location(&self, db: &dyn Db, block: Block, range: TextRange) -> Option<Location> {
+        let file = block.file(db);
+        let mut offsets = self.offsets.borrow_mut();
+        let offsets = offsets.entry(file).or_insert_with(|| {
+            let mut next = 0;
+            let offset = |&block: &Block| {
+                let offset = next;
+                next += block.text(db).len() as u32;
+                (block, offset)
+            };
+            file.blocks(db).iter().map(offset).collect()
+        });
+        let range = ByteRange::from(range).shifted(*offsets.get(&block)?);
+        Some(Location { path: file.path(db).clone(), range })
     }
 }
 
@@ -137,7 +152,7 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
 const MOST_SYNTAX_ERRORS: usize = 100;
 
 /// The problems of a file's blocks.
-fn of_file(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
+fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
     let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
     for &(block, problem) in problems {
         count += usize::from(problem.id == SYNTAX_ERROR);
@@ -155,7 +170,7 @@ fn of_file(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<
         );
         found.push(
             Diagnostic::error(SYNTAX_ERROR, "Too many syntax errors", detail)
-                .at(places.location(block, range)),
+                .at(places.location(db, block, range)),
         );
     }
     found
@@ -167,8 +182,8 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
         context: context_at(db::parse(db, block), problem.range),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
-    .at(places.location(block, problem.range))
-    .naming(problem.related.and_then(|range| places.location(block, range)))
+    .at(places.location(db, block, problem.range))
+    .naming(problem.related.and_then(|range| places.location(db, block, range)))
 }
 
 /// The words for a place that a detail names.
@@ -194,11 +209,11 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
     let related = problem.related.iter().filter_map(|(key, at, message)| {
         let map = source_maps(db, key.block).get(key.index as usize)?;
         Some(Related {
-            location: places.location(key.block, map.range(*at)?)?,
+            location: places.location(db, key.block, map.range(*at)?)?,
             message: message.clone(),
         })
     });
-    let location = range.and_then(|range| places.location(key.block, range));
+    let location = range.and_then(|range| places.location(db, key.block, range));
     Diagnostic {
         id: problem.id,
         severity: problem.severity,
@@ -211,40 +226,4 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),
         location,
     }
-}
-
-/// Sources of required providers that cannot be read.
-fn provider_problems(db: &dyn Db, directory: Directory, places: &Places) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for &key in &crate::names::module_scope(db, directory).terraform {
-        let Some(terraform) = crate::names::item(db, key).kind.as_terraform() else { continue };
-        for entry in &terraform.required_providers {
-            let problems = [wrong_source(entry), wrong_version(entry)];
-            let problems = problems.iter().flatten();
-            found.extend(problems.map(|problem| from_item(db, places, key, problem)));
-        }
-    }
-    found
-}
-
-fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let error = addr::ProviderSource::parse(entry.source.as_deref()?).err()?;
-    let summary = "Invalid provider source string";
-    Some(ItemProblem::error(
-        entry.node.into(),
-        "invalid-provider-source",
-        summary,
-        error.to_string(),
-    ))
-}
-
-fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let text = entry.version.as_deref()?;
-    let error = addr::VersionConstraint::parse_provider(text).err()?;
-    let summary = "Invalid version constraint";
-    let detail = format!(
-        "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
-        entry.local_name
-    );
-    Some(ItemProblem::error(entry.node.into(), "invalid-version-constraint", summary, detail))
 }

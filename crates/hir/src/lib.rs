@@ -22,6 +22,7 @@ pub mod scope;
 pub mod secret_message;
 mod source_map;
 pub mod suggest;
+pub mod symbols;
 pub mod unsupported;
 pub mod workspace;
 
@@ -31,4 +32,12 @@ pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
 pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};
 pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope, SecretParts};
+pub use symbols::Symbols;
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};
+
+/// What the queries of this layer see: the inputs of [`db`], and the symbol table.
+#[salsa::db]
+pub trait Db: db::Db {
+    /// The names of all modules.
+    fn symbols(&self) -> &Symbols;
+}

@@ -1,22 +1,24 @@
 //! What the blocks of a module declare, by name.
 //!
 //! ```text
-//! text(block) ─► block_items ─► block_names ─► module_scope(directory) ─► resolve
-//!      └───────► source_maps     names only      one map per module
+//! text(block) ─► block_items ─► block_names ─► symbol table ─► lookup
+//!      └───────► source_maps     names only     `symbols`
 //!                (ranges, on demand)
 //! ```
 //!
-//! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so [`module_scope`] does not run again.
+//! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so the symbol table stays as it is.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Block, Db, Directory};
+use db::{Block, Directory};
 use values::Str;
 
 use crate::{
+    Db,
     item::{Item, ItemKind, RequiredProvider},
     lower::{Lowered, Problem, SourceMap, lower_chunk},
+    symbols::{NameKind, names_of_kind, symbol},
     workspace::{Workspace, is_local_source, local_module_directory},
 };
 
@@ -116,52 +118,19 @@ fn name_of(item: &Item) -> ItemName {
     }
 }
 
-/// Every name of a module.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModuleScope {
-    /// Named declarations; the first of two wins.
-    pub names: BTreeMap<ItemName, ItemKey>,
-    /// Later declarations of a name, each with the first one.
-    pub duplicates: Vec<(ItemKey, ItemKey)>,
-    /// `terraform {}` blocks in order.
-    pub terraform: Vec<ItemKey>,
-}
-
-/// The names of the module in a directory.
-#[salsa::tracked(returns(ref))]
-pub fn module_scope(db: &dyn Db, directory: Directory) -> ModuleScope {
-    let mut scope = ModuleScope::default();
-    for file in directory.files(db) {
-        for &block in file.blocks(db) {
-            for (index, name) in block_names(db, block).iter().enumerate() {
-                let key = ItemKey { block, index: index as u32 };
-                match name {
-                    ItemName::Terraform => scope.terraform.push(key),
-                    ItemName::Other => {}
-                    name => match scope.names.get(name) {
-                        Some(&first) => scope.duplicates.push((key, first)),
-                        None => {
-                            scope.names.insert(name.clone(), key);
-                        }
-                    },
-                }
-            }
-        }
-    }
-    scope
-}
-
 /// The declaration of a name in a module; the first of two.
 pub fn lookup(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<ItemKey> {
-    module_scope(db, directory).names.get(name).copied()
+    symbol(db, directory, name)?.first(db)
 }
 
 /// Every named declaration of a module, by name; of a name that is declared twice the first.
-pub fn declarations(
-    db: &dyn Db,
-    directory: Directory,
-) -> impl Iterator<Item = (&ItemName, ItemKey)> {
-    module_scope(db, directory).names.iter().map(|(name, &key)| (name, key))
+pub fn declarations(db: &dyn Db, directory: Directory) -> Vec<(ItemName, ItemKey)> {
+    NameKind::ALL.into_iter().flat_map(|kind| names_of_kind(db, directory, kind)).collect()
+}
+
+/// The `terraform {}` blocks of a module in order.
+pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
+    symbol(db, directory, &ItemName::Terraform).map(|it| it.declarations(db)).unwrap_or_default()
 }
 
 /// The item behind a key.
@@ -207,7 +176,7 @@ impl RequiredProviders {
 #[salsa::tracked(returns(ref))]
 pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProviders {
     let mut result = RequiredProviders::default();
-    for &key in &module_scope(db, directory).terraform {
+    for key in terraform_blocks(db, directory) {
         let Some(terraform) = item(db, key).kind.as_terraform() else { continue };
         result.required_versions.extend(terraform.required_version.clone());
         for entry in &terraform.required_providers {
@@ -237,8 +206,8 @@ pub fn module_calls(
     db: &dyn Db,
     workspace: Workspace,
     caller: Directory,
-) -> impl Iterator<Item = (&Str, Directory)> {
-    module_scope(db, caller).names.iter().filter_map(move |(name, &key)| {
+) -> impl Iterator<Item = (Str, Directory)> {
+    names_of_kind(db, caller, NameKind::Module).into_iter().filter_map(move |(name, key)| {
         let ItemName::Module(name) = name else { return None };
         let call = item(db, key).kind.as_module_call()?;
         Some((name, called_directory(db, workspace, caller, call)?))
@@ -252,9 +221,22 @@ pub fn called_directory(
     caller: Directory,
     call: &crate::item::ModuleCall,
 ) -> Option<Directory> {
-    let path = match call.source.as_deref() {
-        Some(source) if is_local_source(source) => local_module_directory(caller.path(db), source),
-        _ => workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone()))?.clone(),
-    };
+    let path = called_path(db, workspace, caller, call)?;
     workspace.directories(db).get(&path).copied()
+}
+
+/// The path of the directory that a module call leads to, whether or not it was read; `None` for a module that is not
+/// installed.
+pub fn called_path(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &crate::item::ModuleCall,
+) -> Option<Arc<str>> {
+    match call.source.as_deref() {
+        Some(source) if is_local_source(source) => {
+            Some(local_module_directory(caller.path(db), source))
+        }
+        _ => workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone())).cloned(),
+    }
 }

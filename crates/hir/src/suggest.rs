@@ -9,19 +9,44 @@ const MOST_EDITS: usize = 2;
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        if !addr::is_identifier(candidate) {
-            continue;
-        }
-        // Each letter has four bytes at most.
-        if name.len().abs_diff(candidate.len()) > MOST_EDITS * 4 {
-            continue;
-        }
-        let distance = syntax::near::distance(name, candidate);
-        if distance <= MOST_EDITS && best.is_none_or(|(smallest, _)| distance < smallest) {
+        if let Some(distance) = nearer(name, candidate, best.map(|(distance, _)| distance)) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// The closest of candidates that are offered one by one.
+pub(crate) struct Closest<'n> {
+    name: &'n str,
+    best: Option<(usize, String)>,
+}
+
+impl<'n> Closest<'n> {
+    pub(crate) fn to(name: &'n str) -> Closest<'n> {
+        Closest { name, best: None }
+    }
+
+    pub(crate) fn offer(&mut self, candidate: &str) {
+        let best = self.best.as_ref().map(|(distance, _)| *distance);
+        if let Some(distance) = nearer(self.name, candidate, best) {
+            self.best = Some((distance, candidate.to_owned()));
+        }
+    }
+
+    pub(crate) fn found(self) -> Option<String> {
+        self.best.map(|(_, candidate)| candidate)
+    }
+}
+
+/// How far a candidate is, if it is nearer than the best one so far.
+fn nearer(name: &str, candidate: &str, best: Option<usize>) -> Option<usize> {
+    let most = match best {
+        Some(best) => best.checked_sub(1)?,
+        None => MOST_EDITS,
+    };
+    let distance = syntax::near::distance_within(name, candidate, most)?;
+    addr::is_identifier(candidate).then_some(distance)
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Db, Directory};
+use db::Directory;
 use provider::{ProviderSchemas, Schema};
 use values::Str;
+
+use crate::Db;
 
 /// A configuration as the driver found it: the root module and everything that its calls lead to.
 #[salsa::input]

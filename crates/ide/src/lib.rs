@@ -7,8 +7,8 @@
 //! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
 //! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
 
-use db::{ByteRange, Db, Directory, File};
-use hir::Workspace;
+use db::{ByteRange, Directory, File};
+use hir::{Db, Workspace};
 
 /// A file of a module, seen as part of a configuration: what every question is about.
 #[derive(Clone, Copy)]

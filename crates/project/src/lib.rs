@@ -7,23 +7,29 @@
 //! **Absent on purpose:** networks, LSP, state, plans.
 
 mod load;
+mod mentions;
 mod prime;
+mod tree;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Directory, System};
-use hir::{ProviderInput, SchemasHandle, Workspace};
+use db::{Directory, File, System};
+use hir::{Symbols, Workspace};
 use provider::ProviderSchemas;
-use salsa::Setter;
 use values::Str;
 
-use crate::load::Found;
+pub use crate::{
+    mentions::Edit,
+    tree::{Manifest, SourceTree},
+};
 
 /// The concrete database.
 #[salsa::db]
 #[derive(Clone, Default)]
 pub struct Database {
+    symbols: Symbols,
+    // Last, because what it drops may look at the others.
     storage: salsa::Storage<Self>,
 }
 
@@ -33,22 +39,27 @@ impl salsa::Database for Database {}
 #[salsa::db]
 impl db::Db for Database {}
 
-impl Database {
-    /// A database that reports what it executes, for tests of incrementality.
-    pub fn with_events(callback: impl Fn(salsa::Event) + Send + Sync + 'static) -> Database {
-        Database { storage: salsa::Storage::new(Some(Box::new(callback))) }
+#[salsa::db]
+impl hir::Db for Database {
+    fn symbols(&self) -> &Symbols {
+        &self.symbols
     }
 }
 
-/// A configuration, loaded.
+impl Database {
+    /// A database that reports what it executes, for tests of incrementality.
+    pub fn with_events(callback: impl Fn(salsa::Event) + Send + Sync + 'static) -> Database {
+        Database {
+            symbols: Symbols::default(),
+            storage: salsa::Storage::new(Some(Box::new(callback))),
+        }
+    }
+}
+
+/// One configuration: a root module and everything that its calls lead to.
 pub struct Project {
-    /// The database with all inputs.
-    pub db: Database,
-    /// The inputs that belong together.
-    pub workspace: Workspace,
-    system: Arc<dyn System>,
-    root: PathBuf,
-    found: Found,
+    tree: SourceTree,
+    workspace: Workspace,
 }
 
 impl Project {
@@ -62,7 +73,7 @@ impl Project {
     pub fn load(
         system: Arc<dyn System>,
         root: PathBuf,
-        manifest: BTreeMap<(Arc<str>, Str), Arc<str>>,
+        manifest: Manifest,
     ) -> std::io::Result<Project> {
         Project::load_into(Database::default(), system, root, manifest)
     }
@@ -75,105 +86,104 @@ impl Project {
         db: Database,
         system: Arc<dyn System>,
         root: PathBuf,
-        manifest: BTreeMap<(Arc<str>, Str), Arc<str>>,
+        manifest: Manifest,
     ) -> std::io::Result<Project> {
-        let mut found = Found::default();
-        let directory = load::directory(&db, &*system, &root, ".", &mut found)?;
-        let directories = BTreeMap::from([(directory.path(&db).clone(), directory)]);
-        let workspace = Workspace::new(&db, directory, directories, manifest, BTreeMap::new());
-        let mut project = Project { db, workspace, system, root, found };
-        prime::names(&project.db, project.workspace);
-        project.load_called_modules();
-        Ok(project)
+        let mut tree = SourceTree::new(db, system, root);
+        let workspace = tree.add_root(".", manifest)?;
+        Ok(Project { tree, workspace })
     }
 
-    /// Reads modules until no call leads to one that was not read.
-    fn load_called_modules(&mut self) {
-        let mut missing = std::collections::BTreeSet::new();
-        loop {
-            let mut directories = self.workspace.directories(&self.db).clone();
-            let known = directories.len();
-            let called = load::called(&self.db, self.workspace);
-            for path in
-                called.into_iter().filter(|path| !missing.contains(path)).collect::<Vec<_>>()
-            {
-                match load::directory(&self.db, &*self.system, &self.root, &path, &mut self.found) {
-                    Ok(directory) if !directory.files(&self.db).is_empty() => {
-                        directories.insert(path, directory);
-                    }
-                    _ => {
-                        missing.insert(path);
-                    }
-                }
-            }
-            if directories.len() == known {
-                return;
-            }
-            self.workspace.set_directories(&mut self.db).to(directories);
-            prime::names(&self.db, self.workspace);
-        }
+    /// The database with all inputs.
+    pub fn db(&self) -> &Database {
+        &self.tree.db
+    }
+
+    /// The inputs that belong together.
+    pub fn workspace(&self) -> Workspace {
+        self.workspace
+    }
+
+    /// The files and their texts.
+    pub fn tree(&self) -> &SourceTree {
+        &self.tree
+    }
+
+    /// The same, to be edited.
+    pub fn tree_mut(&mut self) -> &mut SourceTree {
+        &mut self.tree
     }
 
     /// Every provider that the configuration names, with the constraints on its version.
     pub fn provider_requirements(&self) -> BTreeMap<ProviderSource, Vec<Str>> {
-        hir::provider_requirements(&self.db, self.workspace)
+        hir::provider_requirements(self.db(), self.workspace)
     }
 
     /// Gives the database the schemas of a provider.
     pub fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
-        let handle = SchemasHandle(schemas);
-        let mut inputs = self.workspace.providers(&self.db).clone();
-        match inputs.get(&source) {
-            Some(input) => drop(input.set_schemas(&mut self.db).to(handle)),
-            None => {
-                inputs.insert(source, ProviderInput::new(&self.db, handle));
-                self.workspace.set_providers(&mut self.db).to(inputs);
-            }
-        }
+        self.tree.set_schemas(self.workspace, source, schemas);
     }
 
     /// Gives a file that is part of the configuration a new text, as an editor does.
     pub fn set_text(&mut self, path: &str, text: &str) -> bool {
-        let Some(&file) = self.found.files.get(path) else { return false };
-        db::input::set_file_text(&mut self.db, file, text);
-        prime::names(&self.db, self.workspace);
-        self.load_called_modules();
-        true
+        self.tree.set_text(path, text).is_some()
     }
 
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
-        prime::values(&self.db, self.workspace);
+        prime::values(self.db(), self.workspace);
         self.problems()
     }
 
     fn problems(&self) -> Vec<db::Diagnostic> {
-        let mut diagnostics: Vec<_> = self.found.problems.values().flatten().cloned().collect();
-        diagnostics.extend(hir::diagnostics::diagnostics(&self.db, self.workspace));
+        let reachable = hir::reachable(self.db(), self.workspace);
+        // What a call leads to and is no module may hold files that could not be taken.
+        let mut paths = tree::called_paths(self.db(), self.workspace, &reachable);
+        paths.insert(self.root().path(self.db()).clone());
+        let of_directories = paths.iter().flat_map(|path| self.tree.problems_of(path));
+        let mut diagnostics: Vec<_> = of_directories.cloned().collect();
+        diagnostics.extend(hir::diagnostics::diagnostics(self.db(), self.workspace));
         diagnostics
     }
 
     /// What is wrong, and the program, made side by side.
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
-        prime::values(&self.db, self.workspace);
+        prime::values(self.db(), self.workspace);
         let workspace = self.workspace;
         let program = move |db: &Database| hir::program(db, workspace);
-        let (diagnostics, program) = prime::side_by_side(&self.db, || self.problems(), program);
+        let (diagnostics, program) = prime::side_by_side(self.db(), || self.problems(), program);
         (diagnostics, program.unwrap_or_else(|| self.program()))
     }
 
     /// The program that the engine runs.
     pub fn program(&self) -> hir::Program {
-        hir::program(&self.db, self.workspace)
+        hir::program(self.db(), self.workspace)
     }
 
     /// The root module.
     pub fn root(&self) -> Directory {
-        self.workspace.root(&self.db)
+        self.workspace.root(self.db())
     }
 
     /// Whether the root module has no configuration file at all, not even one that could not be taken.
     pub fn is_empty(&self) -> bool {
-        self.root().files(&self.db).is_empty() && self.found.problems.values().all(Vec::is_empty)
+        let root = self.root();
+        root.files(self.db()).is_empty() && self.tree.problems_of(root.path(self.db())).is_empty()
     }
+}
+
+/// Infers every item of a configuration that was just read, in the order of dependencies: what is asked later finds all
+/// that it needs, however long the chains of references are.
+pub fn infer(db: &Database, workspace: Workspace) {
+    prime::values(db, workspace);
+}
+
+/// Everything that is wrong with the files of a module, hints included, file by file, on all processors.
+pub fn module_diagnostics(
+    db: &Database,
+    workspace: Workspace,
+    directory: Directory,
+) -> Vec<(File, Vec<db::Diagnostic>)> {
+    prime::problems(db, workspace, directory);
+    let files = directory.files(db).iter();
+    files.map(|&file| (file, hir::diagnostics::of_file(db, workspace, directory, file))).collect()
 }

@@ -1,65 +1,71 @@
 //! Which files make up a module, and reading them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io,
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
-use db::{Db, Diagnostic, Directory, DirectoryEntry, File, System, system::normalize};
-use hir::{
-    Workspace,
-    names::{ItemName, item, module_scope},
-    workspace::{is_local_source, local_module_directory},
-};
+use db::{Diagnostic, DirectoryEntry, File, System, system::normalize};
 
-/// What was found while modules were read.
+use crate::Database;
+
+/// The configuration files of a directory.
 #[derive(Default)]
-pub(crate) struct Found {
-    /// Every configuration file by the path that it is shown as.
-    pub(crate) files: BTreeMap<Arc<str>, File>,
-    /// Files that could not be taken, by the directory that they are in.
-    pub(crate) problems: BTreeMap<Arc<str>, Vec<Diagnostic>>,
+pub(crate) struct Listing {
+    /// Their paths as shown, sorted.
+    pub(crate) files: Vec<Arc<str>>,
+    /// What is wrong with files that cannot be taken.
+    pub(crate) problems: Vec<Diagnostic>,
 }
 
-/// Reads the module in the directory shown as `shown`; no file at all is no error.
-pub(crate) fn directory(
-    db: &dyn Db,
+/// Lists the configuration files of the directory shown as `shown`: those on the disk, and those that are open in an
+/// editor and perhaps not there yet.
+pub(crate) fn list(
     system: &dyn System,
-    root: &Path,
+    base: &Path,
     shown: &str,
-    found: &mut Found,
-) -> io::Result<Directory> {
-    let path = normalize(&root.join(shown));
-    let mut loaded = Vec::new();
-    let entries = system.list_directory(&path)?;
+    open: &BTreeSet<String>,
+) -> io::Result<Listing> {
+    let mut entries = system.list_directory(&normalize(&base.join(shown)))?;
+    for name in open {
+        if !entries.iter().any(|entry| entry.name == *name) {
+            entries.push(DirectoryEntry { name: name.clone(), is_directory: false });
+        }
+    }
+    entries.sort();
     let shown_as = |name: &str| -> Arc<str> {
         match shown {
             "." => Arc::from(name),
             _ => Arc::from(format!("{shown}/{name}")),
         }
     };
-    let mut problems: Vec<Diagnostic> =
-        json_files(&entries).map(|name| unsupported_json(&shown_as(name))).collect();
-    for name in configuration_files(&entries) {
-        let shown_file = shown_as(&name);
-        let bytes = match system.read_file(&path.join(&name)) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                problems.push(unreadable(&shown_file, &error));
-                continue;
-            }
-        };
-        let (text, error) = syntax::decode(&bytes);
-        let error = error.map(|error| u32::from(error.range.start()));
-        let file = db::input::file_from_text(db, shown_file.clone(), &text, error);
-        found.files.insert(shown_file, file);
-        loaded.push(file);
+    let problems = json_files(&entries).map(|name| unsupported_json(&shown_as(name))).collect();
+    let files = configuration_files(&entries).iter().map(|name| shown_as(name)).collect();
+    Ok(Listing { files, problems })
+}
+
+/// A file's text.
+pub(crate) struct Text {
+    pub(crate) text: String,
+    /// The offset of the first byte that was no UTF-8.
+    pub(crate) decode_error: Option<u32>,
+}
+
+impl Text {
+    /// Makes it a file of the database.
+    pub(crate) fn file(&self, db: &mut Database, shown: &Arc<str>) -> File {
+        db::input::file_from_text(db, shown.clone(), &self.text, self.decode_error)
     }
-    // What was wrong when the directory was read before does not count any more.
-    found.problems.insert(Arc::from(shown), problems);
-    Ok(Directory::new(db, Arc::from(shown), loaded))
+}
+
+/// Reads the file shown as `shown`.
+///
+/// # Errors
+/// That it cannot be read.
+pub(crate) fn read(system: &dyn System, base: &Path, shown: &str) -> Result<Text, Box<Diagnostic>> {
+    let bytes = system
+        .read_file(&normalize(&base.join(shown)))
+        .map_err(|error| Box::new(unreadable(shown, &error)))?;
+    let (text, error) = syntax::decode(&bytes);
+    let decode_error = error.map(|error| u32::from(error.range.start()));
+    Ok(Text { text, decode_error })
 }
 
 fn json_files(entries: &[DirectoryEntry]) -> impl Iterator<Item = &str> {
@@ -102,25 +108,4 @@ fn configuration_files(entries: &[DirectoryEntry]) -> Vec<String> {
 /// Editors' backup and lock files.
 fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
-}
-
-/// The directories that module calls lead to and that were not read yet.
-pub(crate) fn called(db: &dyn Db, workspace: Workspace) -> BTreeSet<Arc<str>> {
-    let mut called = BTreeSet::new();
-    for directory in workspace.directories(db).values() {
-        let caller = directory.path(db);
-        for (name, &key) in &module_scope(db, *directory).names {
-            let ItemName::Module(call_name) = name else { continue };
-            let Some(call) = item(db, key).kind.as_module_call() else { continue };
-            let path = match call.source.as_deref() {
-                Some(source) if is_local_source(source) => {
-                    Some(local_module_directory(caller, source))
-                }
-                _ => workspace.manifest(db).get(&(caller.clone(), call_name.clone())).cloned(),
-            };
-            called.extend(path);
-        }
-    }
-    called.retain(|path| !workspace.directories(db).contains_key(path));
-    called
 }

@@ -9,6 +9,7 @@
 
 use std::{
     num::NonZero,
+    panic::AssertUnwindSafe,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
@@ -16,9 +17,10 @@ use std::{
 use db::{Block, Directory};
 use hir::{
     Workspace,
-    analysis::{item_order, item_value},
-    names::{ItemKey, block_names, module_scope},
+    analysis::{dependency_order, item_problems, item_value},
+    names::{ItemKey, block_names},
 };
+use salsa::Database as _;
 
 use crate::Database;
 
@@ -31,29 +33,33 @@ const INFERENCE_STACK: usize = 1 << 30;
 /// How many pieces a thread takes at once. Inference recurses at most through the batches that are being worked on.
 const BATCH: usize = 64;
 
-/// Parses and lowers every block of a configuration, and collects the names of each module.
-pub(crate) fn names(db: &Database, workspace: Workspace) {
-    let directories = workspace.directories(db).values();
-    let files = directories.clone().flat_map(|directory| directory.files(db));
+/// Parses and lowers every block of a module.
+pub(crate) fn names(db: &Database, directory: Directory) {
+    let files = directory.files(db).iter();
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
     on_all_processors(db, &blocks, LOWERING_STACK, |db, &block| {
         block_names(db, block);
     });
-    for &directory in directories {
-        module_scope(&db.clone(), directory);
-    }
 }
 
 /// Infers every item of every module.
 pub(crate) fn values(db: &Database, workspace: Workspace) {
     let mut items: Vec<(Directory, ItemKey)> = Vec::new();
     for &directory in workspace.directories(db).values() {
-        // The handle is this query's own.
-        let order = item_order(&db.clone(), workspace, directory).order.clone();
+        let order = dependency_order(db, workspace, directory);
         items.extend(order.into_iter().map(|key| (directory, key)));
     }
     on_all_processors(db, &items, INFERENCE_STACK, |db, &(directory, key)| {
         item_value(db, workspace, directory, key.block, key.index);
+    });
+}
+
+/// Asks for everything that is wrong with a module, whose items were inferred before.
+pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory) {
+    let files = directory.files(db).iter();
+    let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
+    on_all_processors(db, &blocks, INFERENCE_STACK, |db, &block| {
+        item_problems(db, workspace, directory, block);
     });
 }
 
@@ -101,7 +107,10 @@ fn on_all_processors<T: Sync>(
                     rest.iter().take(BATCH).for_each(|piece| work(&db, piece));
                 }
             };
+            // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
+            let take_batches = || drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
             drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, take_batches));
         }
     });
+    db.unwind_if_revision_cancelled();
 }

@@ -54,18 +54,24 @@ impl Chunks {
         let prefix = common(old.bytes(), new.bytes());
         let rest = old.len().min(new.len()) - prefix;
         let suffix = common(old.bytes().rev().take(rest), new.bytes().rev().take(rest));
+        self.after_replacing(old.len(), prefix..old.len() - suffix, new)
+    }
+
+    /// The same where it is known which bytes of the old text, of `old` bytes in all, were replaced. Time goes with the blocks around the edit, and with
+    /// the number of chunks for moving those behind it.
+    pub fn after_replacing(&self, old: usize, replaced: Range<usize>, new: &str) -> Self {
+        let (prefix, suffix) = (replaced.start, old - replaced.end);
         let touched = self.ranges.partition_point(|range| usize::from(range.end()) < prefix);
         // What comes after a chunk decides whether it ends there, so the one before is looked at again.
         let unclosed = self.unclosed.iter().position(|unclosed| *unclosed).unwrap_or(usize::MAX);
         let first = touched.saturating_sub(1).min(unclosed).min(self.ranges.len());
-        let from = self.ranges.get(first).map_or(old.len(), |range| usize::from(range.start()));
+        let from = self.ranges.get(first).map_or(old, |range| usize::from(range.start()));
         // Only the first chunk can begin with garbage, which would belong to what is now before it.
-        let resume =
-            self.ranges.partition_point(|range| usize::from(range.start()) < old.len() - suffix);
+        let resume = self.ranges.partition_point(|range| usize::from(range.start()) < old - suffix);
         let mut resume = resume.max(1);
         let mut step = 1;
         while resume < self.ranges.len() {
-            let at = usize::from(self.ranges[resume].start()) + new.len() - old.len();
+            let at = usize::from(self.ranges[resume].start()) + new.len() - old;
             let window = &new[from.min(at)..at];
             let cut = cut_text(window);
             if cut.is_closed() {

@@ -1,29 +1,19 @@
 //! The static graph of a module: the order in which items depend on each other, and the cycles among them.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
-use db::{Db, Directory};
+use db::{Block, Directory};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
 use super::{LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
+    Db,
     expr::{At, ExprId},
     item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget},
-    names::{
-        ItemKey, ItemName, ModuleScope, called_directory, item, module_scope, provider_local_name,
-    },
+    names::{ItemKey, ItemName, block_names, called_directory, item, lookup, provider_local_name},
     workspace::Workspace,
 };
-
-/// The items of a module, each after what it depends on, and the cycles that keep some from having such an order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dependencies {
-    /// Every item once.
-    pub order: Vec<ItemKey>,
-    /// A problem on each member of each cycle.
-    pub cycles: Vec<LocatedProblem>,
-}
 
 /// A node of the graph: an item, or one argument of a module call. Arguments are nodes of their own, because an output
 /// of a module waits only for those that reach it.
@@ -35,6 +25,14 @@ enum Node {
 }
 
 impl Node {
+    /// The index among the arguments of the call, where it is one.
+    fn argument(self) -> Option<u32> {
+        match self {
+            Node::Item(_) => None,
+            Node::Input(_, argument) => Some(argument),
+        }
+    }
+
     /// The item, or the call that the argument belongs to.
     fn key(self) -> ItemKey {
         match self {
@@ -64,7 +62,7 @@ struct Graph {
 
 impl Graph {
     fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
-        let mentions = Mentions { db, workspace, directory, scope: module_scope(db, directory) };
+        let mentions = Mentions { db, workspace, directory };
         let nodes: Vec<Node> =
             module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
         let index: FxHashMap<Node, usize> =
@@ -86,39 +84,129 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
     std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
 }
 
-/// Orders a module's items.
+/// Every item of a module once, each after what it depends on: the order in which inference needs no recursion.
 ///
-/// **Stability:** reads every item of the module; after an edit that changes no reference it is computed again and found
-/// equal.
-#[salsa::tracked(returns(ref))]
-pub fn item_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Dependencies {
+/// Not a query: it is asked once, of a configuration that was just read.
+pub fn dependency_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<ItemKey> {
     let graph = Graph::of(db, workspace, directory);
-    let mut result = Dependencies::default();
+    let members = components(&graph.edges).into_iter().flatten();
+    let items = members.filter_map(|member| match graph.nodes[member] {
+        Node::Item(key) => Some(key),
+        Node::Input(..) => None,
+    });
+    items.collect()
+}
+
+/// A problem on each member of each cycle of a module.
+///
+/// **Stability:** reads every item of the module, so it is asked only where [`is_cyclic`] says that there is a cycle.
+#[salsa::tracked(returns(ref))]
+pub(super) fn cycles(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+) -> FxHashMap<ItemKey, Vec<ItemProblem>> {
+    let graph = Graph::of(db, workspace, directory);
+    let mut problems = Vec::new();
     for component in components(&graph.edges) {
         let is_cycle = component.len() > 1
             || graph.edges[component[0]].iter().any(|(target, _)| *target == component[0]);
         if is_cycle {
-            report_cycle(db, &graph, &component, &mut result.cycles);
+            report_cycle(db, &graph, &component, &mut problems);
         }
-        result.order.extend(component.iter().filter_map(|&member| match graph.nodes[member] {
-            Node::Item(key) => Some(key),
-            Node::Input(..) => None,
-        }));
     }
-    result
+    let mut by_member: FxHashMap<ItemKey, Vec<ItemProblem>> = FxHashMap::default();
+    problems.into_iter().for_each(|(key, problem)| by_member.entry(key).or_default().push(problem));
+    by_member
 }
 
-/// The items that are members of cycles. Nothing is known of their values, and nobody follows them around the ring: that
-/// would take time with the square of its length.
+/// Whether an item, or an argument of a call, is a member of a cycle. Nothing is known of the value of one, and nobody
+/// follows them around the ring: that would take time with the square of its length.
 ///
-/// **Stability:** empty, and equal, as long as there is no cycle.
-#[salsa::tracked(returns(ref))]
-pub(super) fn cyclic_items(
+/// **Stability:** does not read the item, only whether it is a call: who asks runs again only if the answer changes.
+pub(super) fn is_cyclic(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
-) -> FxHashSet<ItemKey> {
-    item_order(db, workspace, directory).cycles.iter().map(|(key, _)| *key).collect()
+    ItemKey { block, index }: ItemKey,
+) -> bool {
+    match block_names(db, block).get(index as usize) {
+        Some(ItemName::Module(_)) => is_call_in_ring(db, workspace, directory, block, index),
+        _ => is_in_ring(db, workspace, directory, block, index, None),
+    }
+}
+
+#[salsa::tracked(returns(copy))]
+fn is_call_in_ring(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+) -> bool {
+    nodes_of(db, ItemKey { block, index })
+        .any(|node| is_in_ring(db, workspace, directory, block, index, node.argument()))
+}
+
+/// Whether a node reaches itself: the database tells, which follows who asks whom.
+///
+/// **Stability:** an edit that leaves what the item mentions re-runs this for the item alone.
+#[salsa::tracked(returns(copy), cycle_result = in_ring)]
+fn is_in_ring(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+    argument: Option<u32>,
+) -> bool {
+    let key = ItemKey { block, index };
+    let node = argument.map_or(Node::Item(key), |argument| Node::Input(key, argument));
+    for target in targets(db, workspace, directory, node) {
+        let ItemKey { block, index } = target.key();
+        is_in_ring(db, workspace, directory, block, index, target.argument());
+    }
+    false
+}
+
+fn in_ring(
+    _: &dyn Db,
+    _: salsa::Id,
+    _: Workspace,
+    _: Directory,
+    _: Block,
+    _: u32,
+    _: Option<u32>,
+) -> bool {
+    true
+}
+
+/// The nodes that a node waits for.
+fn targets(db: &dyn Db, workspace: Workspace, directory: Directory, node: Node) -> Vec<Node> {
+    let key = node.key();
+    if item(db, key).kind.as_module_call().is_none() {
+        let edges = Mentions { db, workspace, directory }.of_item(key);
+        return edges.into_iter().map(|(_, (target, _))| target).collect();
+    }
+    let of_call = call_targets(db, workspace, directory, key.block, key.index);
+    of_call.get(&node.argument()).cloned().unwrap_or_default()
+}
+
+/// What a call and each of its arguments wait for.
+#[salsa::tracked(returns(ref))]
+fn call_targets(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+) -> FxHashMap<Option<u32>, Vec<Node>> {
+    let mut targets: FxHashMap<Option<u32>, Vec<Node>> = FxHashMap::default();
+    let mentions = Mentions { db, workspace, directory };
+    for (node, (target, _)) in mentions.of_item(ItemKey { block, index }) {
+        targets.entry(node.argument()).or_default().push(target);
+    }
+    targets
 }
 
 /// Finds what the expressions of a module's items mention.
@@ -126,7 +214,6 @@ struct Mentions<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
     directory: Directory,
-    scope: &'db ModuleScope,
 }
 
 impl Mentions<'_> {
@@ -165,12 +252,12 @@ impl Mentions<'_> {
         let alias = resource.provider.as_ref().and_then(|provider| provider.alias.clone());
         let name = ItemName::Provider(provider_local_name(resource), alias);
         let at = resource.provider.as_ref().map_or(item.header, |provider| provider.node);
-        self.scope.names.get(&name).map(|&key| (Node::Item(key), at.into()))
+        lookup(self.db, self.directory, &name).map(|key| (Node::Item(key), at.into()))
     }
 
     fn targets(&self, target: &RefTarget) -> Vec<Node> {
         let find = |name: ItemName| {
-            self.scope.names.get(&name).map(|&key| Node::Item(key)).into_iter().collect()
+            lookup(self.db, self.directory, &name).map(Node::Item).into_iter().collect()
         };
         match target {
             RefTarget::Variable(name) => find(ItemName::Variable(name.clone())),
@@ -184,14 +271,16 @@ impl Mentions<'_> {
 
     /// The call, and those of its arguments that the output needs.
     fn module(&self, name: &Str, output: Option<&Str>) -> Vec<Node> {
-        let Some(&key) = self.scope.names.get(&ItemName::Module(name.clone())) else {
+        let Some(key) = lookup(self.db, self.directory, &ItemName::Module(name.clone())) else {
             return Vec::new();
         };
         let Some(call) = item(self.db, key).kind.as_module_call() else { return Vec::new() };
         let child = called_directory(self.db, self.workspace, self.directory, call);
         let needed = match (output, child) {
             (Some(output), Some(child)) => {
-                output_inputs(self.db, self.workspace, child).get(output)
+                lookup(self.db, child, &ItemName::Output(output.clone())).map(|key| {
+                    inputs_of_output(self.db, self.workspace, child, key.block, key.index)
+                })
             }
             _ => None,
         };
@@ -222,38 +311,41 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
     matches!((&item.kind, target), (ItemKind::Variable(variable), RefTarget::Variable(name)) if variable.name == *name)
 }
 
-/// Which input variables each output of a module can depend on.
+/// Which input variables an output of a module can depend on.
 ///
-/// **Stability:** an edit of the module that keeps who mentions whom leaves the result equal.
+/// **Stability:** reads what the output reaches; an edit that keeps who mentions whom leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
-pub fn output_inputs(
+pub(super) fn inputs_of_output(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
-) -> BTreeMap<Str, BTreeSet<Str>> {
-    let graph = Graph::of(db, workspace, directory);
-    let mut result = BTreeMap::new();
-    for (start, node) in graph.nodes.iter().enumerate() {
-        let Some(output) = item(db, node.key()).kind.as_output() else { continue };
-        let mut seen = vec![false; graph.nodes.len()];
-        let mut stack = vec![start];
-        let mut inputs = BTreeSet::new();
-        while let Some(at) = stack.pop() {
-            if std::mem::replace(&mut seen[at], true) {
-                continue;
-            }
-            if let ItemKind::Variable(variable) = &item(db, graph.nodes[at].key()).kind {
-                inputs.insert(variable.name.clone());
-            }
-            stack.extend(graph.edges[at].iter().map(|(target, _)| *target));
+    block: Block,
+    index: u32,
+) -> BTreeSet<Str> {
+    let mut inputs = BTreeSet::new();
+    let mut seen = FxHashSet::default();
+    let mut open = vec![Node::Item(ItemKey { block, index })];
+    while let Some(node) = open.pop() {
+        if !seen.insert(node) {
+            continue;
         }
-        result.insert(output.name.clone(), inputs);
+        if let ItemKind::Variable(variable) = &item(db, node.key()).kind {
+            inputs.insert(variable.name.clone());
+        }
+        open.extend(targets(db, workspace, directory, node));
     }
-    result
+    inputs
 }
 
-fn no_inputs(_: &dyn Db, _: salsa::Id, _: Workspace, _: Directory) -> BTreeMap<Str, BTreeSet<Str>> {
-    BTreeMap::new()
+fn no_inputs(
+    _: &dyn Db,
+    _: salsa::Id,
+    _: Workspace,
+    _: Directory,
+    _: Block,
+    _: u32,
+) -> BTreeSet<Str> {
+    BTreeSet::new()
 }
 
 /// Strongly connected components, each after those it depends on (Tarjan, without recursion).

@@ -3,7 +3,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use addr::ResourceMode;
-use db::{Db, Directory};
+use db::Directory;
 use values::{MarkKind, Str, Type};
 
 use super::{
@@ -15,9 +15,11 @@ use super::{
     value::{Abstract, Tri},
 };
 use crate::{
+    Db,
     expr::{At, ExprId, Ref},
-    names::{ItemKey, ItemName, called_directory, item, module_scope},
-    suggest,
+    names::{ItemKey, ItemName, called_directory, item, lookup},
+    suggest::{self, Closest},
+    symbols::{NameKind, for_each_near, names_of_kind},
     workspace::Workspace,
 };
 
@@ -57,7 +59,7 @@ impl<'db> ItemEnv<'db> {
     }
 
     fn find(&self, name: &ItemName) -> Option<ItemKey> {
-        module_scope(self.db, self.directory).names.get(name).copied()
+        lookup(self.db, self.directory, name)
     }
 
     fn value_of(&self, key: ItemKey) -> Abstract {
@@ -92,11 +94,7 @@ impl<'db> ItemEnv<'db> {
             }
             return self.used(at, || format!("var.{name} is ephemeral"), self.value_of(key));
         }
-        let names = self.names(|name| match name {
-            ItemName::Variable(name) => Some(name),
-            _ => None,
-        });
-        let hint = match suggest::closest(name, names.iter().map(|name| &**name)) {
+        let hint = match self.closest(&ItemName::Variable(name.clone()), name) {
             Some(close) => format!("Did you mean \"{close}\"?"),
             None => format!("This variable can be declared with a variable \"{name}\" {{}} block."),
         };
@@ -110,11 +108,7 @@ impl<'db> ItemEnv<'db> {
         if let Some(key) = self.find(&ItemName::Local(name.clone())) {
             return self.used(at, || format!("local.{name} is ephemeral"), self.value_of(key));
         }
-        let names = self.names(|name| match name {
-            ItemName::Local(name) => Some(name),
-            _ => None,
-        });
-        let close = suggest::closest(name, names.iter().map(|name| &**name));
+        let close = self.closest(&ItemName::Local(name.clone()), name);
         let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail = format!("A local value with the name \"{name}\" has not been declared.{hint}");
         problems.push(undeclared(at, "Reference to undeclared local value", detail));
@@ -172,30 +166,20 @@ impl<'db> ItemEnv<'db> {
                 )
             }
         };
-        let scope = module_scope(self.db, self.directory);
+        let is_declared =
+            |resource: &addr::Resource| self.find(&ItemName::Resource(resource.clone())).is_some();
         let other_mode = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral]
             .into_iter()
             .find_map(|mode| {
                 let other =
                     addr::Resource::new(mode, resource.type_name.clone(), resource.name.clone());
-                scope
-                    .names
-                    .contains_key(&ItemName::Resource(other.clone()))
-                    .then_some((mode, other))
+                is_declared(&other).then_some((mode, other))
             });
         if let Some((mode, other)) = other_mode {
             let noun = if mode == ResourceMode::Data { "data resource" } else { mode.noun() };
             detail.push_str(&format!("\n\nDid you mean the {noun} {other}?"));
             return detail;
         }
-        let same_type = scope.names.keys().filter_map(|name| match name {
-            ItemName::Resource(it)
-                if it.mode == resource.mode && it.type_name == resource.type_name =>
-            {
-                Some(&*it.name)
-            }
-            _ => None,
-        });
         // `locl.x` reads as a resource of type `locl`.
         let roots = ["var", "local", "module", "data", "ephemeral", "each", "count", "path"];
         if resource.mode == ResourceMode::Managed
@@ -204,7 +188,7 @@ impl<'db> ItemEnv<'db> {
             detail.push_str(&format!(" Did you mean \"{root}.{}\"?", resource.name));
             return detail;
         }
-        if let Some(close) = suggest::closest(&resource.name, same_type) {
+        if let Some(close) = self.closest(&ItemName::Resource(resource.clone()), &resource.name) {
             detail.push_str(&format!(" Did you mean \"{close}\"?"));
         }
         detail
@@ -223,23 +207,28 @@ impl<'db> ItemEnv<'db> {
     }
 
     fn undeclared_module(&self, call: &str, at: ExprId, problems: &mut Vec<ItemProblem>) {
-        let names = self.names(|name| match name {
-            ItemName::Module(name) => Some(name),
-            _ => None,
-        });
-        let close = suggest::closest(call, names.iter().map(|name| &**name));
+        let close = self.closest(&ItemName::Module(call.into()), call);
         let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail =
             format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
         problems.push(undeclared(at, "Reference to undeclared module", detail));
     }
 
-    fn names(&self, pick: impl Fn(&ItemName) -> Option<&Str>) -> Vec<Str> {
-        module_scope(self.db, self.directory)
-            .names
-            .keys()
-            .filter_map(|name| pick(name).cloned())
-            .collect()
+    /// The declared name that one that is not declared is nearest to; of a resource, among those of its type.
+    fn closest(&self, wanted: &ItemName, text: &str) -> Option<String> {
+        let mut closest = Closest::to(text);
+        for_each_near(self.db, self.directory, wanted, |name| match (wanted, name) {
+            (ItemName::Resource(wanted), ItemName::Resource(it))
+                if it.mode == wanted.mode && it.type_name == wanted.type_name =>
+            {
+                closest.offer(&it.name);
+            }
+            (_, ItemName::Variable(name) | ItemName::Local(name) | ItemName::Module(name)) => {
+                closest.offer(name);
+            }
+            _ => {}
+        });
+        closest.found()
     }
 
     fn each(&self, value: bool, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
@@ -330,12 +319,12 @@ impl InferEnv for ItemEnv<'_> {
         let declared = item(self.db, key).kind.as_module_call()?;
         let child = called_directory(self.db, self.workspace, self.directory, declared);
         let Some(child) = child else { return Some(Abstract::any()) };
-        let scope = module_scope(self.db, child);
-        if let Some(&key) = scope.names.get(&ItemName::Output(output.into())) {
+        if let Some(key) = lookup(self.db, child, &ItemName::Output(output.into())) {
             let value = item_value(self.db, self.workspace, child, key.block, key.index).clone();
             return Some(self.used(at, || format!("module.{call}.{output} is ephemeral"), value));
         }
-        let names = scope.names.keys().filter_map(|name| match name {
+        let names = names_of_kind(self.db, child, NameKind::Output);
+        let names = names.iter().filter_map(|(name, _)| match name {
             ItemName::Output(name) => Some(&**name),
             _ => None,
         });

@@ -3,7 +3,7 @@
 //! An element that an index picks is one of many. An instance is made from *every* element, so what surely holds of one
 //! of them surely holds of one instance.
 
-use db::{Block, Db, Directory};
+use db::{Block, Directory};
 use values::{Str, Type, convert};
 
 use super::{
@@ -12,9 +12,10 @@ use super::{
     value::{Abstract, Inside, Presence},
 };
 use crate::{
+    Db,
     expr::{At, Expr, Exprs, Ref},
     item::{Item, ItemKind, Repetition},
-    names::{ItemKey, ItemName, module_scope},
+    names::{ItemKey, ItemName, lookup},
 };
 
 /// How instances are told apart.
@@ -130,7 +131,7 @@ fn keys(db: &dyn Db, directory: Directory, base: &Expr) -> Option<Keys> {
         Expr::Ref(Ref::Module(call)) => ItemName::Module(call.clone()),
         _ => return None,
     };
-    let key = module_scope(db, directory).names.get(&name)?;
+    let key = lookup(db, directory, &name)?;
     Some(keys_of(db, key.block, key.index))
 }
 

@@ -11,11 +11,11 @@ pub(crate) use variable::value as variable_value;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use db::{Db, Directory};
+use db::Directory;
 use values::{MarkKind, Str, Type, Value, convert};
 
 use super::{
-    Inference, LocatedProblem,
+    Inference,
     body::{BodyInfer, Persistence, by_certainty, without_schema},
     env::ItemEnv,
     infer::Infer,
@@ -23,9 +23,11 @@ use super::{
     value::{Abstract, Tri},
 };
 use crate::{
+    Db,
     expr::ExprId,
-    item::{DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition},
-    names::{ItemKey, ItemName, item, module_scope, required_providers},
+    item::{DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider},
+    names::{ItemKey, ItemName, block_names, item, required_providers},
+    symbols::symbol,
     workspace::Workspace,
 };
 
@@ -39,6 +41,7 @@ pub(super) fn infer_item(
     let inference = infer_kind(db, workspace, directory, key);
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(db, directory, item(db, key), &mut problems);
+    check_duplicate(db, directory, key, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
 
@@ -68,6 +71,10 @@ fn infer_kind(db: &dyn Db, workspace: Workspace, directory: Directory, key: Item
             if let Some(backend) = &it.backend {
                 backend_config(&mut infer, &backend.body);
             }
+            let entries = it.required_providers.iter();
+            infer
+                .problems
+                .extend(entries.flat_map(|it| [wrong_source(it), wrong_version(it)]).flatten());
             Inference { value: Abstract::any(), problems: infer.problems.into() }
         }
         ItemKind::Other(_) => Inference { value: Abstract::any(), problems: Box::default() },
@@ -345,10 +352,23 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
     }
 }
 
-/// Names declared twice.
-pub(super) fn duplicates(db: &dyn Db, directory: Directory) -> Vec<LocatedProblem> {
-    let duplicates = &module_scope(db, directory).duplicates;
-    duplicates.iter().map(|&(later, first)| (later, duplicate(db, later, first))).collect()
+/// Adds that another item before this one has the same name.
+fn check_duplicate(
+    db: &dyn Db,
+    directory: Directory,
+    key: ItemKey,
+    problems: &mut Vec<ItemProblem>,
+) {
+    let name = &block_names(db, key.block)[key.index as usize];
+    if *name == ItemName::Terraform {
+        return;
+    }
+    let Some(symbol) = symbol(db, directory, name) else { return };
+    if let Some(first) = symbol.first(db)
+        && symbol.later(db).contains(&key)
+    {
+        problems.push(duplicate(db, key, first));
+    }
 }
 
 fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
@@ -422,4 +442,27 @@ pub(super) fn ephemeral(value: Abstract) -> Abstract {
 /// An object of named parts.
 pub(super) fn object(parts: BTreeMap<Str, Abstract>) -> Abstract {
     Abstract::object(parts)
+}
+
+/// A source of a required provider that cannot be read.
+fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
+    let error = addr::ProviderSource::parse(entry.source.as_deref()?).err()?;
+    let summary = "Invalid provider source string";
+    Some(ItemProblem::error(
+        entry.node.into(),
+        "invalid-provider-source",
+        summary,
+        error.to_string(),
+    ))
+}
+
+fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
+    let text = entry.version.as_deref()?;
+    let error = addr::VersionConstraint::parse_provider(text).err()?;
+    let summary = "Invalid version constraint";
+    let detail = format!(
+        "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
+        entry.local_name
+    );
+    Some(ItemProblem::error(entry.node.into(), "invalid-version-constraint", summary, detail))
 }

@@ -21,15 +21,16 @@ pub mod origin;
 pub mod problem;
 pub mod value;
 
-use db::{Block, Db, Directory};
+use db::{Block, Directory};
 
-pub use cycles::{Dependencies, item_order, output_inputs};
+pub use cycles::dependency_order;
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use value::{Abstract, Tri, TriMarks};
 
 use crate::{
-    names::{ItemKey, module_scope},
+    Db,
+    names::{ItemKey, lookup},
     workspace::Workspace,
 };
 
@@ -65,7 +66,7 @@ pub fn item_value(
     block: Block,
     index: u32,
 ) -> Abstract {
-    if cycles::cyclic_items(db, workspace, directory).contains(&ItemKey { block, index }) {
+    if cycles::is_cyclic(db, workspace, directory, ItemKey { block, index }) {
         return Abstract::any();
     }
     item_inference(db, workspace, directory, block, index).value.clone()
@@ -97,26 +98,27 @@ fn value_in_cycle(
 /// A problem of an item, with the item.
 pub type LocatedProblem = (ItemKey, ItemProblem);
 
-/// Everything that is wrong with a module's items, in the order of its files: cycles, duplicates, and what inference
-/// found.
+/// Everything that is wrong with the items of a block: cycles, duplicates, and what inference found.
 ///
-/// Items are inferred in the order of their dependencies, so that a long chain of locals needs no deep recursion.
-pub fn module_problems(
+/// **Stability:** what is asked of each block of a file after each edit; it runs again only if one of its items did.
+#[salsa::tracked(returns(ref))]
+pub fn item_problems(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
-) -> Vec<LocatedProblem> {
-    let graph = item_order(db, workspace, directory);
-    for key in &graph.order {
-        item_value(db, workspace, directory, key.block, key.index);
-    }
-    let mut problems = graph.cycles.clone();
-    problems.extend(items::duplicates(db, directory));
-    for key in module_items(db, directory) {
+    block: Block,
+) -> Box<[LocatedProblem]> {
+    let count = crate::names::block_names(db, block).len() as u32;
+    let mut problems = Vec::new();
+    for key in (0..count).map(|index| ItemKey { block, index }) {
+        if cycles::is_cyclic(db, workspace, directory, key) {
+            let of_item = cycles::cycles(db, workspace, directory).get(&key);
+            problems.extend(of_item.into_iter().flatten().map(|it| (key, it.clone())));
+        }
         let inference = item_inference(db, workspace, directory, key.block, key.index);
         problems.extend(inference.problems.iter().map(|problem| (key, problem.clone())));
     }
-    problems
+    problems.into()
 }
 
 /// Every item of a module in the order of its files, unnamed ones included.
@@ -130,5 +132,5 @@ pub fn module_items(db: &dyn Db, directory: Directory) -> impl Iterator<Item = I
 
 /// Whether a module declares a name.
 pub(crate) fn declares(db: &dyn Db, directory: Directory, name: &crate::names::ItemName) -> bool {
-    module_scope(db, directory).names.contains_key(name)
+    lookup(db, directory, name).is_some()
 }

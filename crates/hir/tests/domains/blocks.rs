@@ -42,9 +42,10 @@ fn schema() -> Block {
 
 /// The resource as the analysis sees it, and as its configuration decodes.
 fn both_sides() -> (Abstract, Value) {
-    let db = Database::default();
-    let file = db::input::file_from_text(&db, "main.tf".into(), CONFIGURATION, None);
+    let mut db = Database::default();
+    let file = db::input::file_from_text(&mut db, "main.tf".into(), CONFIGURATION, None);
     let directory = db::Directory::new(&db, ".".into(), vec![file]);
+    hir::symbols::declare(&mut db, directory);
     let schema = schema();
     let types = SchemaTypes {
         managed: [("test_thing".into(), Arc::new(Schema::new(0, schema.clone())))].into(),

@@ -381,6 +381,7 @@ pub(crate) struct Declared {
 #[salsa::db]
 #[derive(Clone, Default)]
 pub(crate) struct Database {
+    symbols: hir::Symbols,
     storage: salsa::Storage<Self>,
 }
 
@@ -390,6 +391,13 @@ impl salsa::Database for Database {}
 #[salsa::db]
 impl db::Db for Database {}
 
+#[salsa::db]
+impl hir::Db for Database {
+    fn symbols(&self) -> &hir::Symbols {
+        &self.symbols
+    }
+}
+
 impl Declared {
     pub(crate) fn new(names: &[Name]) -> Declared {
         Declared::of(names.iter().map(|it| (it.name, it.shape.abstract_value())).collect())
@@ -397,7 +405,9 @@ impl Declared {
 
     pub(crate) fn of(values: BTreeMap<&'static str, Abstract>) -> Declared {
         // Only the identity of an item matters here.
-        let block = db::Block::new(&Database::default(), "".into());
+        let db = &mut Database::default();
+        let file = db::input::file_from_text(db, "main.tf".into(), "x = 1", None);
+        let block = file.blocks(db)[0];
         Declared { values, item: ItemKey { block, index: 0 } }
     }
 }

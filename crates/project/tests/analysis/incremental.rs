@@ -155,8 +155,9 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
             block_content 1
             block_items_of 1
             block_names 1
+            is_in_ring 1
             item_inference 4
-            item_order 1
+            item_problems 2
             item_value 3
             latest_of_many 3
             one_of_many 1
@@ -171,8 +172,8 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
             block_content 1
             block_items_of 1
             block_names 1
+            is_in_ring 1
             item_inference 1
-            item_order 1
             latest_of_many 3
             one_of_many 1
         "#]],
@@ -190,9 +191,9 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
             block_content 1
             block_items_of 1
             block_names 1
+            inputs_of_output 1
+            is_in_ring 1
             item_inference 1
-            item_order 1
-            output_inputs 1
         "#]],
     );
 }
@@ -208,10 +209,11 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
             block_content 1
             block_items_of 1
             block_names 1
+            inputs_of_output 1
+            is_in_ring 1
             item_inference 3
-            item_order 1
-            item_value 3
-            output_inputs 1
+            item_problems 3
+            item_value 1
             parse 2
             source_maps 2
         "#]],

@@ -225,7 +225,9 @@ fn for_directive(p: &mut Parser<'_>) {
 fn unknown_directive(p: &mut Parser<'_>) {
     let word = p.text();
     // The first keyword that is near enough, as in HCL.
-    let near = DIRECTIVES.iter().find(|(keyword, ..)| crate::near::distance(word, keyword) < 3);
+    let near = DIRECTIVES
+        .iter()
+        .find(|(keyword, ..)| crate::near::distance_within(word, keyword, 2).is_some());
     let hint =
         near.map(|(keyword, ..)| format!(" Did you mean \"{keyword}\"?")).unwrap_or_default();
     let detail = format!("{word:?} is not a valid template control keyword.{hint}");

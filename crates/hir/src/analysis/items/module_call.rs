@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use db::{Db, Directory, Severity};
+use db::{Directory, Severity};
 use values::{Str, Type, convert};
 
 use super::resource::missing_provider_config;
 use crate::{
+    Db,
     analysis::{
         Inference,
         body::by_certainty,
@@ -20,10 +21,9 @@ use crate::{
     expr::ExprId,
     item::{Attr, Item, ModuleCall, PassedProvider, Variable},
     lower::MISSING_ARGUMENT,
-    names::{
-        ItemName, called_directory, item as item_of, module_calls, module_scope, required_providers,
-    },
+    names::{ItemName, called_directory, item as item_of, module_calls, required_providers},
     suggest,
+    symbols::{NameKind, names_of_kind},
     workspace::{Workspace, is_local_source},
 };
 
@@ -155,11 +155,10 @@ fn missing_module(call: &ModuleCall) -> ItemProblem {
 fn variables<'db>(
     env: &ItemEnv<'db>,
     child: Directory,
-) -> BTreeMap<&'db Str, (&'db Variable, crate::names::ItemKey)> {
-    let names = &module_scope(env.db, child).names;
-    names
-        .iter()
-        .filter_map(|(name, &key)| match name {
+) -> BTreeMap<Str, (&'db Variable, crate::names::ItemKey)> {
+    names_of_kind(env.db, child, NameKind::Variable)
+        .into_iter()
+        .filter_map(|(name, key)| match name {
             ItemName::Variable(name) => {
                 Some((name, (item_of(env.db, key).kind.as_variable()?, key)))
             }
@@ -178,7 +177,7 @@ fn check_inputs(
     let variables = variables(env, child);
     for (input, value) in inputs {
         let Some((variable, key)) = variables.get(&input.name) else {
-            let close = suggest::closest(&input.name, variables.keys().map(|name| &***name));
+            let close = suggest::closest(&input.name, variables.keys().map(|name| &**name));
             let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
             let detail =
                 format!("An argument named \"{}\" is not expected here.{hint}", input.name);
@@ -211,7 +210,7 @@ fn check_inputs(
         }
     }
     for (name, (variable, key)) in &variables {
-        let given = inputs.iter().any(|(input, _)| input.name == **name);
+        let given = inputs.iter().any(|(input, _)| input.name == *name);
         if variable.default.is_none() && !given {
             let detail =
                 format!("The argument \"{name}\" is required, but no definition was found.");
@@ -304,10 +303,10 @@ fn type_error(variable: &Variable, value: &Abstract) -> Option<String> {
 /// The module's outputs as callers see them.
 fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
     let mut attrs = BTreeMap::new();
-    for (name, &key) in &module_scope(env.db, child).names {
+    for (name, key) in names_of_kind(env.db, child, NameKind::Output) {
         if let ItemName::Output(name) = name {
             attrs.insert(
-                name.clone(),
+                name,
                 item_value(env.db, env.workspace, child, key.block, key.index).clone(),
             );
         }

@@ -1,0 +1,466 @@
+//! The modules that were read: their files, what an editor has open of them, and how a change of either reaches the
+//! database.
+//!
+//! ```text
+//!  disk ──┐
+//!         ├─► overlay ─► text ─► blocks that changed ─► Block (input) ─► names that changed ─► Symbol (input)
+//!  editor ┘
+//! ```
+//!
+//! **Invariant:** a file that an editor has open is what the editor says, whatever the disk says.
+//! **Invariant:** every change of a text goes through [`SourceTree::apply`], which keeps the symbol table in step.
+//! **Invariant:** a file, a directory and a block keep their identity for as long as they are there: what was computed
+//! from those that an edit did not touch stays.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    ops::Range,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use addr::ProviderSource;
+use db::{Block, BlockEdits, Diagnostic, Directory, EditedText, File, System};
+use hir::{
+    ProviderInput, SchemasHandle, Workspace,
+    names::{ItemName, block_names, called_path, item},
+    symbols::{NameKind, Redeclared, declare, names_of_kind, redeclare},
+};
+use provider::ProviderSchemas;
+use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::Setter as _;
+use values::Str;
+
+use crate::{
+    Database, load,
+    mentions::{Edit, Mentions, mentioned},
+    prime,
+};
+
+/// Installed modules: the caller's directory and the name of the call, to the directory called.
+pub type Manifest = BTreeMap<(Arc<str>, Str), Arc<str>>;
+
+/// Every module that was read, in one database, and the configurations that they are parts of.
+pub struct SourceTree {
+    /// The database with all inputs.
+    pub db: Database,
+    system: Arc<dyn System>,
+    base: PathBuf,
+    files: BTreeMap<Arc<str>, Loaded>,
+    directories: BTreeMap<Arc<str>, Directory>,
+    /// Files that could not be taken, by the directory that they are in.
+    problems: BTreeMap<Arc<str>, Vec<Diagnostic>>,
+    workspaces: Vec<Workspace>,
+    /// What calls lead to and is not there.
+    missing: BTreeSet<Arc<str>>,
+    /// Of the modules that somebody edits.
+    mentions: FxHashMap<Directory, Mentions>,
+}
+
+/// A file of a module.
+struct Loaded {
+    file: File,
+    directory: Directory,
+    /// Set from the first edit on.
+    edited: Option<EditedText>,
+    is_open: bool,
+}
+
+impl SourceTree {
+    /// A tree without modules. Relative paths count from `base`.
+    pub fn new(db: Database, system: Arc<dyn System>, base: PathBuf) -> SourceTree {
+        SourceTree {
+            db,
+            system,
+            base,
+            files: BTreeMap::new(),
+            directories: BTreeMap::new(),
+            problems: BTreeMap::new(),
+            workspaces: Vec::new(),
+            missing: BTreeSet::new(),
+            mentions: FxHashMap::default(),
+        }
+    }
+
+    /// Reads the module in the directory shown as `path`, and every module that its calls lead to, as a configuration of
+    /// its own.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed. A called module that cannot is a diagnostic instead.
+    pub fn add_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
+        let directory = self.load_directory(path)?;
+        let directories = self.directories_with_files();
+        let workspace = Workspace::new(&self.db, directory, directories, manifest, BTreeMap::new());
+        self.workspaces.push(workspace);
+        self.load_called_modules();
+        Ok(workspace)
+    }
+
+    /// The configurations, in the order in which they were added.
+    pub fn workspaces(&self) -> &[Workspace] {
+        &self.workspaces
+    }
+
+    /// Forgets a configuration; its modules stay, for they may be parts of others.
+    pub fn remove_root(&mut self, workspace: Workspace) {
+        self.workspaces.retain(|it| *it != workspace);
+    }
+
+    /// A module by its directory, as shown.
+    pub fn directory(&self, path: &str) -> Option<Directory> {
+        self.directories.get(path).copied()
+    }
+
+    /// A file by its path, as shown, and the module that it is in.
+    pub fn file(&self, path: &str) -> Option<(File, Directory)> {
+        self.files.get(path).map(|loaded| (loaded.file, loaded.directory))
+    }
+
+    /// The paths of all files, as shown.
+    pub fn paths(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.files.keys()
+    }
+
+    /// The current text of a file.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let loaded = self.files.get(path)?;
+        match &loaded.edited {
+            Some(edited) => Some(edited.text().to_owned()),
+            None => Some(text_of(&self.db, loaded.file)),
+        }
+    }
+
+    /// Gives a configuration the schemas of a provider.
+    pub fn set_schemas(
+        &mut self,
+        workspace: Workspace,
+        source: ProviderSource,
+        schemas: Arc<ProviderSchemas>,
+    ) {
+        let handle = SchemasHandle(schemas);
+        let mut inputs = workspace.providers(&self.db).clone();
+        match inputs.get(&source) {
+            Some(input) => drop(input.set_schemas(&mut self.db).to(handle)),
+            None => {
+                inputs.insert(source, ProviderInput::new(&self.db, handle));
+                workspace.set_providers(&mut self.db).to(inputs);
+            }
+        }
+    }
+
+    /// What was wrong with files of a directory that could not be taken.
+    pub fn problems_of(&self, directory: &str) -> &[Diagnostic] {
+        self.problems.get(directory).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Replaces bytes of a file's text, as an editor does. `None` if there is no such file.
+    pub fn edit(&mut self, path: &str, replaced: Range<usize>, with: &str) -> Option<Edit> {
+        self.change(path, |text, db| text.replace(db, replaced, with))
+    }
+
+    /// Gives a file a new text. `None` if there is no such file.
+    pub fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
+        self.change(path, |edited, db| edited.set(db, text))
+    }
+
+    fn change(
+        &mut self,
+        path: &str,
+        edit: impl FnOnce(&mut EditedText, &Database) -> BlockEdits,
+    ) -> Option<Edit> {
+        let loaded = self.files.get_mut(path)?;
+        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&self.db, loaded.file));
+        let edits = edit(edited, &self.db);
+        let directory = loaded.directory;
+        let edit = self.apply(directory, edits);
+        if edit.names.iter().any(|name| matches!(name, ItemName::Module(_))) {
+            self.load_called_modules();
+        }
+        Some(edit)
+    }
+
+    /// Begins to follow who mentions whom in a module, so that [`SourceTree::reached`] can tell. For one that is edited.
+    pub fn follow(&mut self, directory: Directory) {
+        let db = &self.db;
+        self.mentions.entry(directory).or_insert_with(|| Mentions::of(db, directory));
+    }
+
+    /// The blocks of its module that an edit can have reached. `None` if it can have reached every one, or if nobody
+    /// follows the module.
+    pub fn reached(&self, edit: &Edit) -> Option<FxHashSet<Block>> {
+        self.mentions.get(&edit.directory)?.reached(&self.db, edit)
+    }
+
+    /// Takes over that an editor has a file open, with a text that need not be on the disk. A file of a directory that
+    /// nobody read yet makes no module: whether it is one is for the caller to say.
+    pub fn open(&mut self, path: &str, text: &str) {
+        if let Some(loaded) = self.files.get_mut(path) {
+            loaded.is_open = true;
+            self.set_text(path, text);
+            return;
+        }
+        let (parent, _) = split_path(path);
+        let Some(&directory) = self.directories.get(parent) else { return };
+        let file = db::input::file_from_text(&mut self.db, Arc::from(path), text, None);
+        self.insert(path, file, directory, true);
+        self.take_files(directory);
+    }
+
+    /// Takes over that an editor has closed a file: the disk counts again.
+    pub fn close(&mut self, path: &str) {
+        if let Some(loaded) = self.files.get_mut(path) {
+            loaded.is_open = false;
+            self.reload([path]);
+        }
+    }
+
+    /// Reads again what changed on the disk: files that were written, made or removed, by their paths as shown.
+    pub fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
+        let mut by_directory: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for path in changed {
+            let (parent, _) = split_path(path);
+            by_directory.entry(parent).or_default().insert(path);
+        }
+        for (parent, changed) in by_directory {
+            if self.directories.contains_key(parent) {
+                self.reload_directory(parent, &changed);
+            } else if self.missing.contains(parent) {
+                self.load_called_modules();
+            }
+        }
+    }
+
+    fn reload_directory(&mut self, path: &str, changed: &BTreeSet<&str>) {
+        let Some(&directory) = self.directories.get(path) else { return };
+        let listing =
+            load::list(&*self.system, &self.base, path, &self.open_in(path)).unwrap_or_default();
+        let mut problems = listing.problems;
+        let mut present = BTreeSet::new();
+        for shown in listing.files {
+            let known = self.files.contains_key(&shown);
+            if !known || (changed.contains(&*shown) && !self.is_open(&shown)) {
+                match load::read(&*self.system, &self.base, &shown) {
+                    Ok(text) => self.take_text(&shown, directory, &text),
+                    Err(problem) => {
+                        problems.push(*problem);
+                        continue;
+                    }
+                }
+            }
+            present.insert(shown);
+        }
+        self.problems.insert(Arc::from(path), problems);
+        let gone: Vec<Arc<str>> =
+            self.paths_in(directory).filter(|it| !present.contains(it)).collect();
+        for path in gone {
+            self.remove(&path);
+        }
+        self.take_files(directory);
+    }
+
+    fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
+        match self.files.get(shown) {
+            Some(loaded) => {
+                let file = loaded.file;
+                if file.decode_error(&self.db) != text.decode_error {
+                    file.set_decode_error(&mut self.db).to(text.decode_error);
+                }
+                self.set_text(shown, &text.text);
+            }
+            None => {
+                let file = text.file(&mut self.db, shown);
+                self.insert(shown, file, directory, false);
+            }
+        }
+    }
+
+    /// Files a new file, and declares what it says once it is in its directory.
+    fn insert(&mut self, path: &str, file: File, directory: Directory, is_open: bool) {
+        self.files.insert(Arc::from(path), Loaded { file, directory, edited: None, is_open });
+    }
+
+    fn remove(&mut self, path: &str) {
+        if let Some(loaded) = self.files.remove(path) {
+            let blocks = loaded.file.blocks(&self.db).clone();
+            let changes = self.forget(loaded.directory, &blocks);
+            redeclare(&mut self.db, loaded.directory, &changes);
+        }
+    }
+
+    /// Makes the files of a directory those that are known of it, and declares what the new ones say.
+    fn take_files(&mut self, directory: Directory) {
+        let files: Vec<File> =
+            self.paths_in(directory).filter_map(|path| Some(self.files.get(&path)?.file)).collect();
+        let old = directory.files(&self.db).clone();
+        if old == files {
+            return;
+        }
+        let new: Vec<File> = files.iter().copied().filter(|file| !old.contains(file)).collect();
+        directory.set_files(&mut self.db).to(files);
+        let mut changes = Vec::new();
+        for &block in new.iter().flat_map(|file| file.blocks(&self.db)) {
+            let after = block_names(&self.db, block).clone();
+            changes.push(Redeclared { after, ..Redeclared::of(block) });
+            if let Some(mentions) = self.mentions.get_mut(&directory) {
+                mentions.add(block, &mentioned(&self.db, block));
+            }
+        }
+        redeclare(&mut self.db, directory, &changes);
+        self.directories_changed();
+        self.load_called_modules();
+    }
+
+    /// The files of a directory, sorted.
+    fn paths_in(&self, directory: Directory) -> impl Iterator<Item = Arc<str>> {
+        let path = directory.path(&self.db);
+        let prefix = match &**path {
+            "." => String::new(),
+            path => format!("{path}/"),
+        };
+        let from: Arc<str> = Arc::from(prefix.as_str());
+        let all = self.files.range(from..).take_while(move |(it, _)| it.starts_with(&prefix));
+        all.filter(move |(_, it)| it.directory == directory).map(|(path, _)| path.clone())
+    }
+
+    fn open_in(&self, path: &str) -> BTreeSet<String> {
+        let Some(&directory) = self.directories.get(path) else { return BTreeSet::new() };
+        let open = self.paths_in(directory).filter(|it| self.is_open(it));
+        open.map(|path| split_path(&path).1.to_owned()).collect()
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        self.files.get(path).is_some_and(|loaded| loaded.is_open)
+    }
+
+    /// Sets the blocks that an edit touched, and the names that they declare now.
+    fn apply(&mut self, directory: Directory, edits: BlockEdits) -> Edit {
+        let touched: Vec<Block> = edits.touched().collect();
+        let removed: FxHashSet<Block> = edits.removed().iter().copied().collect();
+        let mut changes = self.forget(directory, &touched);
+        let added = edits.apply(&mut self.db);
+        changes.extend(added.into_iter().map(Redeclared::of));
+        for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
+            change.after = block_names(&self.db, change.block).clone();
+            if let Some(mentions) = self.mentions.get_mut(&directory) {
+                mentions.add(change.block, &mentioned(&self.db, change.block));
+            }
+        }
+        redeclare(&mut self.db, directory, &changes);
+        let names = changes.iter().flat_map(|it| it.before.iter().chain(&it.after));
+        let names = names.cloned().collect();
+        let blocks = changes.iter().map(|it| it.block).filter(|it| !removed.contains(it)).collect();
+        Edit { directory, blocks, names }
+    }
+
+    /// What blocks declare, before they change or go; what they mention is forgotten.
+    fn forget(&mut self, directory: Directory, blocks: &[Block]) -> Vec<Redeclared> {
+        let db = &self.db;
+        let mut mentions = self.mentions.get_mut(&directory);
+        let before = blocks.iter().map(|&block| {
+            if let Some(mentions) = &mut mentions {
+                mentions.remove(block, &mentioned(db, block));
+            }
+            Redeclared { before: block_names(db, block).clone(), ..Redeclared::of(block) }
+        });
+        before.collect()
+    }
+
+    /// Reads the module in a directory; one without files is no error.
+    fn load_directory(&mut self, shown: &str) -> io::Result<Directory> {
+        if let Some(&directory) = self.directories.get(shown) {
+            return Ok(directory);
+        }
+        let listing = load::list(&*self.system, &self.base, shown, &BTreeSet::new())?;
+        let mut problems = listing.problems;
+        let directory = Directory::new(&self.db, Arc::from(shown), Vec::new());
+        let mut files = Vec::new();
+        for path in listing.files {
+            match load::read(&*self.system, &self.base, &path) {
+                Ok(text) => {
+                    let file = text.file(&mut self.db, &path);
+                    self.insert(&path, file, directory, false);
+                    files.push(file);
+                }
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        self.problems.insert(Arc::from(shown), problems);
+        directory.set_files(&mut self.db).to(files);
+        prime::names(&self.db, directory);
+        declare(&mut self.db, directory);
+        self.directories.insert(Arc::from(shown), directory);
+        Ok(directory)
+    }
+
+    /// Reads modules until no call leads to one that was not read.
+    fn load_called_modules(&mut self) {
+        let known = self.directories.len();
+        let mut missing = BTreeSet::new();
+        loop {
+            let called = self.called();
+            let new: Vec<Arc<str>> = called
+                .into_iter()
+                .filter(|path| !self.directories.contains_key(path) && !missing.contains(path))
+                .collect();
+            if new.is_empty() {
+                break;
+            }
+            for path in new {
+                if self.load_directory(&path).is_err() {
+                    missing.insert(path);
+                }
+            }
+        }
+        self.missing = missing;
+        if self.directories.len() != known {
+            self.directories_changed();
+        }
+    }
+
+    fn called(&self) -> BTreeSet<Arc<str>> {
+        let directories: Vec<Directory> = self.directories.values().copied().collect();
+        let workspaces = self.workspaces.iter();
+        workspaces.flat_map(|it| called_paths(&self.db, *it, &directories)).collect()
+    }
+
+    /// A directory without files is no module.
+    fn directories_with_files(&self) -> BTreeMap<Arc<str>, Directory> {
+        let with_files = self.directories.iter().filter(|(_, it)| !it.files(&self.db).is_empty());
+        with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
+    }
+
+    fn directories_changed(&mut self) {
+        let directories = self.directories_with_files();
+        for workspace in self.workspaces.clone() {
+            if *workspace.directories(&self.db) != directories {
+                workspace.set_directories(&mut self.db).to(directories.clone());
+            }
+        }
+    }
+}
+
+/// The directories that the calls of modules lead to, whether or not there is a module.
+pub(crate) fn called_paths(
+    db: &Database,
+    workspace: Workspace,
+    callers: &[Directory],
+) -> BTreeSet<Arc<str>> {
+    let calls = callers.iter().flat_map(|&caller| {
+        let names = names_of_kind(db, caller, NameKind::Module);
+        names.into_iter().map(move |(_, key)| (caller, key))
+    });
+    let paths = calls.filter_map(|(caller, key)| {
+        called_path(db, workspace, caller, item(db, key).kind.as_module_call()?)
+    });
+    paths.collect()
+}
+
+fn text_of(db: &Database, file: File) -> String {
+    file.blocks(db).iter().map(|block| &**block.text(db)).collect()
+}
+
+/// The directory and the name of a path as shown; what has no directory lies in `.`.
+fn split_path(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or((".", path))
+}
