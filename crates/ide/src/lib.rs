@@ -11,13 +11,20 @@
 mod cursor;
 #[cfg(test)]
 mod fixture;
+mod hover;
+mod language;
 mod place;
+mod scheme;
+mod shown;
+mod signature;
 
 use db::{ByteRange, Db, Directory, File};
 use hir::Workspace;
 
 pub use cursor::{Cursor, ItemAt};
+pub use hover::{Hover, hover};
 pub use place::Module;
+pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 
 /// A file of a module, seen as part of a configuration: what every question is about.
 #[derive(Clone, Copy)]

@@ -24,6 +24,7 @@ use syntax::{
 use values::Str;
 
 pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
+pub use reference::reference_root;
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
