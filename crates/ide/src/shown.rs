@@ -132,6 +132,22 @@ pub(crate) fn marks(marks: &TriMarks) -> Vec<&'static str> {
     ephemeral.into_iter().chain(sensitive).collect()
 }
 
+/// Marks of a value and of its parts, in words.
+pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
+    let (top, inner) = (&value.marks, value.inner_marks());
+    let ephemeral = match inner.ephemeral {
+        Tri::Yes if top.ephemeral == Tri::No => Some("has ephemeral parts"),
+        Tri::Maybe if top.ephemeral == Tri::No => Some("may have ephemeral parts"),
+        _ => None,
+    };
+    let sensitive = match inner.sensitive {
+        Tri::Yes if top.sensitive == Tri::No => Some("has sensitive parts"),
+        Tri::Maybe if top.sensitive == Tri::No => Some("may have sensitive parts"),
+        _ => None,
+    };
+    marks(top).into_iter().chain(ephemeral).chain(sensitive).collect()
+}
+
 /// The constant that a value is known to be, in one short line; nothing if any of it may be a secret.
 pub(crate) fn constant(value: &Abstract) -> Option<String> {
     if has_secrets(&value.deep_marks()) {

@@ -39,11 +39,7 @@ fn parameter_text(parameter: &Parameter) -> String {
 fn signature(function: &Function) -> (String, Vec<ParameterHelp>) {
     let variadic = function.variadic.iter().map(|it| format!("{}...", parameter_text(it)));
     let parameters = function.params.iter().map(parameter_text).chain(variadic);
-    labelled(function.name, parameters)
-}
-
-fn labelled(name: &str, parameters: impl Iterator<Item = String>) -> (String, Vec<ParameterHelp>) {
-    let mut label = format!("{name}(");
+    let mut label = format!("{}(", function.name);
     let mut ranges = Vec::new();
     for (index, text) in parameters.enumerate() {
         label.push_str(if index == 0 { "" } else { ", " });
@@ -52,6 +48,9 @@ fn labelled(name: &str, parameters: impl Iterator<Item = String>) -> (String, Ve
         ranges.push(ParameterHelp { label: ByteRange { start, end: label.len() as u32 } });
     }
     label.push(')');
+    if let Some(ty) = function.result() {
+        label.push_str(&format!(": {ty}"));
+    }
     (label, ranges)
 }
 
@@ -81,4 +80,58 @@ pub fn signature_help(document: Document<'_>, offset: u32) -> Option<SignatureHe
 fn commas_before(list: &SyntaxNode, offset: syntax::TextSize) -> usize {
     let tokens = list.children_with_tokens().filter_map(|it| it.into_token());
     tokens.filter(|it| it.kind() == SyntaxKind::COMMA && it.text_range().end() <= offset).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture;
+
+    /// Shows the label with the active parameter between marks.
+    #[track_caller]
+    fn check(call: &str, expect: Expect) {
+        let fixture = fixture::load(&format!("locals {{\n  a = {call}\n  b = 1\n}}\n"));
+        let found = crate::signature_help(fixture.document(), fixture.offset());
+        let shown = found.map(|it| match it.active.map(|index| it.parameters[index].label) {
+            Some(range) => {
+                let (before, rest) = it.label.split_at(range.start as usize);
+                let (active, after) = rest.split_at((range.end - range.start) as usize);
+                format!("{before}«{active}»{after}")
+            }
+            None => it.label,
+        });
+        expect.assert_eq(shown.as_deref().unwrap_or("nothing"));
+    }
+
+    #[test]
+    fn the_parameter_at_the_cursor() {
+        check("substr($0\"a\", 1, 2)", expect!["substr(«str: string», offset: number, length: number): string"]);
+        check("substr(\"a\", 1,$0 2)", expect!["substr(str: string, offset: number, «length: number»): string"]);
+        check("substr(\"a\", 1, 2$0)", expect!["substr(str: string, offset: number, «length: number»): string"]);
+        check("substr(\"a\", 1, 2)$0", expect!["nothing"]);
+        check("substr$0(\"a\", 1, 2)", expect!["nothing"]);
+        check("substr(\"a\", 1, 2, $03)", expect!["substr(str: string, offset: number, length: number): string"]);
+    }
+
+    #[test]
+    fn any_number_of_arguments() {
+        check("max(1, 2, 3, $0)", expect!["max(«numbers: number...»): number"]);
+        check("concat($0)", expect!["concat(«seqs: any...»)"]);
+    }
+
+    #[test]
+    fn calls_inside_of_calls() {
+        check("substr(upper($0), 1)", expect!["upper(«str: string»): string"]);
+        check("substr(upper(\"a\"), $0)", expect!["substr(str: string, «offset: number», length: number): string"]);
+        check("[for x in upper(\"a\") : substr([1, 2], $0)]", expect!["substr(str: string, «offset: number», length: number): string"]);
+    }
+
+    #[test]
+    fn unfinished_calls() {
+        check("substr(\"a\", $0", expect!["nothing"]);
+        check("substr(\"${upper($0)}\")", expect!["upper(«str: string»): string"]);
+        check("nothing($0)", expect!["nothing"]);
+        check("timestamp($0)", expect!["timestamp(): string"]);
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) struct Card {
     code: String,
     marks: Vec<String>,
     paragraphs: Vec<String>,
+    footers: Vec<String>,
 }
 
 impl Card {
@@ -38,6 +39,12 @@ impl Card {
         }
     }
 
+    /// Adds a paragraph below all others.
+    pub(crate) fn footer(mut self, text: Option<String>) -> Card {
+        self.footers.extend(text);
+        self
+    }
+
     /// Adds that it should not be used any more, and what to use instead.
     pub(crate) fn deprecation(self, is_deprecated: bool, advice: &str) -> Card {
         match (is_deprecated, advice.trim()) {
@@ -55,6 +62,7 @@ impl Card {
             }
         }
         self.paragraphs.extend(other.paragraphs);
+        self.footers.extend(other.footers);
         self
     }
 
@@ -62,8 +70,8 @@ impl Card {
     pub(crate) fn text(&self) -> String {
         let marks: Vec<String> = self.marks.iter().map(|mark| format!("**{mark}**")).collect();
         let marks = (!marks.is_empty()).then(|| marks.join(", "));
-        let parts: Vec<String> = marks.into_iter().chain(self.paragraphs.iter().cloned()).collect();
-        parts.join("\n\n")
+        let paragraphs = self.paragraphs.iter().chain(&self.footers).cloned();
+        marks.into_iter().chain(paragraphs).collect::<Vec<String>>().join("\n\n")
     }
 
     /// The whole as Markdown.

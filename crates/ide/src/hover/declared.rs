@@ -38,7 +38,7 @@ pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
         ItemKind::Check(it) => Card::of(format!("check.{}", it.name)),
         ItemKind::Terraform(_) | ItemKind::Other(_) => Card::default(),
     };
-    card.paragraph_opt(declared_in(module, key, item).as_deref())
+    card.footer(declared_in(module, key, item))
 }
 
 /// What a reference to an item means.
@@ -57,7 +57,7 @@ fn variable(module: Module<'_>, key: ItemKey, it: &Variable) -> Card {
     let value = value_of(module, key);
     // The constraint says more than the type: which attributes may be left out.
     let ty = shown::type_text(&it.ty.ty);
-    let card = Card::of(format!("var.{}: {ty}", it.name)).marks(shown::marks(&value.deep_marks()));
+    let card = Card::of(format!("var.{}: {ty}", it.name)).marks(shown::all_marks(&value));
     let card = card
         .deprecation(it.deprecated.is_some(), it.deprecated.as_deref().unwrap_or_default())
         .paragraph_opt(it.description.as_deref());
@@ -108,7 +108,7 @@ fn resource(module: Module<'_>, it: &Resource) -> Card {
 fn module_call(module: Module<'_>, key: ItemKey, name: &str, source: Option<&str>) -> Card {
     let value = value_of(module, key);
     let card = Card::of(format!("module.{name}: {}", shown::type_of(&value)))
-        .marks(shown::marks(&value.deep_marks()))
+        .marks(shown::all_marks(&value))
         .paragraph_opt(source.map(|it| format!("Source: {}", shown::code(it))).as_deref());
     match scheme::called_by(module, key) {
         Some(_) => card,
@@ -119,8 +119,8 @@ fn module_call(module: Module<'_>, key: ItemKey, name: &str, source: Option<&str
 /// Adds what is known of a value: marks, the constant, and why it is ephemeral.
 pub(crate) fn with_value(module: Module<'_>, card: Card, value: &Abstract) -> Card {
     let constant = shown::constant(value).map(|it| format!("Value: {}", shown::code(&it)));
-    let card = card.marks(shown::marks(&value.marks)).paragraph_opt(constant.as_deref());
-    card.paragraph_opt(value.origin.as_ref().map(|origin| chain(module, origin)).as_deref())
+    let card = card.marks(shown::all_marks(value)).paragraph_opt(constant.as_deref());
+    card.footer(value.origin.as_ref().map(|origin| chain(module, origin)))
 }
 
 /// Why something is ephemeral, link by link to the declaration.

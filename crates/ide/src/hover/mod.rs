@@ -44,7 +44,8 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         SyntaxKind::ATTRIBUTE => body::argument(cursor, &ast::Attribute::cast(parent)?, token),
         SyntaxKind::BLOCK => body::block_type(cursor, &Block::cast(parent)?, token),
         SyntaxKind::LABEL => body::label(cursor, &ast::Label::cast(parent)?),
-        SyntaxKind::FUNC_NAME => function(cursor, &ast::FuncName::cast(parent)?),
+        SyntaxKind::FUNC_NAME if reference::is_in_type(token) => type_word(token.text()),
+        SyntaxKind::FUNC_NAME => function(&ast::FuncName::cast(parent)?),
         SyntaxKind::FOR_INTRO => reference::bound_name(cursor, &ast::ForIntro::cast(parent)?, token),
         SyntaxKind::OBJECT_KEY => body::object_key(cursor, &ast::ObjectKey::cast(parent)?, token),
         SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP => reference::step(cursor, token),
@@ -53,10 +54,8 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
 }
 
 /// The signature and the documentation of a function.
-fn function(cursor: &Cursor<'_>, name: &ast::FuncName) -> Option<Card> {
-    let name = name.text();
-    let _ = cursor;
-    let function = values::functions::lookup(&name)?;
+fn function(name: &ast::FuncName) -> Option<Card> {
+    let function = values::functions::lookup(&name.text())?;
     Some(Card::of(crate::signature::text_of(function)).paragraph(function.doc))
 }
 

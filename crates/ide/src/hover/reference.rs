@@ -87,7 +87,7 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
 }
 
 /// Whether a name is a word of a type constraint.
-fn is_in_type(token: &SyntaxToken) -> bool {
+pub(crate) fn is_in_type(token: &SyntaxToken) -> bool {
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast);
     attribute.is_some_and(|it| is_type(&it))
 }

@@ -76,6 +76,8 @@ locals {
             })
             ```
 
+            **has ephemeral parts**
+
             Where that comes from:
 
             - local.a is ephemeral (`main.tf:9`)
@@ -108,6 +110,8 @@ fn constants_are_shown_and_secrets_are_not() {
         })
         ```
 
+        **has sensitive parts**
+
         Declared in `main.tf:2`
     "#]]);
     check("locals {\n  $0a = { x = sensitive(\"hunter2\"), y = 1 }\n}\n", expect![[r#"
@@ -118,6 +122,8 @@ fn constants_are_shown_and_secrets_are_not() {
           y = number
         })
         ```
+
+        **has sensitive parts**
 
         Declared in `main.tf:2`
     "#]]);
@@ -180,14 +186,14 @@ fn resources_and_their_attributes() {
 
         **ephemeral**, **sensitive**, **computed**
 
+        The secret itself.
+
+        Provider `hashicorp/test`
+
         Where that comes from:
 
         - ephemeral.test_secret.s is ephemeral (`main.tf:3`)
         - ephemeral.test_secret.s is an ephemeral resource (`main.tf:1`)
-
-        The secret itself.
-
-        Provider `hashicorp/test`
     "#]]);
 }
 
@@ -377,7 +383,12 @@ fn the_language() {
         Optional.
     "#]]);
     check("variable \"x\" {\n  type = $0list(string)\n}\n", expect![[r#"
-        nothing
+        at main.tf:2 `list`
+        ```hcl
+        list
+        ```
+
+        A sequence of values of one type.
     "#]]);
     check("variable \"x\" {\n  type = list($0string)\n}\n", expect![[r#"
         at main.tf:2 `string`
@@ -422,7 +433,7 @@ fn the_language() {
     check("output \"x\" {\n  value = $0upper(\"a\")\n}\n", expect![[r#"
         at main.tf:2 `upper`
         ```hcl
-        upper(str: string)
+        upper(str: string): string
         ```
 
         Turns letters into upper case.
