@@ -113,6 +113,14 @@ impl<'db> Cursor<'db> {
         self.tokens().left_biased().filter(|token| token.text_range().start() < self.offset)
     }
 
+    /// The last token before an offset that is more than blanks and comments.
+    pub(crate) fn significant_before(&self, offset: TextSize) -> Option<SyntaxToken> {
+        let touching = self.root.token_at_offset(offset).left_biased();
+        let tokens = std::iter::successors(touching, SyntaxToken::prev_token);
+        let is_before = |token: &SyntaxToken| token.text_range().start() < offset;
+        tokens.filter(is_before).find(|token| !token.kind().is_trivia())
+    }
+
     /// The items of the block, in order.
     pub fn items(&self) -> impl Iterator<Item = ItemAt<'db>> + use<'db> {
         items_of(self.document.db, self.block)

@@ -8,6 +8,7 @@
 //! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
 //! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
 
+mod completion;
 mod cursor;
 #[cfg(test)]
 mod fixture;
@@ -21,6 +22,7 @@ mod signature;
 use db::{ByteRange, Db, Directory, File};
 use hir::Workspace;
 
+pub use completion::{Completion, CompletionKind, Completions, completions};
 pub use cursor::{Cursor, ItemAt};
 pub use hover::{Hover, hover};
 pub use place::Module;

@@ -134,12 +134,6 @@ pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
         }
         child = ancestor;
     }
-    if ast::Body::can_cast(node.kind())
-        && let Some(block) = node.parent().and_then(ast::Block::cast)
-        && blocks.first() != Some(&block)
-    {
-        blocks.insert(0, block);
-    }
     blocks.reverse();
     blocks
 }

@@ -57,7 +57,7 @@ fn signature(function: &Function) -> (String, Vec<ParameterHelp>) {
 /// The signature of the innermost call whose arguments are around an offset.
 pub fn signature_help(document: Document<'_>, offset: u32) -> Option<SignatureHelp> {
     let cursor = document.cursor(offset)?;
-    let token = cursor.tokens().left_biased()?;
+    let token = cursor.significant_before(cursor.offset)?;
     let (call, list) = token.parent_ancestors().find_map(|node| {
         let list = ast::ArgList::cast(node)?;
         let open = list.l_paren_token()?.text_range();
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn unfinished_calls() {
-        check("substr(\"a\", $0", expect!["nothing"]);
+        check("substr(\"a\", $0", expect!["substr(str: string, «offset: number», length: number): string"]);
         check("substr(\"${upper($0)}\")", expect!["upper(«str: string»): string"]);
         check("nothing($0)", expect!["nothing"]);
         check("timestamp($0)", expect!["timestamp(): string"]);

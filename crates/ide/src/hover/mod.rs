@@ -17,7 +17,7 @@ use syntax::{
 };
 
 pub(crate) use card::Card;
-pub(crate) use declared::declared;
+pub(crate) use declared::{declared, value_of};
 
 use crate::{Cursor, Document, language, shown};
 
