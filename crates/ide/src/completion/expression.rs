@@ -15,7 +15,7 @@ use super::{
     Acc, CompletionKind, Proposal,
     body::{one_line, path_of_object},
     context::Kind,
-    path::{described, rank, types_in_use},
+    path::{described, rank, rank_of_type, types_in_use},
 };
 use crate::{
     Cursor,
@@ -41,7 +41,8 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
             anything(acc, after);
         }
         _ => {
-            words(acc, 8);
+            let is_bool = expected(acc).is_some_and(|it| it.ty == Type::Bool);
+            words(acc, if is_bool { 2 } else { 8 });
             anything(acc, after);
         }
     }
@@ -59,7 +60,7 @@ fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
     for (name, value) in symbols(acc, after) {
         let ty = value.as_ref().map(|it| &it.ty);
         let detail = ty.map(one_line).unwrap_or_default();
-        let rank = ty.map_or(3, |ty| rank(ty, expected.as_ref()).min(4));
+        let rank = value.as_ref().map_or(3, |it| rank(it, expected.as_ref()).min(4));
         acc.add(Proposal::new(name, CompletionKind::Local).detail(detail).rank(rank));
     }
     whole_references(acc, expected.as_ref());
@@ -73,7 +74,7 @@ fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
 }
 
 /// Variables and local values by their whole names, as long as there are few.
-fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Type>) {
+fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     /// More would bury everything else.
     const FEW: usize = 200;
     let module = acc.cursor.document.module();
@@ -146,10 +147,10 @@ fn ambient_roots(acc: &mut Acc<'_, '_>) {
     ["path", "terraform", "tofu"].into_iter().for_each(|it| root(acc, it));
 }
 
-fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Type>) {
+fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     for function in functions::all() {
         let result = function.result().unwrap_or(Type::Dynamic);
-        let fits = rank(&result, expected) < 7;
+        let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
         let is_called = acc.is_before(SyntaxKind::L_PAREN);
         let has_arguments = !function.params.is_empty() || function.variadic.is_some();
         let proposal = Proposal::new(function.name, CompletionKind::Function)
@@ -245,8 +246,32 @@ pub(super) fn takes(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Takes> {
     }
 }
 
+/// What is known of the value that should stand where the cursor is.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    pub(super) ty: Type,
+    pub(super) ephemeral: Ephemeral,
+}
+
+/// What becomes of an ephemeral value there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ephemeral {
+    /// It is an error.
+    Refused,
+    /// It is as good as any.
+    Accepted,
+    /// The place is made for such.
+    Welcome,
+}
+
+impl Expected {
+    fn of(ty: Type) -> Expected {
+        Expected { ty, ephemeral: Ephemeral::Accepted }
+    }
+}
+
 /// The type that is expected where the cursor is, as far as it is known.
-pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Type> {
+pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
     let token = match &acc.place.kind {
         Kind::Expression { after } => after.clone(),
         Kind::Step { dot } => {
@@ -258,7 +283,7 @@ pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Type> {
     expected_after(acc, &token)
 }
 
-fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Type> {
+fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
     use SyntaxKind as K;
     let parent = token.parent()?;
     match (token.kind(), parent.kind()) {
@@ -276,12 +301,13 @@ fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Type> {
             let commas = tokens.filter(|it| it.kind() == K::COMMA);
             let position =
                 commas.filter(|it| it.text_range().end() <= token.text_range().end()).count();
-            Some(functions::lookup(&call.name()?)?.parameter(position)?.shape.ty())
+            let function = functions::lookup(&call.name()?)?;
+            Some(Expected::of(function.parameter(position)?.shape.ty()))
         }
-        (K::INTERP_OPEN, _) => Some(Type::String),
-        (K::BANG | K::AMP2 | K::PIPE2 | K::IF_KW, _) => Some(Type::Bool),
+        (K::INTERP_OPEN, _) => Some(Expected::of(Type::String)),
+        (K::BANG | K::AMP2 | K::PIPE2 | K::IF_KW, _) => Some(Expected::of(Type::Bool)),
         (K::PLUS | K::MINUS | K::STAR | K::SLASH | K::PERCENT | K::LT | K::GT | K::LTEQ | K::GTEQ, _) => {
-            Some(Type::Number)
+            Some(Expected::of(Type::Number))
         }
         (K::QUESTION | K::COLON, K::CONDITIONAL) => {
             let before = acc.cursor.significant_before(parent.text_range().start())?;
@@ -291,25 +317,49 @@ fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Type> {
     }
 }
 
-fn of_argument(acc: &Acc<'_, '_>, attribute: &ast::Attribute, names: &[String]) -> Option<Type> {
+fn of_argument(
+    acc: &Acc<'_, '_>,
+    attribute: &ast::Attribute,
+    names: &[String],
+) -> Option<Expected> {
     let module = acc.cursor.document.module();
-    let scheme = scheme(module, &blocks_around(attribute.syntax()))?;
-    let ty = match scheme.argument(module, &attribute.name()?)? {
-        ArgumentMeaning::Language(argument) => match argument.takes {
-            Takes::Bool => Type::Bool,
-            Takes::Number => Type::Number,
-            Takes::String => Type::String,
-            Takes::Strings => Type::list(Type::String),
-            Takes::StringMap => Type::map(Type::String),
-            Takes::Instances => Type::map(Type::Dynamic),
-            _ => return None,
-        },
-        ArgumentMeaning::Schema(attribute, _) => attribute.decode_type(),
-        ArgumentMeaning::Variable(key) => item(module.db, key).kind.as_variable()?.ty.ty.clone(),
+    let blocks = blocks_around(attribute.syntax());
+    let scheme = scheme(module, &blocks)?;
+    let (ty, ephemeral) = match scheme.argument(module, &attribute.name()?)? {
+        ArgumentMeaning::Language(argument) => (of_language(argument)?, Ephemeral::Accepted),
+        ArgumentMeaning::Schema(attribute, _) => {
+            let is_stored = matches!(blocks.first()?.block_type()?.as_str(), "resource" | "data");
+            let ephemeral = match (is_stored, attribute.write_only) {
+                (true, true) => Ephemeral::Welcome,
+                // Of what is nested, parts may be write-only.
+                (true, false) if attribute.nested().is_none() => Ephemeral::Refused,
+                _ => Ephemeral::Accepted,
+            };
+            (attribute.decode_type(), ephemeral)
+        }
+        ArgumentMeaning::Variable(key) => {
+            let variable = item(module.db, key).kind.as_variable()?;
+            let ephemeral =
+                if variable.ephemeral { Ephemeral::Welcome } else { Ephemeral::Refused };
+            (variable.ty.ty.clone(), ephemeral)
+        }
     };
-    names.iter().try_fold(ty, |ty, name| match &ty {
+    let ty = names.iter().try_fold(ty, |ty, name| match &ty {
         Type::Object(object) => object.get(name).cloned(),
         other => other.element().cloned(),
+    })?;
+    Some(Expected { ty, ephemeral })
+}
+
+fn of_language(argument: &language::Argument) -> Option<Type> {
+    Some(match argument.takes {
+        Takes::Bool => Type::Bool,
+        Takes::Number => Type::Number,
+        Takes::String => Type::String,
+        Takes::Strings => Type::list(Type::String),
+        Takes::StringMap => Type::map(Type::String),
+        Takes::Instances => Type::map(Type::Dynamic),
+        _ => return None,
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use addr::ResourceMode;
 use hir::{
     Ref,
-    analysis::{Abstract, value::Inside},
+    analysis::{Abstract, Tri, value::Inside},
     lower::reference_root,
     names::{ItemKey, ItemName, declarations, item},
 };
@@ -16,7 +16,12 @@ use syntax::{
 };
 use values::Type;
 
-use super::{Acc, CompletionKind, Proposal, body::one_line, context::Kind, expression};
+use super::{
+    Acc, CompletionKind, Proposal,
+    body::one_line,
+    context::Kind,
+    expression::{self, Ephemeral, Expected},
+};
 use crate::{
     Module,
     hover::{Card, declared, value_of},
@@ -158,7 +163,7 @@ pub(super) fn described(
     module: Module<'_>,
     key: ItemKey,
     proposal: Proposal,
-    expected: Option<&Type>,
+    expected: Option<&Expected>,
 ) -> Proposal {
     let kind = &item(module.db, key).kind;
     let is_deprecated = kind.as_variable().is_some_and(|it| it.deprecated.is_some());
@@ -167,7 +172,7 @@ pub(super) fn described(
         return proposal;
     }
     let value = value_of(module, key);
-    proposal.detail(detail(&value)).rank(rank(&value.ty, expected))
+    proposal.detail(detail(&value)).rank(rank(&value, expected))
 }
 
 /// The type and the marks of a value in a few words.
@@ -177,9 +182,20 @@ fn detail(value: &Abstract) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// How well a type fits the one that is expected.
-pub(super) fn rank(ty: &Type, expected: Option<&Type>) -> u8 {
+/// How well a value fits what is expected.
+pub(super) fn rank(value: &Abstract, expected: Option<&Expected>) -> u8 {
     let Some(expected) = expected else { return 5 };
+    match (expected.ephemeral, value.deep_marks().ephemeral) {
+        (Ephemeral::Refused, Tri::Yes) => return 8,
+        // What is not stored is made for what may not be.
+        (Ephemeral::Welcome, Tri::Yes) => return rank_of_type(&value.ty, &expected.ty).saturating_sub(1),
+        _ => {}
+    }
+    rank_of_type(&value.ty, &expected.ty)
+}
+
+/// How well a type fits the one that is expected.
+pub(super) fn rank_of_type(ty: &Type, expected: &Type) -> u8 {
     match ty {
         _ if *expected == Type::Dynamic => 5,
         Type::Dynamic => 5,
@@ -249,7 +265,7 @@ fn of_value(acc: &mut Acc<'_, '_>, before: &Before) {
         let part = part.with_marks(&value.marks);
         let mut proposal = Proposal::new(&name, CompletionKind::Attribute)
             .detail(detail(&part))
-            .rank(rank(&part.ty, expected.as_ref()));
+            .rank(rank(&part, expected.as_ref()));
         if let Some(attribute) = documented.get(&name) {
             let card = Card::default()
                 .deprecation(attribute.deprecated, &attribute.deprecation_message)

@@ -359,8 +359,8 @@ fn declarations_after_a_dot() {
         Attribute result: string
     "#]]);
     check(&in_world("locals {\n  a = ephemeral.test_secret.s.$0\n}\n"), expect![[r#"
-        Attribute name: string
-        Attribute value: sensitive, string
+        Attribute name: ephemeral, string
+        Attribute value: ephemeral, sensitive, string
     "#]]);
     check(&in_world("locals {\n  a = test_thing.$0\n}\n"), expect![[r#"
         Resource one
@@ -451,9 +451,9 @@ fn expressions_rank_what_fits() {
         Local local.size: number
         Variable var.count_of: number
         Variable var.name: string
-        Variable var.password: ephemeral, string
         Resource test_thing: 2 resources
         Local local.labels: object({ cost = object({ center = number }), team = string }…
+        Variable var.password: ephemeral, string
     "#]]);
     check(&in_world("resource \"test_thing\" \"x\" {\n  name = upper(v$0)\n}\n"), expect![[r#"
         Variable var.name: string
@@ -480,16 +480,49 @@ fn expressions_rank_what_fits() {
             Variable var.count_of: number
             Local rule: object({ key = any, value = any })
             Variable var.name: string
-            Variable var.password: ephemeral, string
             Resource test_thing: 2 resources
             Local local.labels: object({ cost = object({ center = number }), team = string }…
+            Variable var.password: ephemeral, string
         "#]],
     );
     check_words("resource \"test_thing\" \"x\" {\n  for_each = {}\n  enabled = $0\n}\n", expect![[r#"
-        each path terraform tofu false null true; 97 functions
+        false true each path terraform tofu null; 97 functions
     "#]]);
     check_words("locals {\n  a = [$0]\n}\n", expect![[r#"
         local path terraform tofu false for null true; 97 functions
+    "#]]);
+}
+
+#[test]
+fn ephemeral_values_come_last_where_they_are_refused_and_first_where_they_are_welcome() {
+    check(&in_world("resource \"test_thing\" \"x\" {\n  name = $0\n}\n"), expect![[r#"
+        Variable var.name: string
+        Local local.size: number
+        Variable var.count_of: number
+        Resource test_thing: 2 resources
+        Local local.labels: object({ cost = object({ center = number }), team = string }…
+        Variable var.password: ephemeral, string
+    "#]]);
+    check(&in_world("resource \"test_thing\" \"x\" {\n  value_wo = $0\n}\n"), expect![[r#"
+        Variable var.password: ephemeral, string
+        Variable var.name: string
+        Local local.size: number
+        Variable var.count_of: number
+        Resource test_thing: 2 resources
+        Local local.labels: object({ cost = object({ center = number }), team = string }…
+    "#]]);
+    check(&in_world("resource \"test_thing\" \"x\" {\n  value_wo = var.$0\n}\n"), expect![[r#"
+        Variable password: ephemeral, string
+        Variable name: string
+        Variable count_of: number
+    "#]]);
+    check(&in_world("module \"n\" {\n  source = \"./child\"\n  key = $0\n}\n"), expect![[r#"
+        Variable var.password: ephemeral, string
+        Variable var.name: string
+        Local local.size: number
+        Variable var.count_of: number
+        Resource test_thing: 1 resource
+        Local local.labels: object({ cost = object({ center = number }), team = string }…
     "#]]);
 }
 
