@@ -124,8 +124,11 @@ pub fn lookup(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<Item
 }
 
 /// Every named declaration of a module, by name; of a name that is declared twice the first.
-pub fn declarations(db: &dyn Db, directory: Directory) -> Vec<(ItemName, ItemKey)> {
-    NameKind::ALL.into_iter().flat_map(|kind| names_of_kind(db, directory, kind)).collect()
+pub fn declarations(
+    db: &dyn Db,
+    directory: Directory,
+) -> impl Iterator<Item = (ItemName, ItemKey)> {
+    NameKind::ALL.into_iter().flat_map(move |kind| names_of_kind(db, directory, kind))
 }
 
 /// The `terraform {}` blocks of a module in order.

@@ -1,14 +1,32 @@
 //! What an editor asks about a configuration: answers as plain data, over the queries that `validate` and `plan` use.
 //!
-//! Start reading at [`Document`], which every question begins with. One module answers one kind of question.
+//! Start reading at [`Document`], which every question begins with, then [`Cursor`], which tells what stands at an offset. One
+//! module answers one kind of question.
 //!
 //! **Invariant:** answers are pure functions of the database; nothing here reads a file, starts a process or keeps state.
 //! **Invariant:** places are byte offsets of the file's text; what a client counts in is known above only.
 //! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
 //! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
 
+mod completion;
+mod cursor;
+#[cfg(test)]
+mod fixture;
+mod hover;
+mod language;
+mod place;
+mod scheme;
+mod shown;
+mod signature;
+
 use db::{ByteRange, Directory, File};
 use hir::{Db, Workspace};
+
+pub use completion::{Completion, CompletionKind, Completions, completions};
+pub use cursor::{Cursor, ItemAt};
+pub use hover::{Hover, hover};
+pub use place::Module;
+pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 
 /// A file of a module, seen as part of a configuration: what every question is about.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ use super::{
     item_value,
     origin::Origin,
     problem::ItemProblem,
+    recorded::Recorder,
     value::{Abstract, Tri},
 };
 use crate::{
@@ -37,6 +38,8 @@ pub(crate) struct ItemEnv<'db> {
     pub(crate) self_object: std::cell::RefCell<Option<Abstract>>,
     /// Whether each.* may be used now; `for_each` itself cannot.
     pub(crate) in_repetition: Cell<bool>,
+    /// Who wants to know the value of every expression.
+    pub(crate) recorder: Option<&'db Recorder>,
 }
 
 impl<'db> ItemEnv<'db> {
@@ -55,6 +58,7 @@ impl<'db> ItemEnv<'db> {
             counted: false,
             self_object: std::cell::RefCell::new(None),
             in_repetition: Cell::new(false),
+            recorder: None,
         }
     }
 
@@ -353,5 +357,9 @@ impl InferEnv for ItemEnv<'_> {
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {
         Some(Origin::new(self.key, at, message, from))
+    }
+
+    fn recorder(&self) -> Option<&Recorder> {
+        self.recorder
     }
 }

@@ -37,6 +37,7 @@ use values::{
 use super::{
     origin::Origin,
     problem::ItemProblem,
+    recorded::Recorder,
     value::{Abstract, Failing, TriMarks},
 };
 use crate::{
@@ -67,6 +68,11 @@ pub trait InferEnv {
 
     /// A link of the chain: this reference, in this item.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;
+
+    /// Who wants to know the value of every expression; nobody, unless an editor asks.
+    fn recorder(&self) -> Option<&Recorder> {
+        None
+    }
 }
 
 /// Whether an expression is evaluated, which decides what becomes of its problems.
@@ -111,9 +117,20 @@ impl<'a> Infer<'a> {
 
     /// The abstract value of an expression.
     pub fn expr(&mut self, id: ExprId) -> Abstract {
-        if self.closed.contains(id) {
-            return self.constant(id);
+        let is_closed = self.closed.contains(id);
+        let value = if is_closed { self.constant(id) } else { self.composed(id) };
+        if let Some(recorder) = self.env.recorder() {
+            if is_closed {
+                // A constant is evaluated at once; its parts have values all the same.
+                self.with_certainty(Certainty::Hidden, |it| it.composed(id));
+            }
+            recorder.note(id, &value);
         }
+        value
+    }
+
+    /// The value of an expression from those of its parts.
+    fn composed(&mut self, id: ExprId) -> Abstract {
         let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing | Expr::Literal(_) => Abstract::any(),
@@ -121,7 +138,7 @@ impl<'a> Infer<'a> {
             Expr::TemplateJoin(tuple) => self.template_join(*tuple),
             Expr::Ref(reference) => self.reference(reference, id),
             Expr::Symbol(symbol) => {
-                self.symbols[symbol.0 as usize].clone().unwrap_or_else(Abstract::any)
+                self.symbols[symbol.0 as usize].clone().unwrap_or_else(|| self.recorded(*symbol))
             }
             Expr::GetAttr { base, name } => self.get_attr(id, *base, name),
             Expr::Index { base, key } => self.index(id, *base, *key),
@@ -147,6 +164,22 @@ impl<'a> Infer<'a> {
         Abstract { failing: Failing::NEVER, ..value }
     }
 
+    /// What a name stood for, where it is read outside of what binds it: an expression that is not finished yet.
+    fn recorded(&self, symbol: SymbolId) -> Abstract {
+        let found = self.env.recorder().and_then(|recorder| recorder.symbol(symbol));
+        found.unwrap_or_else(Abstract::any)
+    }
+
+    /// Infers what stands in the text and belongs to nothing: `local.a` in `local.a.`, where a name is missing.
+    pub(super) fn leftovers(&mut self) {
+        let Some(recorder) = self.env.recorder() else { return };
+        for (id, _) in self.exprs.iter().collect::<Vec<_>>().into_iter().rev() {
+            if !recorder.knows(id) {
+                self.with_certainty(Certainty::Hidden, |it| it.expr(id));
+            }
+        }
+    }
+
     /// Binds a name while something inside of it is inferred.
     pub(super) fn with_symbol<T>(
         &mut self,
@@ -154,6 +187,9 @@ impl<'a> Infer<'a> {
         value: Abstract,
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
+        if let Some(recorder) = self.env.recorder() {
+            recorder.note_symbol(symbol, &value);
+        }
         let outer = self.symbols[symbol.0 as usize].replace(value);
         let result = work(self);
         self.symbols[symbol.0 as usize] = outer;

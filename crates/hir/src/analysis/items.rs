@@ -38,16 +38,17 @@ pub(super) fn infer_item(
     directory: Directory,
     key: ItemKey,
 ) -> Inference {
-    let inference = infer_kind(db, workspace, directory, key);
+    let env = ItemEnv::new(db, workspace, directory, key);
+    let inference = infer_in(env);
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(db, directory, item(db, key), &mut problems);
     check_duplicate(db, directory, key, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
 
-fn infer_kind(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) -> Inference {
-    let item: &Arc<Item> = item(db, key);
-    let env = ItemEnv::new(db, workspace, directory, key);
+/// Infers the item of an environment.
+pub(super) fn infer_in(env: ItemEnv<'_>) -> Inference {
+    let item: &Arc<Item> = item(env.db, env.key);
     match &item.kind {
         ItemKind::Variable(it) => variable::infer(item, it, env),
         ItemKind::Local(it) => {

@@ -19,6 +19,7 @@ mod instances;
 mod items;
 pub mod origin;
 pub mod problem;
+mod recorded;
 pub mod value;
 
 use db::{Block, Directory};
@@ -26,6 +27,7 @@ use db::{Block, Directory};
 pub use cycles::dependency_order;
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
+pub use recorded::{ExprValues, Recorder, expr_values, infer_mentioned};
 pub use value::{Abstract, Tri, TriMarks};
 
 use crate::{

@@ -24,6 +24,7 @@ use syntax::{
 use values::Str;
 
 pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
+pub use reference::reference_root;
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
@@ -58,6 +59,35 @@ impl SourceMap {
             At::Expr(expr) => self.exprs.get(expr.0 as usize).copied(),
             At::Node(node) => self.nodes.get(node.0 as usize).copied(),
         }
+    }
+
+    /// Every expression with its range; children come before their parents.
+    pub fn exprs(&self) -> impl Iterator<Item = (ExprId, TextRange)> {
+        self.exprs.iter().enumerate().map(|(index, range)| (ExprId(index as u32), *range))
+    }
+
+    /// Every name, header and label with its range.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, TextRange)> {
+        self.nodes.iter().enumerate().map(|(index, range)| (NodeId(index as u32), *range))
+    }
+
+    /// The smallest expression that covers a range; of several of the same range the innermost. Linear in the item.
+    pub fn expr_around(&self, range: TextRange) -> Option<ExprId> {
+        let around = self.exprs().filter(|(_, it)| it.contains_range(range));
+        around.min_by_key(|(_, it)| it.len()).map(|(id, _)| id)
+    }
+
+    /// The expression that is lowered from all of a range; of several the outermost, which has the value that counts.
+    pub fn expr_of(&self, range: TextRange) -> Option<ExprId> {
+        self.exprs().filter(|(_, it)| *it == range).last().map(|(id, _)| id)
+    }
+
+    /// The names, headers and labels that cover a range, the smallest first.
+    pub fn nodes_around(&self, range: TextRange) -> Vec<NodeId> {
+        let around = self.nodes().filter(|(_, it)| it.contains_range(range));
+        let mut around: Vec<(NodeId, TextRange)> = around.collect();
+        around.sort_by_key(|(_, it)| it.len());
+        around.into_iter().map(|(id, _)| id).collect()
     }
 }
 

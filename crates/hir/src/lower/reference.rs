@@ -118,6 +118,12 @@ fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
     }
 }
 
+/// What a traversal that begins with `root` refers to, unless a `for` or the like binds that name, and how many of its
+/// steps belong to that.
+pub fn reference_root(root: &str, steps: &[ast::Step]) -> Option<(Ref, usize)> {
+    resolve_root(root, steps).ok().map(|it| (it.reference, it.taken))
+}
+
 struct Refused {
     id: &'static str,
     summary: &'static str,

@@ -187,6 +187,15 @@ impl Function {
         self.params.get(position).or(self.variadic.as_ref())
     }
 
+    /// The type of the result, where the arguments do not decide it.
+    #[must_use]
+    pub fn result(&self) -> Option<Type> {
+        match self.returns {
+            Returns::Fixed(shape) => Some(shape.ty()),
+            Returns::From(_) => None,
+        }
+    }
+
     /// Whether the function is a form of expression, which [`Function::call`] refuses.
     #[must_use]
     pub fn is_form(&self) -> bool {

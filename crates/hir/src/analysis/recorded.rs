@@ -1,0 +1,185 @@
+//! The value of every expression of one item: what an editor asks of the one item that somebody looks at.
+//!
+//! Nothing here is kept by the database: the item is inferred once more, with a [`Recorder`] that listens.
+
+use std::cell::RefCell;
+
+use db::Directory;
+use rustc_hash::FxHashSet;
+
+use super::{
+    env::ItemEnv, infer::Infer, instances::each_value, item_value, items, value::Abstract,
+};
+use crate::{
+    Db,
+    expr::{ExprId, SymbolId},
+    item::{Item, ItemKind, RefTarget, Repetition},
+    names::{ItemKey, ItemName, called_directory, item, lookup},
+    symbols::{NameKind, names_of_kind},
+    workspace::Workspace,
+};
+
+/// What the inference of an item said of each expression and of each name that the item binds.
+///
+/// What is walked several times, as the body of a loop is, has one value that stands for all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExprValues {
+    exprs: Vec<Option<Abstract>>,
+    symbols: Vec<Option<Abstract>>,
+}
+
+impl ExprValues {
+    /// The value of an expression.
+    pub fn expr(&self, id: ExprId) -> Option<&Abstract> {
+        self.exprs.get(id.0 as usize)?.as_ref()
+    }
+
+    /// The value of a name that a `for`, a `dynamic` block or a splat binds.
+    pub fn symbol(&self, id: SymbolId) -> Option<&Abstract> {
+        self.symbols.get(id.0 as usize)?.as_ref()
+    }
+}
+
+/// Listens to an inference.
+#[derive(Debug, Default)]
+pub struct Recorder(RefCell<ExprValues>);
+
+impl Recorder {
+    fn of(item: &Item) -> Recorder {
+        let exprs = vec![None; item.exprs.len()];
+        Recorder(RefCell::new(ExprValues { exprs, symbols: vec![None; item.exprs.symbol_count()] }))
+    }
+
+    pub(super) fn note(&self, id: ExprId, value: &Abstract) {
+        join(self.0.borrow_mut().exprs.get_mut(id.0 as usize), value);
+    }
+
+    pub(super) fn note_symbol(&self, symbol: SymbolId, value: &Abstract) {
+        join(self.0.borrow_mut().symbols.get_mut(symbol.0 as usize), value);
+    }
+
+    pub(super) fn knows(&self, id: ExprId) -> bool {
+        self.0.borrow().expr(id).is_some()
+    }
+
+    pub(super) fn symbol(&self, symbol: SymbolId) -> Option<Abstract> {
+        self.0.borrow().symbol(symbol).cloned()
+    }
+}
+
+fn join(known: Option<&mut Option<Abstract>>, value: &Abstract) {
+    let Some(known) = known else { return };
+    *known = Some(match known.take() {
+        Some(before) if before == *value => before,
+        Some(before) => before.either(value),
+        None => value.clone(),
+    });
+}
+
+/// Infers an item and tells the value of each of its expressions, also of those that a syntax error keeps from having
+/// any effect.
+pub fn expr_values(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    key: ItemKey,
+) -> ExprValues {
+    infer_mentioned(db, workspace, directory, key);
+    let item = item(db, key);
+    let recorder = Recorder::of(item);
+    let environment = || {
+        let mut env = ItemEnv::new(db, workspace, directory, key);
+        env.recorder = Some(&recorder);
+        env
+    };
+    let inference = items::infer_in(environment());
+    let mut env = environment();
+    match repetition(item) {
+        Repetition::ForEach(expr) => {
+            let argument = recorder.0.borrow().expr(expr).cloned();
+            env.each = argument.as_ref().map(each_value);
+        }
+        Repetition::Count(_) => env.counted = true,
+        Repetition::Single | Repetition::Enabled(_) => {}
+    }
+    let is_repeated = env.each.is_some() || env.counted;
+    let object = if is_repeated { inference.value.any_element() } else { inference.value };
+    *env.self_object.borrow_mut() = Some(object);
+    Infer::new(&item.exprs, &env).leftovers();
+    recorder.0.into_inner()
+}
+
+fn repetition(item: &Item) -> Repetition {
+    match &item.kind {
+        ItemKind::Resource(it) => it.repetition,
+        ItemKind::ModuleCall(it) => it.repetition,
+        ItemKind::Provider(it) => it.for_each.map_or(Repetition::Single, Repetition::ForEach),
+        _ => Repetition::Single,
+    }
+}
+
+/// An item with the module that it is in.
+type Mentioned = (Directory, ItemKey);
+
+/// Infers everything that an item depends on, what is mentioned before what mentions it, so that a long chain of items
+/// needs no deep recursion.
+pub fn infer_mentioned(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) {
+    let mut seen: FxHashSet<Mentioned> = FxHashSet::default();
+    let mut stack = vec![((directory, key), false)];
+    seen.insert((directory, key));
+    while let Some((mentioned, is_done)) = stack.pop() {
+        let (directory, key) = mentioned;
+        if is_done {
+            item_value(db, workspace, directory, key.block, key.index);
+            continue;
+        }
+        stack.push((mentioned, true));
+        for target in targets(db, workspace, mentioned) {
+            if seen.insert(target) {
+                stack.push((target, false));
+            }
+        }
+    }
+}
+
+fn targets(db: &dyn Db, workspace: Workspace, (directory, key): Mentioned) -> Vec<Mentioned> {
+    let mut found = Vec::new();
+    let item = item(db, key);
+    for reference in &item.refs {
+        let name = match &reference.target {
+            RefTarget::Variable(name) => ItemName::Variable(name.clone()),
+            RefTarget::Local(name) => ItemName::Local(name.clone()),
+            RefTarget::Resource(resource) => ItemName::Resource(resource.clone()),
+            RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
+                ItemName::Module(call.clone())
+            }
+            RefTarget::Ambient(_) => continue,
+        };
+        let Some(target) = lookup(db, directory, &name) else { continue };
+        match &reference.target {
+            RefTarget::ModuleOutput(_, output) => {
+                found.extend(output_of(db, workspace, directory, target, output));
+            }
+            _ => found.push((directory, target)),
+        }
+    }
+    if let Some(call) = item.kind.as_module_call()
+        && let Some(child) = called_directory(db, workspace, directory, call)
+    {
+        let outputs = names_of_kind(db, child, NameKind::Output).into_iter();
+        found.extend(outputs.map(|(_, key)| (child, key)));
+    }
+    found
+}
+
+fn output_of(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    call: ItemKey,
+    output: &values::Str,
+) -> Option<Mentioned> {
+    let call = item(db, call).kind.as_module_call()?;
+    let child = called_directory(db, workspace, directory, call)?;
+    Some((child, lookup(db, child, &ItemName::Output(output.clone()))?))
+}

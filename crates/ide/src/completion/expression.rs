@@ -1,0 +1,452 @@
+//! The beginning of an expression: references, functions, words, and what an argument takes.
+
+use std::collections::BTreeSet;
+
+use addr::ResourceMode;
+use hir::{
+    Expr, ItemKind,
+    analysis::Abstract,
+    names::{ItemName, declarations, item, required_providers},
+};
+use syntax::{AstNode, SyntaxKind, SyntaxToken, ast};
+use values::{Type, functions};
+
+use super::{
+    Acc, CompletionKind, Proposal,
+    body::{one_line, path_of_object},
+    context::Kind,
+    path::{described, rank, rank_of_type, types_in_use},
+};
+use crate::{
+    Cursor,
+    language::{self, Takes},
+    scheme::{ArgumentMeaning, blocks_around, scheme},
+    signature,
+};
+
+/// Proposes what an expression can begin with.
+pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+    let Kind::Expression { after } = &acc.place.kind else { return };
+    match takes(acc.cursor, after) {
+        Some(Takes::Type) => types(acc),
+        Some(Takes::Provider | Takes::Providers) => providers(acc),
+        Some(Takes::References) => references(acc),
+        Some(Takes::Triggers) => resource_types(acc),
+        Some(Takes::Attributes) => own_attributes(acc),
+        Some(Takes::Keyword(words)) => {
+            words
+                .iter()
+                .for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Keyword).rank(1)));
+        }
+        Some(Takes::Bool) => {
+            words(acc, 2);
+            anything(acc, after);
+        }
+        _ => {
+            let is_bool = expected(acc).is_some_and(|it| it.ty == Type::Bool);
+            words(acc, if is_bool { 2 } else { 8 });
+            anything(acc, after);
+        }
+    }
+}
+
+fn words(acc: &mut Acc<'_, '_>, rank: u8) {
+    for word in ["true", "false", "null"] {
+        let rank = if word == "null" { 8 } else { rank };
+        acc.add(Proposal::new(word, CompletionKind::Keyword).rank(rank));
+    }
+}
+
+fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
+    let expected = expected(acc);
+    for (name, value) in symbols(acc, after) {
+        let ty = value.as_ref().map(|it| &it.ty);
+        let detail = ty.map(one_line).unwrap_or_default();
+        let rank = value.as_ref().map_or(3, |it| rank(it, expected.as_ref()).min(4));
+        acc.add(Proposal::new(name, CompletionKind::Local).detail(detail).rank(rank));
+    }
+    whole_references(acc, expected.as_ref());
+    references(acc);
+    ambient_roots(acc);
+    functions(acc, expected.as_ref());
+    if matches!(after.kind(), SyntaxKind::L_BRACK | SyntaxKind::L_BRACE) {
+        let text = "for ${1:item} in ${2:list} : ${0:item}";
+        acc.add(Proposal::new("for", CompletionKind::Keyword).snippet(text.to_owned()).rank(8));
+    }
+}
+
+/// Variables and local values by their whole names, as long as there are few.
+fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+    /// More would bury everything else.
+    const FEW: usize = 200;
+    let module = acc.cursor.document.module();
+    let own = acc.cursor.item().map(|it| it.key);
+    let found = declarations(module.db, module.directory).filter(|(_, key)| Some(*key) != own);
+    let found = found.filter_map(|(name, key)| match name {
+        ItemName::Variable(name) => Some((format!("var.{name}"), CompletionKind::Variable, key)),
+        ItemName::Local(name) => Some((format!("local.{name}"), CompletionKind::Local, key)),
+        _ => None,
+    });
+    let found: Vec<_> = found.take(FEW + 1).collect();
+    if found.len() > FEW {
+        return;
+    }
+    for (label, kind, key) in found {
+        acc.add(described(module, key, Proposal::new(label, kind), expected));
+    }
+}
+
+/// What begins a reference to something that is declared.
+fn references(acc: &mut Acc<'_, '_>) {
+    let module = acc.cursor.document.module();
+    let mut roots = BTreeSet::new();
+    for (name, _) in declarations(module.db, module.directory) {
+        roots.insert(match name {
+            ItemName::Variable(_) => "var",
+            ItemName::Local(_) => "local",
+            ItemName::Module(_) => "module",
+            ItemName::Resource(it) if it.mode == ResourceMode::Data => "data",
+            ItemName::Resource(it) if it.mode == ResourceMode::Ephemeral => "ephemeral",
+            _ => continue,
+        });
+    }
+    roots.into_iter().for_each(|it| root(acc, it));
+    resource_types(acc);
+}
+
+fn root(acc: &mut Acc<'_, '_>, name: &'static str) {
+    let doc = language::ROOTS.iter().find(|(root, _)| *root == name).map_or("", |it| it.1);
+    acc.add(Proposal::new(name, CompletionKind::Keyword).doc(doc).rank(6));
+}
+
+fn resource_types(acc: &mut Acc<'_, '_>) {
+    for (name, count) in types_in_use(acc, ResourceMode::Managed) {
+        let detail =
+            if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
+        acc.add(Proposal::new(name, CompletionKind::Resource).detail(detail).rank(6));
+    }
+}
+
+/// `each`, `count` and `self` where there are such.
+fn ambient_roots(acc: &mut Acc<'_, '_>) {
+    let blocks = acc.place_blocks();
+    if let Some(block) = blocks.first() {
+        use syntax::ast::HasItems as _;
+        let has = |name: &str| block.body().is_some_and(|it| it.attribute(name).is_some());
+        if has("for_each") {
+            root(acc, "each");
+        }
+        if has("count") {
+            root(acc, "count");
+        }
+    }
+    let sees_itself = |it: &ast::Block| {
+        let kind = it.block_type();
+        matches!(kind.as_deref(), Some("provisioner" | "connection" | "postcondition"))
+    };
+    if blocks.iter().any(sees_itself) {
+        root(acc, "self");
+    }
+    ["path", "terraform", "tofu"].into_iter().for_each(|it| root(acc, it));
+}
+
+fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+    for function in functions::all() {
+        let result = function.result().unwrap_or(Type::Dynamic);
+        let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
+        let is_called = acc.is_before(SyntaxKind::L_PAREN);
+        let has_arguments = !function.params.is_empty() || function.variadic.is_some();
+        let proposal = Proposal::new(function.name, CompletionKind::Function)
+            .detail(signature::text_of(function))
+            .doc(function.doc)
+            .rank(if fits { 7 } else { 8 });
+        let call = if has_arguments { "($0)" } else { "()" };
+        acc.add(match is_called {
+            true => proposal,
+            false => proposal.snippet(format!("{}{call}", function.name)),
+        });
+    }
+}
+
+fn types(acc: &mut Acc<'_, '_>) {
+    for (name, snippet, doc) in language::TYPES {
+        let proposal = Proposal::new(*name, CompletionKind::Type).doc(doc);
+        acc.add(match snippet.contains('$') {
+            true => proposal.snippet((*snippet).to_owned()),
+            false => proposal,
+        });
+    }
+}
+
+/// The configurations of providers that the module has.
+fn providers(acc: &mut Acc<'_, '_>) {
+    let module = acc.cursor.document.module();
+    let required = required_providers(module.db, module.directory);
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for (name, (entry, _)) in &required.declared {
+        names.insert(name.to_string());
+        names.extend(entry.configuration_aliases.iter().map(|alias| format!("{name}.{alias}")));
+    }
+    for (name, _) in declarations(module.db, module.directory) {
+        if let ItemName::Provider(name, alias) = name {
+            names.insert(match alias {
+                Some(alias) => format!("{name}.{alias}"),
+                None => name.to_string(),
+            });
+        }
+    }
+    for name in names {
+        let local_name = name.split('.').next().unwrap_or_default();
+        let source = required.source(local_name).for_display();
+        acc.add(Proposal::new(&*name, CompletionKind::Provider).detail(source));
+    }
+}
+
+/// Attributes of the resource itself, for `ignore_changes`.
+fn own_attributes(acc: &mut Acc<'_, '_>) {
+    acc.add(Proposal::new("all", CompletionKind::Keyword).doc("Every change is ignored.").rank(6));
+    let Some(first) = acc.place_blocks().into_iter().next() else { return };
+    let Some(scheme) = scheme(acc.cursor.document.module(), &[first]) else { return };
+    let Some(part) = scheme.schema else { return };
+    for (name, attribute) in part.block().attributes() {
+        let proposal = Proposal::new(&**name, CompletionKind::Attribute);
+        acc.add(proposal.detail(one_line(&attribute.decode_type())).doc(&attribute.description));
+    }
+    for (name, nested) in part.block().blocks() {
+        let proposal = Proposal::new(&**name, CompletionKind::Attribute);
+        acc.add(proposal.detail("block").doc(&nested.block.description));
+    }
+}
+
+impl Acc<'_, '_> {
+    /// The blocks around the place, the outermost first.
+    fn place_blocks(&self) -> Vec<ast::Block> {
+        let token = match &self.place.kind {
+            Kind::Expression { after } => after,
+            Kind::Step { dot } => dot,
+            _ => return Vec::new(),
+        };
+        let mut blocks: Vec<_> = token.parent_ancestors().filter_map(ast::Block::cast).collect();
+        blocks.reverse();
+        blocks
+    }
+
+    /// Whether a token comes right behind what is replaced.
+    fn is_before(&self, kind: SyntaxKind) -> bool {
+        let at = self.cursor.root.token_at_offset(self.place.replaced.end()).right_biased();
+        at.is_some_and(|it| {
+            it.kind() == kind && it.text_range().start() == self.place.replaced.end()
+        })
+    }
+}
+
+/// What the argument takes that a token is somewhere in the value of.
+pub(super) fn takes(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Takes> {
+    let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
+    let blocks = blocks_around(attribute.syntax());
+    let scheme = scheme(cursor.document.module(), &blocks)?;
+    match scheme.argument(cursor.document.module(), &attribute.name()?)? {
+        ArgumentMeaning::Language(argument) => Some(argument.takes),
+        _ => None,
+    }
+}
+
+/// What is known of the value that should stand where the cursor is.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    pub(super) ty: Type,
+    pub(super) ephemeral: Ephemeral,
+}
+
+/// What becomes of an ephemeral value there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ephemeral {
+    /// It is an error.
+    Refused,
+    /// It is as good as any.
+    Accepted,
+    /// The place is made for such.
+    Welcome,
+}
+
+impl Expected {
+    fn of(ty: Type) -> Expected {
+        Expected { ty, ephemeral: Ephemeral::Accepted }
+    }
+}
+
+/// The type that is expected where the cursor is, as far as it is known.
+pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
+    let token = match &acc.place.kind {
+        Kind::Expression { after } => after.clone(),
+        Kind::Step { dot } => {
+            let traversal =
+                dot.parent_ancestors().find(|it| ast::Traversal::can_cast(it.kind()))?;
+            acc.cursor.significant_before(traversal.text_range().start())?
+        }
+        _ => return None,
+    };
+    expected_after(acc, &token)
+}
+
+fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
+    use SyntaxKind as K;
+    let parent = token.parent()?;
+    match (token.kind(), parent.kind()) {
+        (K::EQ, K::ATTRIBUTE) => of_argument(acc, &ast::Attribute::cast(parent)?, &[]),
+        (K::EQ | K::COLON, K::OBJECT_ITEM) => {
+            let item = ast::ObjectItem::cast(parent)?;
+            let object = item.syntax().parent().and_then(ast::Object::cast)?;
+            let (attribute, mut names) = path_of_object(&object)?;
+            names.push(item.key()?.name_token()?.text().to_owned());
+            of_argument(acc, &attribute, &names)
+        }
+        (K::L_PAREN | K::COMMA, K::ARG_LIST) => {
+            let call = ast::Call::cast(parent.parent()?)?;
+            let tokens = parent.children_with_tokens().filter_map(|it| it.into_token());
+            let commas = tokens.filter(|it| it.kind() == K::COMMA);
+            let position =
+                commas.filter(|it| it.text_range().end() <= token.text_range().end()).count();
+            let function = functions::lookup(&call.name()?)?;
+            Some(Expected::of(function.parameter(position)?.shape.ty()))
+        }
+        (K::INTERP_OPEN, _) => Some(Expected::of(Type::String)),
+        (K::BANG | K::AMP2 | K::PIPE2 | K::IF_KW, _) => Some(Expected::of(Type::Bool)),
+        (
+            K::PLUS
+            | K::MINUS
+            | K::STAR
+            | K::SLASH
+            | K::PERCENT
+            | K::LT
+            | K::GT
+            | K::LTEQ
+            | K::GTEQ,
+            _,
+        ) => Some(Expected::of(Type::Number)),
+        (K::QUESTION | K::COLON, K::CONDITIONAL) => {
+            let before = acc.cursor.significant_before(parent.text_range().start())?;
+            expected_after(acc, &before)
+        }
+        _ => None,
+    }
+}
+
+fn of_argument(
+    acc: &Acc<'_, '_>,
+    attribute: &ast::Attribute,
+    names: &[String],
+) -> Option<Expected> {
+    let module = acc.cursor.document.module();
+    let blocks = blocks_around(attribute.syntax());
+    let scheme = scheme(module, &blocks)?;
+    let (ty, ephemeral) = match scheme.argument(module, &attribute.name()?)? {
+        ArgumentMeaning::Language(argument) => (of_language(argument)?, Ephemeral::Accepted),
+        ArgumentMeaning::Schema(attribute, _) => {
+            let is_stored = matches!(blocks.first()?.block_type()?.as_str(), "resource" | "data");
+            let ephemeral = match (is_stored, attribute.write_only) {
+                (true, true) => Ephemeral::Welcome,
+                // Of what is nested, parts may be write-only.
+                (true, false) if attribute.nested().is_none() => Ephemeral::Refused,
+                _ => Ephemeral::Accepted,
+            };
+            (attribute.decode_type(), ephemeral)
+        }
+        ArgumentMeaning::Variable(key) => {
+            let variable = item(module.db, key).kind.as_variable()?;
+            let ephemeral =
+                if variable.ephemeral { Ephemeral::Welcome } else { Ephemeral::Refused };
+            (variable.ty.ty.clone(), ephemeral)
+        }
+    };
+    let ty = names.iter().try_fold(ty, |ty, name| match &ty {
+        Type::Object(object) => object.get(name).cloned(),
+        other => other.element().cloned(),
+    })?;
+    Some(Expected { ty, ephemeral })
+}
+
+fn of_language(argument: &language::Argument) -> Option<Type> {
+    Some(match argument.takes {
+        Takes::Bool => Type::Bool,
+        Takes::Number => Type::Number,
+        Takes::String => Type::String,
+        Takes::Strings => Type::list(Type::String),
+        Takes::StringMap => Type::map(Type::String),
+        Takes::Instances => Type::map(Type::Dynamic),
+        _ => return None,
+    })
+}
+
+/// The names that `for`, `dynamic` and template loops around a token bind, the innermost first.
+pub(super) fn symbols(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Vec<(String, Option<Abstract>)> {
+    let mut found: Vec<(String, Option<Abstract>)> = Vec::new();
+    for node in token.parent_ancestors() {
+        let intro = node.children().find_map(ast::ForIntro::cast);
+        if let Some(intro) = intro
+            && intro.syntax().text_range().end() <= token.text_range().end()
+        {
+            let values = loop_values(acc, &node);
+            let key = intro.key_name().map(|it| (it.text().to_owned(), values.0));
+            let value = intro.value_name().map(|it| (it.text().to_owned(), values.1));
+            found.extend(key.into_iter().chain(value));
+        }
+        let loops = node.children().filter_map(ast::TemplateFor::cast);
+        for directive in
+            loops.filter(|it| it.syntax().text_range().end() <= token.text_range().start())
+        {
+            let names = directive.key_name().into_iter().chain(directive.value_name());
+            found.extend(names.map(|it| (it.text().to_owned(), None)));
+        }
+        if let Some(block) = ast::Block::cast(node) {
+            found.extend(iterator(acc, &block));
+        }
+    }
+    found
+}
+
+/// The values of the names of a loop.
+fn loop_values(
+    acc: &Acc<'_, '_>,
+    node: &syntax::SyntaxNode,
+) -> (Option<Abstract>, Option<Abstract>) {
+    let range = node.text_range();
+    let Some(item) = acc.cursor.item_around(range) else { return (None, None) };
+    let Some(id) = item.map.expr_of(range) else { return (None, None) };
+    let (key, value) = match &item.item.exprs[id] {
+        Expr::ForTuple(it) => (it.key, it.value),
+        Expr::ForObject(it) => (it.key, it.value),
+        _ => return (None, None),
+    };
+    let values = acc.cursor.values(item);
+    (key.and_then(|key| values.symbol(key).cloned()), values.symbol(value).cloned())
+}
+
+/// The iterator of a `dynamic` block.
+fn iterator(acc: &Acc<'_, '_>, block: &ast::Block) -> Option<(String, Option<Abstract>)> {
+    use syntax::ast::HasItems as _;
+    if block.block_type().as_deref() != Some("dynamic") {
+        return None;
+    }
+    let named = block.body().and_then(|it| it.attribute("iterator")?.value()?.name_token());
+    let name = match named {
+        Some(name) => name.text().to_owned(),
+        None => block.label_texts().next()?.to_string(),
+    };
+    let value = acc.cursor.item().and_then(|item| {
+        let ItemKind::Resource(resource) = &item.item.kind else { return None };
+        let dynamic = dynamics(&resource.body).find(|(node, _)| {
+            item.range(*node).is_some_and(|range| block.syntax().text_range().contains_range(range))
+        });
+        acc.cursor.values(item).symbol(dynamic?.1).cloned()
+    });
+    Some((name, value))
+}
+
+/// The headers and iterators of the `dynamic` blocks of a body, the innermost first.
+fn dynamics(body: &hir::item::Body) -> Box<dyn Iterator<Item = (hir::NodeId, hir::SymbolId)> + '_> {
+    Box::new(body.blocks.iter().flat_map(|block| {
+        let own = block.dynamic.as_ref().map(|it| (block.node, it.iterator));
+        own.into_iter().chain(dynamics(&block.body))
+    }))
+}

@@ -1,0 +1,88 @@
+//! Labels: types of resources, names of providers.
+
+use std::collections::BTreeSet;
+
+use addr::ResourceMode;
+use hir::names::required_providers;
+use syntax::{AstNode, ast};
+
+use super::{Acc, CompletionKind, Proposal, context::Kind};
+use crate::{
+    hover::Card,
+    scheme::{blocks_around, schema_of, scheme},
+};
+
+/// Proposes labels.
+pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+    let Kind::Label { block, position } = &acc.place.kind else { return };
+    let around = blocks_around(block.syntax());
+    let Some(kind) = block.block_type() else { return };
+    if *position > 0 {
+        return;
+    }
+    match (around.is_empty(), &*kind) {
+        (true, "resource") => types(acc, ResourceMode::Managed),
+        (true, "data") => types(acc, ResourceMode::Data),
+        (true, "ephemeral") => types(acc, ResourceMode::Ephemeral),
+        (true, "provider") => providers(acc),
+        (false, "dynamic") => nested_blocks(acc, &around),
+        (false, "provisioner") => words(acc, &["local-exec"]),
+        (false, "backend") => words(acc, &["local"]),
+        _ => {}
+    }
+}
+
+fn words(acc: &mut Acc<'_, '_>, words: &[&str]) {
+    words.iter().for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Type)));
+}
+
+/// The types of resources of every provider whose schemas are at hand.
+fn types(acc: &mut Acc<'_, '_>, mode: ResourceMode) {
+    let module = acc.cursor.document.module();
+    for (source, input) in module.workspace.providers(module.db) {
+        let schemas = &input.schemas(module.db).0;
+        let shown = source.for_display();
+        // The description of each of thousands of types would decode all of them: of few only.
+        let names = schemas.types_of_mode(mode);
+        let is_few = names.len() <= FEW;
+        acc.add_names(names, |name| {
+            let proposal = Proposal::new(name, CompletionKind::Type).detail(&*shown);
+            match schema_of(module, source.clone(), mode, name).filter(|_| is_few) {
+                Some(part) => {
+                    let block = part.block();
+                    let card = Card::default()
+                        .deprecation(block.deprecated, &block.deprecation_message)
+                        .paragraph(&block.description);
+                    proposal.card(&card).deprecated(block.deprecated)
+                }
+                None => proposal,
+            }
+        });
+    }
+}
+
+/// As many types are described in a list.
+const FEW: usize = 200;
+
+/// The local names of the module's providers, and those of which schemas are at hand.
+fn providers(acc: &mut Acc<'_, '_>) {
+    let module = acc.cursor.document.module();
+    let required = required_providers(module.db, module.directory);
+    let declared = required.declared.keys().map(ToString::to_string);
+    let known = module.workspace.providers(module.db).keys().map(|it| it.type_name.to_string());
+    let names: BTreeSet<String> = declared.chain(known).collect();
+    for name in names {
+        let source = required.source(&name).for_display();
+        acc.add(Proposal::new(name, CompletionKind::Provider).detail(source));
+    }
+}
+
+/// The nested blocks that a `dynamic` block can make.
+fn nested_blocks(acc: &mut Acc<'_, '_>, around: &[ast::Block]) {
+    let Some(scheme) = scheme(acc.cursor.document.module(), around) else { return };
+    let Some(part) = scheme.schema else { return };
+    for (name, nested) in part.block().blocks() {
+        let proposal = Proposal::new(&**name, CompletionKind::Block);
+        acc.add(proposal.doc(&nested.block.description).deprecated(nested.block.deprecated));
+    }
+}

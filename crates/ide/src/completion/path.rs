@@ -1,0 +1,400 @@
+//! What comes after a dot: names of declarations, attributes of values.
+
+use std::collections::BTreeMap;
+
+use addr::ResourceMode;
+use hir::{
+    Ref,
+    analysis::{Abstract, Tri, value::Inside},
+    lower::reference_root,
+    names::{ItemKey, ItemName, declarations, item},
+};
+use provider::Attribute;
+use syntax::{
+    AstNode, SyntaxNode, SyntaxToken, TextRange,
+    ast::{self, Step},
+};
+use values::Type;
+
+use super::{
+    Acc, CompletionKind, Proposal,
+    body::one_line,
+    context::Kind,
+    expression::{self, Ephemeral, Expected},
+};
+use crate::{
+    Module,
+    hover::{Card, declared, value_of},
+    language::{self, Takes},
+    scheme::{called_by, schema_of_resource},
+    shown,
+};
+
+/// The part of a traversal before a dot.
+pub(super) struct Before {
+    pub(super) root: Option<SyntaxToken>,
+    pub(super) steps: Vec<Step>,
+    /// Its range in the block.
+    range: TextRange,
+}
+
+impl Before {
+    fn of(dot: &SyntaxToken) -> Option<Before> {
+        let node: SyntaxNode =
+            dot.parent_ancestors().find(|it| ast::Traversal::can_cast(it.kind()))?;
+        let start = node.text_range().start();
+        let traversal = ast::Traversal::cast(node)?;
+        let end = dot.text_range().start();
+        let steps = traversal.steps().filter(|it| it.syntax().text_range().end() <= end).collect();
+        let root = match traversal.base()? {
+            ast::Expr::Reference(it) => it.ident_token(),
+            _ => None,
+        };
+        Some(Before { root, steps, range: TextRange::new(start, end) })
+    }
+
+    /// The names that the steps are, if they are nothing else.
+    fn names(&self) -> Option<Vec<String>> {
+        let name = |step: &Step| match step {
+            Step::AttrStep(it) => it.name().map(|it| it.to_string()),
+            _ => None,
+        };
+        self.steps.iter().map(name).collect()
+    }
+}
+
+/// Proposes what comes after the dot.
+pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+    let Kind::Step { dot } = &acc.place.kind else { return };
+    let Some(before) = Before::of(dot) else { return };
+    let bound = expression::symbols(acc, dot);
+    let root = before.root.as_ref().map(|it| it.text().to_owned());
+    let is_bound = root.as_ref().is_some_and(|root| bound.iter().any(|(name, _)| name == root));
+    if let (Some(root), Some(names), false) = (&root, before.names(), is_bound) {
+        let takes = expression::takes(acc.cursor, dot);
+        if matches!(takes, Some(Takes::Provider | Takes::Providers)) {
+            return aliases(acc, root);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        if namespace(acc, root, &names) {
+            return;
+        }
+    }
+    of_value(acc, &before);
+}
+
+/// Aliases of the configurations of a provider.
+fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
+    let module = acc.cursor.document.module();
+    for (name, key) in declarations(module.db, module.directory) {
+        if let ItemName::Provider(provider, Some(alias)) = name
+            && *provider == *local_name
+        {
+            let proposal = Proposal::new(&*alias, CompletionKind::Provider);
+            acc.add(proposal.card(&declared(module, key)));
+        }
+    }
+}
+
+/// Names of declarations; whether the names so far are those of a namespace.
+fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
+    match (root, names) {
+        ("var", []) => each_name(acc, CompletionKind::Variable, |it| match it {
+            ItemName::Variable(name) => Some(&**name),
+            _ => None,
+        }),
+        ("local", []) => each_name(acc, CompletionKind::Local, |it| match it {
+            ItemName::Local(name) => Some(&**name),
+            _ => None,
+        }),
+        ("module", []) => each_name(acc, CompletionKind::Module, |it| match it {
+            ItemName::Module(name) => Some(&**name),
+            _ => None,
+        }),
+        ("data", _) => return resources(acc, ResourceMode::Data, names),
+        ("ephemeral", _) => return resources(acc, ResourceMode::Ephemeral, names),
+        ("resource", _) => return resources(acc, ResourceMode::Managed, names),
+        ("each" | "count" | "path" | "terraform" | "tofu", []) => ambient(acc, root),
+        (
+            "module" | "var" | "local" | "each" | "count" | "path" | "terraform" | "tofu" | "self",
+            _,
+        ) => {
+            return false;
+        }
+        (type_name, []) => return resources(acc, ResourceMode::Managed, &[type_name]),
+        _ => return false,
+    }
+    true
+}
+
+/// Proposes the declarations that `pick` gives a name of.
+fn each_name(
+    acc: &mut Acc<'_, '_>,
+    kind: CompletionKind,
+    pick: impl Fn(&ItemName) -> Option<&str>,
+) {
+    let module = acc.cursor.document.module();
+    let own = acc.cursor.item().map(|it| it.key);
+    let found = declarations(module.db, module.directory);
+    let found: Vec<Named> = found
+        .filter(|(_, key)| Some(*key) != own)
+        .filter_map(|(name, key)| Some(Named { name: pick(&name)?.to_owned(), key }))
+        .collect();
+    let is_few = found.len() <= DESCRIBED;
+    let expected = expression::expected(acc);
+    acc.add_names(found, |it| {
+        let proposal = Proposal::new(&*it.name, kind);
+        if is_few { described(module, it.key, proposal, expected.as_ref()) } else { proposal }
+    });
+}
+
+/// As many declarations are described in a list.
+const DESCRIBED: usize = 300;
+
+struct Named {
+    name: String,
+    key: ItemKey,
+}
+
+impl AsRef<str> for Named {
+    fn as_ref(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Adds what is known of a declaration.
+pub(super) fn described(
+    module: Module<'_>,
+    key: ItemKey,
+    proposal: Proposal,
+    expected: Option<&Expected>,
+) -> Proposal {
+    let kind = &item(module.db, key).kind;
+    let is_deprecated = kind.as_variable().is_some_and(|it| it.deprecated.is_some());
+    let proposal = proposal.card(&declared(module, key)).deprecated(is_deprecated);
+    if kind.as_resource().is_some() || kind.as_module_call().is_some() {
+        return proposal;
+    }
+    let value = value_of(module, key);
+    proposal.detail(detail(&value)).rank(rank(&value, expected))
+}
+
+/// The type and the marks of a value in a few words.
+fn detail(value: &Abstract) -> String {
+    let marks = shown::all_marks(value);
+    let words = marks.into_iter().map(ToOwned::to_owned).chain([one_line(&value.ty)]);
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// How well a value fits what is expected.
+pub(super) fn rank(value: &Abstract, expected: Option<&Expected>) -> u8 {
+    let Some(expected) = expected else { return 5 };
+    match (expected.ephemeral, value.deep_marks().ephemeral) {
+        (Ephemeral::Refused, Tri::Yes) => return 8,
+        // What is not stored is made for what may not be.
+        (Ephemeral::Welcome, Tri::Yes) => {
+            return rank_of_type(&value.ty, &expected.ty).saturating_sub(1);
+        }
+        _ => {}
+    }
+    rank_of_type(&value.ty, &expected.ty)
+}
+
+/// How well a type fits the one that is expected.
+pub(super) fn rank_of_type(ty: &Type, expected: &Type) -> u8 {
+    match ty {
+        _ if *expected == Type::Dynamic => 5,
+        Type::Dynamic => 5,
+        ty if ty == expected => 3,
+        ty if values::convert::can_convert(ty, expected) => 4,
+        _ => 7,
+    }
+}
+
+/// Types of resources of a mode, or the names of one type.
+fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool {
+    match names {
+        [] => {
+            let types: Vec<(String, usize)> = types_in_use(acc, mode).into_iter().collect();
+            for (name, count) in types {
+                let detail =
+                    if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
+                acc.add(Proposal::new(name, CompletionKind::Type).detail(detail));
+            }
+            true
+        }
+        [type_name] => {
+            each_name(acc, CompletionKind::Resource, |it| match it {
+                ItemName::Resource(it) if it.mode == mode && *it.type_name == **type_name => {
+                    Some(&it.name)
+                }
+                _ => None,
+            });
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The types of the resources that a module declares, with how many there are.
+pub(super) fn types_in_use(acc: &Acc<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
+    let module = acc.cursor.document.module();
+    let mut types = BTreeMap::new();
+    for (name, _) in declarations(module.db, module.directory) {
+        if let ItemName::Resource(it) = name
+            && it.mode == mode
+        {
+            match types.get_mut(&*it.type_name) {
+                Some(count) => *count += 1,
+                None => {
+                    types.insert(it.type_name.to_string(), 1);
+                }
+            }
+        }
+    }
+    types
+}
+
+fn ambient(acc: &mut Acc<'_, '_>, root: &str) {
+    for (_, name, ty, doc) in language::ATTRIBUTES.iter().filter(|it| it.0 == root) {
+        let marks = if *name == "applying" { "ephemeral, " } else { "" };
+        acc.add(
+            Proposal::new(*name, CompletionKind::Attribute).detail(format!("{marks}{ty}")).doc(doc),
+        );
+    }
+}
+
+/// Attributes of what stands before the dot.
+fn of_value(acc: &mut Acc<'_, '_>, before: &Before) {
+    let Some(value) = inferred(acc, before).or_else(|| looked_up(acc, before)) else { return };
+    let documented = documented(acc, before);
+    let expected = expression::expected(acc);
+    for (name, part) in attributes(&value) {
+        // What is marked as a whole marks what is taken out of it.
+        let part = part.with_marks(&value.marks);
+        let mut proposal = Proposal::new(&name, CompletionKind::Attribute)
+            .detail(detail(&part))
+            .rank(rank(&part, expected.as_ref()));
+        if let Some(attribute) = documented.get(&name) {
+            let card = Card::default()
+                .deprecation(attribute.deprecated, &attribute.deprecation_message)
+                .paragraph(&attribute.description);
+            proposal = proposal.card(&card).deprecated(attribute.deprecated);
+        }
+        acc.add(proposal);
+    }
+}
+
+/// The attributes of an object, or the keys of a map as far as they are known.
+fn attributes(value: &Abstract) -> Vec<(String, Abstract)> {
+    let from_type = value.ty.as_object().into_iter().flat_map(|it| it.iter()).map(|(name, _)| name);
+    let from_parts = match &value.inside {
+        Inside::Attrs(parts) => Some(parts.keys()),
+        _ => None,
+    };
+    let from_constant = value.constant.as_ref().and_then(|it| it.0.as_map()).map(|it| it.keys());
+    let names = from_type
+        .chain(from_parts.into_iter().flatten())
+        .chain(from_constant.into_iter().flatten());
+    let mut found = BTreeMap::new();
+    for name in names.filter(|it| addr::is_identifier(it)) {
+        if let Some(part) = value.attr(name) {
+            found.insert(name.to_string(), part);
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The value as the item around says it.
+fn inferred(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
+    let item = acc.cursor.item_around(before.range)?;
+    let (id, _) = item.map.exprs().find(|(_, range)| *range == before.range)?;
+    acc.cursor.values(item).expr(id).cloned()
+}
+
+/// The value as declarations say it, where no item stands around.
+fn looked_up(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
+    let module = acc.cursor.document.module();
+    let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
+    let name = match reference {
+        Ref::Variable(name) => ItemName::Variable(name),
+        Ref::Local(name) => ItemName::Local(name),
+        Ref::Resource(resource) => ItemName::Resource(resource),
+        Ref::Module(name) => ItemName::Module(name),
+        _ => return None,
+    };
+    let value = value_of(module, module.lookup(&name)?);
+    before.steps.iter().skip(taken).try_fold(value, |value, step| match step {
+        Step::AttrStep(it) => value.attr(&it.name()?),
+        Step::IndexStep(_)
+        | Step::LegacyIndexStep(_)
+        | Step::SplatStep(_)
+        | Step::AttrSplatStep(_) => Some(value.any_element()),
+    })
+}
+
+/// What the provider says of the attributes that can follow.
+fn documented(acc: &Acc<'_, '_>, before: &Before) -> BTreeMap<String, Attribute> {
+    found_attributes(acc, before).unwrap_or_default()
+}
+
+fn found_attributes(acc: &Acc<'_, '_>, before: &Before) -> Option<BTreeMap<String, Attribute>> {
+    let module = acc.cursor.document.module();
+    let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
+    let key = match reference {
+        Ref::Resource(resource) => module.lookup(&ItemName::Resource(resource))?,
+        Ref::SelfObject => acc.cursor.item()?.key,
+        Ref::Module(call) => return outputs(module, &call, before.steps.len() == taken),
+        _ => return None,
+    };
+    let part = schema_of_resource(module, item(module.db, key).kind.as_resource()?)?;
+    let names: Vec<String> = before
+        .steps
+        .iter()
+        .skip(taken)
+        .filter_map(|step| match step {
+            Step::AttrStep(it) => it.name().map(|it| it.to_string()),
+            _ => None,
+        })
+        .collect();
+    let mut block = part.block();
+    let mut rest = names.iter();
+    while let Some(name) = rest.next() {
+        if let Some(nested) = block.blocks().get(&**name) {
+            block = &nested.block;
+            continue;
+        }
+        let attribute = block.attributes().get(&**name)?;
+        let inner = rest.try_fold(attribute, |it, name| it.nested()?.attributes().get(&**name))?;
+        return Some(owned(inner.nested()?.attributes()));
+    }
+    Some(owned(block.attributes()))
+}
+
+fn owned(attributes: &BTreeMap<values::Str, Attribute>) -> BTreeMap<String, Attribute> {
+    attributes.iter().map(|(name, it)| (name.to_string(), it.clone())).collect()
+}
+
+/// The descriptions of a module's outputs.
+fn outputs(
+    module: Module<'_>,
+    call: &values::Str,
+    is_whole: bool,
+) -> Option<BTreeMap<String, Attribute>> {
+    let call = module.lookup(&ItemName::Module(call.clone())).filter(|_| is_whole)?;
+    let called = module.with_directory(called_by(module, call)?);
+    let outputs = declarations(called.db, called.directory).filter_map(|(name, key)| match name {
+        ItemName::Output(name) => {
+            let output = item(called.db, key).kind.as_output()?;
+            let described = Attribute {
+                description: output.description.clone().unwrap_or_default(),
+                deprecated: output.deprecated.is_some(),
+                deprecation_message: output.deprecated.clone().unwrap_or_default(),
+                ..Attribute::computed(Type::Dynamic)
+            };
+            Some((name.to_string(), described))
+        }
+        _ => None,
+    });
+    Some(outputs.collect())
+}

@@ -1,0 +1,323 @@
+//! From a place in a file to what stands there: the block, the token, the item and its expressions.
+
+use std::sync::Arc;
+
+use db::{Block, ByteRange};
+use hir::Db;
+use hir::{
+    At, ExprId, Item, SourceMap,
+    analysis::{ExprValues, expr_values},
+    names::{ItemKey, block_items, item, source_maps},
+};
+use syntax::{AstNode, SyntaxNode, SyntaxToken, TextRange, TextSize, TokenAtOffset};
+
+use crate::{Document, FileRange, Module};
+
+/// A place in a file.
+#[derive(Clone)]
+pub struct Cursor<'db> {
+    /// The file.
+    pub document: Document<'db>,
+    /// The top-level block around the place.
+    pub block: Block,
+    /// Where the block begins in the file.
+    pub start: u32,
+    /// The place, from the start of the block.
+    pub offset: TextSize,
+    /// The block's tree.
+    pub root: SyntaxNode,
+}
+
+/// An item of a block, with its ranges.
+#[derive(Clone, Copy)]
+pub struct ItemAt<'db> {
+    /// Which one.
+    pub key: ItemKey,
+    /// What it declares.
+    pub item: &'db Arc<Item>,
+    /// Where its parts stand.
+    pub map: &'db SourceMap,
+}
+
+impl<'db> Document<'db> {
+    /// The top-level blocks of the file in order, each with the offset at which it begins.
+    pub fn blocks(&self) -> impl Iterator<Item = (Block, u32)> + use<'db> {
+        let db = self.db;
+        self.file.blocks(db).iter().scan(0, move |next: &mut u32, &block| {
+            let start = *next;
+            *next = next.saturating_add(length(db, block));
+            Some((block, start))
+        })
+    }
+
+    /// The blocks that overlap or touch a range.
+    pub fn blocks_in(&self, range: ByteRange) -> impl Iterator<Item = (Block, u32)> + use<'db> {
+        let db = self.db;
+        let ends_before = move |&(block, start): &(Block, u32)| {
+            start.saturating_add(length(db, block)) < range.start
+        };
+        let blocks = self.blocks().skip_while(ends_before);
+        blocks.take_while(move |(_, start)| *start <= range.end)
+    }
+
+    /// The place at an offset; one beyond the end is the end. `None` if the file is empty.
+    ///
+    /// Between two blocks it is the start of the second. An offset within a character is the start of that character.
+    pub fn cursor(&self, offset: u32) -> Option<Cursor<'db>> {
+        let (block, start) = self.blocks().take_while(|(_, start)| *start <= offset).last()?;
+        Some(self.cursor_in(block, start, offset))
+    }
+
+    /// The place at an offset that is in a block or at its end.
+    pub(crate) fn cursor_in(&self, block: Block, start: u32, offset: u32) -> Cursor<'db> {
+        let text = block.text(self.db);
+        let wanted = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+        let offset = text.floor_char_boundary(wanted.min(text.len()));
+        let root = db::parse(self.db, block).tree().syntax().clone();
+        let offset = TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX));
+        Cursor { document: *self, block, start, offset, root }
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        self.file.blocks(self.db).iter().map(|block| &**block.text(self.db)).collect()
+    }
+
+    /// The module that the file belongs to.
+    pub fn module(&self) -> Module<'db> {
+        Module { db: self.db, workspace: self.workspace, directory: self.directory }
+    }
+}
+
+fn length(db: &dyn Db, block: Block) -> u32 {
+    u32::try_from(block.text(db).len()).unwrap_or(u32::MAX)
+}
+
+impl<'db> Cursor<'db> {
+    /// The tokens that touch the place: none, one, or the one before and the one after it.
+    pub fn tokens(&self) -> TokenAtOffset<SyntaxToken> {
+        self.root.token_at_offset(self.offset)
+    }
+
+    /// The token that a question at this place is about: of two, the one that is a name or says something.
+    pub fn token(&self) -> Option<SyntaxToken> {
+        self.tokens().max_by_key(|token| match token.kind() {
+            kind if kind.is_name() => 3,
+            kind if kind.is_trivia() => 0,
+            kind if kind.is_template_literal() => 2,
+            _ => 1,
+        })
+    }
+
+    /// The token that ends at the place or has it inside: what was typed last.
+    pub fn token_before(&self) -> Option<SyntaxToken> {
+        self.tokens().left_biased().filter(|token| token.text_range().start() < self.offset)
+    }
+
+    /// The last token before an offset that is more than blanks and comments.
+    pub(crate) fn significant_before(&self, offset: TextSize) -> Option<SyntaxToken> {
+        let touching = self.root.token_at_offset(offset).left_biased();
+        let tokens = std::iter::successors(touching, SyntaxToken::prev_token);
+        let is_before = |token: &SyntaxToken| token.text_range().start() < offset;
+        tokens.filter(is_before).find(|token| !token.kind().is_trivia())
+    }
+
+    /// The items of the block, in order.
+    pub fn items(&self) -> impl Iterator<Item = ItemAt<'db>> + use<'db> {
+        items_of(self.document.db, self.block)
+    }
+
+    /// The item around the place: of `locals`, the name whose definition it is in.
+    pub fn item(&self) -> Option<ItemAt<'db>> {
+        self.item_around(TextRange::empty(self.offset))
+    }
+
+    /// The item around a range of the block.
+    pub fn item_around(&self, range: TextRange) -> Option<ItemAt<'db>> {
+        let mut items: Vec<ItemAt<'db>> = self.items().collect();
+        match items.len() {
+            0 | 1 => items.pop(),
+            _ => items.into_iter().find(|it| it.covers(range)),
+        }
+    }
+
+    /// The smallest expression around a node or token of the tree.
+    pub fn expr_around(&self, range: TextRange) -> Option<(ItemAt<'db>, ExprId)> {
+        let item = self.item_around(range)?;
+        Some((item, item.map.expr_around(range)?))
+    }
+
+    /// The range of the file that a range of the block is.
+    pub fn in_file(&self, range: TextRange) -> ByteRange {
+        ByteRange::from(range).shifted(self.start)
+    }
+
+    /// The same as a place of the file.
+    pub fn file_range(&self, range: TextRange) -> FileRange {
+        FileRange { file: self.document.file, range: self.in_file(range) }
+    }
+
+    /// The values of everything in an item of the block.
+    pub fn values(&self, item: ItemAt<'db>) -> ExprValues {
+        let Document { db, workspace, directory, .. } = self.document;
+        expr_values(db, workspace, directory, item.key)
+    }
+}
+
+/// The items of a block with their ranges.
+pub(crate) fn items_of(db: &dyn Db, block: Block) -> impl Iterator<Item = ItemAt<'_>> {
+    let maps = source_maps(db, block);
+    // One item is the same object as in the list; of several, the one that stays the same is asked for.
+    (0..block_items(db, block).len()).zip(maps).map(move |(index, map)| {
+        let key = ItemKey { block, index: index as u32 };
+        ItemAt { key, item: item(db, key), map }
+    })
+}
+
+impl ItemAt<'_> {
+    /// The range of a part, from the start of the block.
+    pub fn range(&self, at: impl Into<At>) -> Option<TextRange> {
+        self.map.range(at.into())
+    }
+
+    /// Whether the definition of one name of `locals` covers a range.
+    fn covers(&self, range: TextRange) -> bool {
+        let header = self.range(self.item.header);
+        let value = self.item.kind.as_local().and_then(|it| self.range(it.value));
+        let (Some(header), Some(value)) = (header, value) else { return false };
+        header.cover(value).contains_range(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture;
+
+    /// Shows the token at the cursor, the smallest expression around it, and what is known of its value.
+    #[track_caller]
+    fn check(text: &str, expect: Expect) {
+        let fixture = fixture::load(text);
+        let cursor = fixture.document().cursor(fixture.offset()).expect("the file has a block");
+        let mut shown = String::new();
+        if let Some(token) = cursor.token() {
+            shown = format!("{}\n", fixture.show(cursor.file_range(token.text_range())));
+            if let Some((item, id)) = cursor.expr_around(token.text_range()) {
+                let range = item.range(id).expect("the expression has a range");
+                shown.push_str(&format!("in {}\n", fixture.show(cursor.file_range(range))));
+                let values = cursor.values(item);
+                let value = values.expr(id).expect("every expression has a value");
+                shown.push_str(&format!("{} {:?}\n", value.ty, value.deep_marks()));
+            }
+        }
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn the_step_of_a_traversal_stands_for_everything_up_to_it() {
+        check(
+            "locals {\n  a = { b = { c = 1 } }\n  x = local.a.$0b.c\n}\n",
+            expect![[r#"
+                main.tf:3 `b`
+                in main.tf:3 `local.a.b`
+                object({ c = number }) TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+            "#]],
+        );
+        check(
+            "locals {\n  a = { b = { c = 1 } }\n  x = local.$0a.b.c\n}\n",
+            expect![[r#"
+                main.tf:3 `a`
+                in main.tf:3 `local.a`
+                object({ b = object({ c = number }) }) TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn parts_of_constants_have_values() {
+        check(
+            "locals {\n  a = { b = [1, $0true] }\n}\n",
+            expect![[r#"
+            main.tf:2 `true`
+            in main.tf:2 `true`
+            bool TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+        "#]],
+        );
+        check(
+            "locals {\n  a = [for s in [\"x\", \"y\"] : $0s]\n}\n",
+            expect![[r#"
+            main.tf:2 `s`
+            in main.tf:2 `s`
+            string TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_stands_before_a_missing_name_has_a_value() {
+        check(
+            "locals {\n  a = { b = 1 }\n  x = $0local.a.\n  y = 1\n}\n",
+            expect![[r#"
+            main.tf:3 `local`
+            in main.tf:3 `local.a`
+            object({ b = number }) TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+        "#]],
+        );
+        check(
+            "variable \"v\" {\n  type = list(object({ a = string }))\n}\nlocals {\n  x = [for it in var.v : $0it.]\n}\n",
+            expect![[r#"
+                main.tf:5 `it`
+                in main.tf:5 `it`
+                object({ a = string }) TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+            "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  for_each = { k = { s = 1 } }\n  name = each.$0value.\n}\n",
+            expect![[r#"
+                main.tf:3 `value`
+                in main.tf:3 `each.value`
+                object({ s = number }) TriMarks { sensitive: No, ephemeral: No, deprecated: No }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_iterator_has_the_value_of_an_element() {
+        check(
+            "variable \"v\" {\n  type = list(number)\n  ephemeral = true\n}\nresource \"test_thing\" \"a\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = var.v\n    \
+             content {\n      port = rule.$0value\n    }\n  }\n}\n",
+            expect![[r#"
+                main.tf:10 `value`
+                in main.tf:10 `rule.value`
+                number TriMarks { sensitive: No, ephemeral: Yes, deprecated: No }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn any_offset_is_a_place() {
+        let fixture = fixture::load("# ä\nlocals {\n  a = \"ä\"\n}\n$0");
+        let document = fixture.document();
+        for offset in 0..40 {
+            let cursor = document.cursor(offset).expect("the file has a block");
+            assert!(u32::from(cursor.offset) + cursor.start <= offset);
+        }
+        assert!(document.cursor(u32::MAX).is_some());
+        assert!(fixture::load("$0").document().cursor(0).is_none());
+    }
+
+    #[test]
+    fn places_lead_back_to_files() {
+        let fixture = fixture::load(
+            "//- /a.tf\n# one\nlocals {\n  a = 1\n}\n\nlocals {\n  b = $02\n}\n//- /b.tf\nlocals {\n  c = 3\n}\n",
+        );
+        let module = fixture.document().module();
+        for name in ["a", "b", "c"] {
+            let key = module.lookup(&hir::names::ItemName::Local(name.into())).expect("declared");
+            let header = hir::names::item(module.db, key).header;
+            let range = module.range(key, header).expect("it has a place");
+            assert_eq!(fixture.text(range), name);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Fixtures: several files in one string with a cursor `$0`, seen with the schema of a provider that is written here.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use addr::ProviderSource;
+use db::{ByteRange, MemorySystem};
+use project::Project;
+use provider::{
+    Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting,
+    ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
+};
+use values::{Str, Type};
+
+use crate::{Document, FileRange};
+
+/// What a fixture shows: a configuration, and the places that `$0` marks.
+pub(crate) struct Fixture {
+    pub(crate) project: Project,
+    /// The path of the file with the cursors; of one without any, the first file.
+    pub(crate) path: String,
+    /// Offsets of the cursors, in order.
+    pub(crate) offsets: Vec<u32>,
+}
+
+/// Loads a fixture with the schemas of the test provider.
+pub(crate) fn load(fixture: &str) -> Fixture {
+    let system = MemorySystem::new();
+    let mut marked = None;
+    let files = db::fixture::split_fixture(fixture);
+    let first = files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    for (path, text) in files {
+        let pieces: Vec<&str> = text.split("$0").collect();
+        if pieces.len() > 1 {
+            let ends = pieces.iter().scan(0, |at, piece| {
+                *at += piece.len() as u32;
+                Some(*at)
+            });
+            marked = Some((path.clone(), ends.take(pieces.len() - 1).collect()));
+        }
+        system.write(path, pieces.concat());
+    }
+    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+        .expect("a fixture has a root module");
+    project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
+    let (path, offsets) = marked.unwrap_or((first, Vec::new()));
+    Fixture { project, path, offsets }
+}
+
+impl Fixture {
+    /// The file with the cursors.
+    pub(crate) fn document(&self) -> Document<'_> {
+        let db = self.project.db();
+        let workspace = self.project.workspace();
+        let found = workspace.directories(db).values().find_map(|&directory| {
+            let file = *directory.files(db).iter().find(|file| **file.path(db) == *self.path)?;
+            Some(Document { db, workspace, directory, file })
+        });
+        found.expect("the file with the cursor belongs to a module")
+    }
+
+    /// The only cursor.
+    pub(crate) fn offset(&self) -> u32 {
+        self.offsets.first().copied().expect("the fixture has a cursor")
+    }
+
+    /// The text of a range of any file.
+    pub(crate) fn text(&self, range: FileRange) -> String {
+        let document = Document { file: range.file, ..self.document() };
+        slice(&document.text(), range.range).to_owned()
+    }
+
+    /// A range as `path:line `text``, of which the first line is shown.
+    pub(crate) fn show(&self, range: FileRange) -> String {
+        let text = Document { file: range.file, ..self.document() }.text();
+        let line = text[..range.range.start as usize].matches('\n').count() + 1;
+        let shown = slice(&text, range.range).lines().next().unwrap_or_default();
+        format!("{}:{line} `{shown}`", range.file.path(self.project.db()))
+    }
+}
+
+pub(crate) fn slice(text: &str, range: ByteRange) -> &str {
+    &text[range.start as usize..range.end as usize]
+}
+
+fn described(text: &str, attribute: Attribute) -> Attribute {
+    Attribute { description: text.into(), ..attribute }
+}
+
+/// A provider `test` with something of everything that a schema can say.
+pub(crate) fn schemas() -> ProviderSchemas {
+    let provider = block([
+        ("token", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),
+        ("region", described("Where things are made.", Attribute::required(Type::String))),
+    ]);
+    let managed = BTreeMap::from([
+        (Str::from("test_thing"), Arc::new(Schema::new(0, thing()))),
+        (
+            Str::from("test_other"),
+            Arc::new(Schema::new(0, block([("id", Attribute::computed(Type::String))]))),
+        ),
+    ]);
+    let data = block([
+        ("name", Attribute::required(Type::String)),
+        ("result", Attribute::computed(Type::String)),
+        (
+            "items",
+            Attribute::computed(Type::list(Type::object([
+                ("key", Type::String),
+                ("size", Type::Number),
+            ]))),
+        ),
+    ]);
+    let data = BTreeMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
+    let secret = block([
+        ("name", Attribute::optional(Type::String)),
+        (
+            "value",
+            described(
+                "The secret itself.",
+                Attribute { sensitive: true, ..Attribute::computed(Type::String) },
+            ),
+        ),
+    ]);
+    let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
+    let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
+    ProviderSchemas::new(Schema::new(0, provider), types, BTreeMap::new(), Capabilities::default())
+}
+
+fn thing() -> Block {
+    let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
+    let nested = NestedObject::new(
+        ObjectNesting::Single,
+        attrs([
+            ("plain", described("A plain part.", Attribute::optional(Type::String))),
+            ("hidden", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),
+        ]),
+    );
+    let nested = Attribute { optional: true, ..Attribute::new(AttributeType::Nested(nested)) };
+    let old = Attribute {
+        deprecated: true,
+        deprecation_message: "Use value instead.".into(),
+        ..Attribute::optional(Type::String)
+    };
+    let attributes = attrs([
+        (
+            "id",
+            described(
+                "The name by which the provider knows it.",
+                Attribute::computed(Type::String),
+            ),
+        ),
+        ("name", described("A name for people.", Attribute::required(Type::String))),
+        ("value", Attribute::optional(Type::String)),
+        ("size", Attribute::optional(Type::Number)),
+        ("enabled", Attribute::optional(Type::Bool)),
+        ("tags", Attribute::optional(Type::map(Type::String))),
+        ("secret", Attribute { sensitive: true, ..Attribute::computed(Type::String) }),
+        ("value_wo", described("A value that is not kept.", write_only(Type::String))),
+        ("value_wo_version", Attribute::optional(Type::Number)),
+        ("old", old),
+        ("nested", nested),
+    ]);
+    let mut rule = block([
+        ("port", Attribute::required(Type::Number)),
+        ("from", Attribute::optional(Type::String)),
+    ]);
+    rule.description = "One rule.".into();
+    let limits = block([("cpu", Attribute::optional(Type::Number))]);
+    let blocks = BTreeMap::from([
+        (Str::from("rule"), NestedBlock::new(Nesting::List, rule)),
+        (
+            Str::from("limits"),
+            NestedBlock { max_items: 1, ..NestedBlock::new(Nesting::List, limits) },
+        ),
+    ]);
+    let mut thing = Block::new(attributes, blocks);
+    thing.description = "A thing of the test provider.".into();
+    thing
+}
+
+fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
+    Block::new(attrs(attributes), BTreeMap::new())
+}
+
+fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {
+    attributes.into_iter().map(|(name, attribute)| (Str::from(name), attribute)).collect()
+}

@@ -1,0 +1,87 @@
+//! The form of an explanation: code, marks, paragraphs.
+
+use crate::shown;
+
+/// An explanation before it is Markdown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Card {
+    code: String,
+    marks: Vec<String>,
+    paragraphs: Vec<String>,
+    footers: Vec<String>,
+}
+
+impl Card {
+    /// Begins with a line of code.
+    pub(crate) fn of(code: String) -> Card {
+        Card { code, ..Card::default() }
+    }
+
+    /// Adds words that hold of it, in bold.
+    pub(crate) fn marks<T: Into<String>>(mut self, marks: impl IntoIterator<Item = T>) -> Card {
+        self.marks.extend(marks.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a paragraph, if there is anything in it.
+    pub(crate) fn paragraph(mut self, text: &str) -> Card {
+        if !text.trim().is_empty() {
+            self.paragraphs.push(text.trim().to_owned());
+        }
+        self
+    }
+
+    /// Adds a paragraph that may not be there.
+    pub(crate) fn paragraph_opt(self, text: Option<&str>) -> Card {
+        match text {
+            Some(text) => self.paragraph(text),
+            None => self,
+        }
+    }
+
+    /// Adds a paragraph below all others.
+    pub(crate) fn footer(mut self, text: Option<String>) -> Card {
+        self.footers.extend(text);
+        self
+    }
+
+    /// Adds that it should not be used any more, and what to use instead.
+    pub(crate) fn deprecation(self, is_deprecated: bool, advice: &str) -> Card {
+        match (is_deprecated, advice.trim()) {
+            (false, _) => self,
+            (true, "") => self.marks(["deprecated"]),
+            (true, advice) => {
+                self.marks(["deprecated"]).paragraph(&format!("Deprecated: {advice}"))
+            }
+        }
+    }
+
+    /// Adds what another card says, without its code.
+    pub(crate) fn with(mut self, other: Card) -> Card {
+        for mark in other.marks {
+            if !self.marks.contains(&mark) {
+                self.marks.push(mark);
+            }
+        }
+        self.paragraphs.extend(other.paragraphs);
+        self.footers.extend(other.footers);
+        self
+    }
+
+    /// What it says below the code.
+    pub(crate) fn text(&self) -> String {
+        let marks: Vec<String> = self.marks.iter().map(|mark| format!("**{mark}**")).collect();
+        let marks = (!marks.is_empty()).then(|| marks.join(", "));
+        let paragraphs = self.paragraphs.iter().chain(&self.footers).cloned();
+        marks.into_iter().chain(paragraphs).collect::<Vec<String>>().join("\n\n")
+    }
+
+    /// The whole as Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let code = shown::fenced(&self.code);
+        match self.text() {
+            text if text.is_empty() => code,
+            text => format!("{code}\n\n{text}"),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What stands under the pointer, in Markdown.
+//!
+//! Start reading at [`hover`]. `reference` explains names in expressions, `body` names of arguments, blocks and labels, and
+//! `card` is the form that all of them have.
+
+mod body;
+mod card;
+mod declared;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use db::ByteRange;
+use syntax::{
+    AstNode, SyntaxKind, SyntaxToken,
+    ast::{self, Block},
+};
+
+pub(crate) use card::Card;
+pub(crate) use declared::{declared, value_of};
+
+use crate::{Cursor, Document, language, shown};
+
+/// An explanation of a range of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// What is explained.
+    pub range: ByteRange,
+    /// The explanation, in Markdown.
+    pub markdown: String,
+}
+
+/// Explains what stands at an offset.
+pub fn hover(document: Document<'_>, offset: u32) -> Option<Hover> {
+    let cursor = document.cursor(offset)?;
+    let token = cursor.token()?;
+    let card = explained(&cursor, &token)?;
+    Some(Hover { range: cursor.in_file(token.text_range()), markdown: card.markdown() })
+}
+
+fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
+    let parent = token.parent()?;
+    match parent.kind() {
+        SyntaxKind::ATTRIBUTE => body::argument(cursor, &ast::Attribute::cast(parent)?, token),
+        SyntaxKind::BLOCK => body::block_type(cursor, &Block::cast(parent)?, token),
+        SyntaxKind::LABEL => body::label(cursor, &ast::Label::cast(parent)?),
+        SyntaxKind::FUNC_NAME if reference::is_in_type(token) => type_word(token.text()),
+        SyntaxKind::FUNC_NAME => function(&ast::FuncName::cast(parent)?),
+        SyntaxKind::FOR_INTRO => {
+            reference::bound_name(cursor, &ast::ForIntro::cast(parent)?, token)
+        }
+        SyntaxKind::OBJECT_KEY => body::object_key(cursor, &ast::ObjectKey::cast(parent)?, token),
+        SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP => reference::step(cursor, token),
+        _ => None,
+    }
+}
+
+/// The signature and the documentation of a function.
+fn function(name: &ast::FuncName) -> Option<Card> {
+    let function = values::functions::lookup(&name.text())?;
+    Some(Card::of(crate::signature::text_of(function)).paragraph(function.doc))
+}
+
+/// The word of a type constraint.
+fn type_word(word: &str) -> Option<Card> {
+    let (name, _, doc) = language::TYPES.iter().find(|(name, _, _)| *name == word)?;
+    Some(Card::of((*name).to_owned()).paragraph(doc))
+}
+
+/// The type and the doc of an argument of the language.
+fn language_argument(argument: &language::Argument) -> Card {
+    let need = if argument.is_required { "Required." } else { "Optional." };
+    Card::of(format!("{}: {}", argument.name, argument.takes.shown()))
+        .paragraph(argument.doc)
+        .paragraph(need)
+}
+
+/// What a provider says of an attribute.
+fn schema_attribute(
+    name: &str,
+    attribute: &provider::Attribute,
+    source: &addr::ProviderSource,
+) -> Card {
+    let ty = shown::type_text(&attribute.decode_type());
+    Card::of(format!("{name}: {ty}"))
+        .marks(schema_flags(attribute))
+        .deprecation(attribute.deprecated, &attribute.deprecation_message)
+        .paragraph(&attribute.description)
+        .paragraph(&format!("Provider {}", shown::code(&source.for_display())))
+}
+
+/// What a provider says an attribute to be, in words.
+pub(crate) fn schema_flags(attribute: &provider::Attribute) -> Vec<&'static str> {
+    let need = match (attribute.required, attribute.optional, attribute.computed) {
+        (true, _, _) => "required",
+        (_, true, true) => "optional, computed",
+        (_, true, false) => "optional",
+        _ => "computed",
+    };
+    let sensitive = attribute.sensitive.then_some("sensitive");
+    let write_only = attribute.write_only.then_some("write-only: may be ephemeral, is not stored");
+    [Some(need), sensitive, write_only].into_iter().flatten().collect()
+}

@@ -1,0 +1,557 @@
+//! The language's own blocks and arguments, with a sentence on each. What providers add comes from their schemas.
+
+/// A type of block that the language knows.
+pub(crate) struct LanguageBlock {
+    pub(crate) name: &'static str,
+    /// What the labels are, in order.
+    pub(crate) labels: &'static [&'static str],
+    pub(crate) doc: &'static str,
+    pub(crate) arguments: &'static [Argument],
+    pub(crate) blocks: &'static [LanguageBlock],
+    /// Whether it may stand once only.
+    pub(crate) is_single: bool,
+    /// Whether this version runs it; what it does not is explained and not proposed.
+    pub(crate) is_supported: bool,
+}
+
+/// An argument that the language knows.
+pub(crate) struct Argument {
+    pub(crate) name: &'static str,
+    pub(crate) takes: Takes,
+    pub(crate) is_required: bool,
+    pub(crate) doc: &'static str,
+}
+
+/// What can be written after an argument's `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Any expression.
+    Any,
+    Bool,
+    Number,
+    String,
+    /// A list of strings.
+    Strings,
+    /// A map of strings.
+    StringMap,
+    /// A map or a set of strings.
+    Instances,
+    /// A type constraint.
+    Type,
+    /// `[a.b, module.c]`
+    References,
+    /// `name` or `name.alias`
+    Provider,
+    /// `{ child = parent.alias }`
+    Providers,
+    /// Resources and their attributes.
+    Triggers,
+    /// `all`, or names of the resource's attributes.
+    Attributes,
+    /// One of these words.
+    Keyword(&'static [&'static str]),
+}
+
+impl Takes {
+    /// As it is shown behind the name.
+    pub(crate) fn shown(self) -> String {
+        match self {
+            Takes::Any => "any".to_owned(),
+            Takes::Bool => "bool".to_owned(),
+            Takes::Number => "number".to_owned(),
+            Takes::String => "string".to_owned(),
+            Takes::Strings => "list(string)".to_owned(),
+            Takes::StringMap => "map(string)".to_owned(),
+            Takes::Instances => "map(any) | set(string)".to_owned(),
+            Takes::Type => "type".to_owned(),
+            Takes::References => "list of references".to_owned(),
+            Takes::Provider => "provider reference".to_owned(),
+            Takes::Providers => "map of provider references".to_owned(),
+            Takes::Triggers => "list of resource references".to_owned(),
+            Takes::Attributes => "list of attribute names".to_owned(),
+            Takes::Keyword(words) => words.join(" | "),
+        }
+    }
+}
+
+const fn argument(name: &'static str, takes: Takes, doc: &'static str) -> Argument {
+    Argument { name, takes, is_required: false, doc }
+}
+
+const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Argument {
+    Argument { name, takes, is_required: true, doc }
+}
+
+const fn block(
+    name: &'static str,
+    labels: &'static [&'static str],
+    arguments: &'static [Argument],
+    blocks: &'static [LanguageBlock],
+    doc: &'static str,
+) -> LanguageBlock {
+    LanguageBlock { name, labels, doc, arguments, blocks, is_single: false, is_supported: true }
+}
+
+const fn single(block: LanguageBlock) -> LanguageBlock {
+    LanguageBlock { is_single: true, ..block }
+}
+
+const fn unsupported(
+    name: &'static str,
+    labels: &'static [&'static str],
+    doc: &'static str,
+) -> LanguageBlock {
+    LanguageBlock { is_supported: false, ..block(name, labels, &[], &[], doc) }
+}
+
+const COUNT: Argument = argument(
+    "count",
+    Takes::Number,
+    "How many instances there are. Each is told apart by `count.index`, from 0 on.",
+);
+const FOR_EACH: Argument = argument(
+    "for_each",
+    Takes::Instances,
+    "One instance for each element of a map or of a set of strings; `each.key` and `each.value` are its element.",
+);
+const DEPENDS_ON: Argument = argument(
+    "depends_on",
+    Takes::References,
+    "What must be done first, where no expression says so already.",
+);
+const PROVIDER: Argument = argument(
+    "provider",
+    Takes::Provider,
+    "The provider configuration to use, as `name` or `name.alias`; the default one of the type's provider where absent.",
+);
+const DESCRIPTION: Argument =
+    argument("description", Takes::String, "What it is for, for those who use the module.");
+const SENSITIVE: Argument = argument(
+    "sensitive",
+    Takes::Bool,
+    "Keeps the value out of what is shown. It is written to the state and to plans all the same.",
+);
+const DEPRECATED: Argument = argument(
+    "deprecated",
+    Takes::String,
+    "What to use instead; shown as a warning to those who use it.",
+);
+const ENABLED: Argument = argument(
+    "enabled",
+    Takes::Bool,
+    "Whether there is an instance at all; an alternative to `count` for one or none.",
+);
+
+const CONDITION: &[Argument] = &[
+    required("condition", Takes::Bool, "What must be true."),
+    required("error_message", Takes::String, "What is said if the condition is false."),
+];
+const PRECONDITION: LanguageBlock = block(
+    "precondition",
+    &[],
+    CONDITION,
+    &[],
+    "What must be true before the object is made or changed.",
+);
+const POSTCONDITION: LanguageBlock = block(
+    "postcondition",
+    &[],
+    CONDITION,
+    &[],
+    "What must be true once the object is there; it can be read as `self`.",
+);
+
+const CONNECTION: LanguageBlock = single(block(
+    "connection",
+    &[],
+    &[
+        argument("type", Takes::Keyword(&["\"ssh\"", "\"winrm\""]), "How to connect."),
+        argument("host", Takes::String, "The address of the machine."),
+        argument("port", Takes::Number, "The port to connect to."),
+        argument("user", Takes::String, "The user to connect as."),
+        argument("password", Takes::String, "The password; it may be ephemeral."),
+        argument(
+            "private_key",
+            Takes::String,
+            "The key to authenticate with; it may be ephemeral.",
+        ),
+        argument("timeout", Takes::String, "How long to try, as in `\"5m\"`."),
+    ],
+    &[],
+    "How provisioners reach the machine. Its arguments may be ephemeral.",
+));
+
+const PROVISIONER: LanguageBlock = block(
+    "provisioner",
+    &["type"],
+    &[
+        argument(
+            "when",
+            Takes::Keyword(&["create", "destroy"]),
+            "When it runs: after the resource is created, or before it is destroyed.",
+        ),
+        argument("on_failure", Takes::Keyword(&["continue", "fail"]), "What to do if it fails."),
+    ],
+    &[CONNECTION],
+    "A command that runs once the resource is created, or before it is destroyed. Its arguments may be ephemeral.",
+);
+
+/// Arguments of the provisioners that are run.
+pub(crate) const LOCAL_EXEC: &[Argument] = &[
+    required("command", Takes::String, "The command to run."),
+    argument(
+        "interpreter",
+        Takes::Strings,
+        "The program and its first arguments that run the command.",
+    ),
+    argument("working_dir", Takes::String, "The directory that the command runs in."),
+    argument("environment", Takes::StringMap, "Variables of the command's environment."),
+    argument("quiet", Takes::Bool, "Keeps the command itself out of what is shown."),
+];
+
+const MANAGED_LIFECYCLE: LanguageBlock = single(block(
+    "lifecycle",
+    &[],
+    &[
+        argument(
+            "create_before_destroy",
+            Takes::Bool,
+            "Makes the new object before the old one is destroyed, where one replaces the other.",
+        ),
+        argument(
+            "prevent_destroy",
+            Takes::Bool,
+            "Refuses every plan that would destroy the object.",
+        ),
+        argument(
+            "ignore_changes",
+            Takes::Attributes,
+            "Attributes whose changes in the configuration are not applied to an object that exists, or `all`.",
+        ),
+        argument(
+            "replace_triggered_by",
+            Takes::Triggers,
+            "Resources and attributes whose change replaces the object.",
+        ),
+        ENABLED,
+    ],
+    &[PRECONDITION, POSTCONDITION],
+    "How objects of the resource come and go.",
+));
+
+const LIFECYCLE: LanguageBlock = single(block(
+    "lifecycle",
+    &[],
+    &[ENABLED],
+    &[PRECONDITION, POSTCONDITION],
+    "Whether there is an object, and what must be true of it.",
+));
+
+const MODULE_LIFECYCLE: LanguageBlock =
+    single(block("lifecycle", &[], &[ENABLED], &[], "Whether there is an instance of the module."));
+
+/// What `dynamic "x" {}` holds, in any body with nested blocks.
+pub(crate) const DYNAMIC: LanguageBlock = block(
+    "dynamic",
+    &["block type"],
+    &[
+        required("for_each", Takes::Any, "The collection; each of its elements makes a block."),
+        argument(
+            "iterator",
+            Takes::Any,
+            "The name under which `content` sees the element; the block's type where absent.",
+        ),
+        argument("labels", Takes::Strings, "Labels of the blocks that are made."),
+    ],
+    &[single(block("content", &[], &[], &[], "The body of each block that is made."))],
+    "Makes a nested block for each element of a collection.",
+);
+
+/// The blocks of a file.
+pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
+    block(
+        "resource",
+        &["type", "name"],
+        &[COUNT, FOR_EACH, PROVIDER, DEPENDS_ON],
+        &[MANAGED_LIFECYCLE, CONNECTION, PROVISIONER],
+        "An object that is made, changed and destroyed as the configuration says.",
+    ),
+    block(
+        "data",
+        &["type", "name"],
+        &[COUNT, FOR_EACH, PROVIDER, DEPENDS_ON],
+        &[LIFECYCLE],
+        "Something that is read and not managed here.",
+    ),
+    block(
+        "ephemeral",
+        &["type", "name"],
+        &[COUNT, FOR_EACH, PROVIDER, DEPENDS_ON],
+        &[LIFECYCLE],
+        "A resource that is opened when it is needed, closed afterwards, and never written to the state or to a plan.",
+    ),
+    block(
+        "module",
+        &["name"],
+        &[
+            required(
+                "source",
+                Takes::String,
+                "Where the module is: a path that begins with `./` or `../`, or an address to download it from.",
+            ),
+            argument(
+                "version",
+                Takes::String,
+                "Which versions of a module from a registry may be used.",
+            ),
+            COUNT,
+            FOR_EACH,
+            argument(
+                "providers",
+                Takes::Providers,
+                "Provider configurations of this module that the called one uses, by the name that it knows them under.",
+            ),
+            DEPENDS_ON,
+        ],
+        &[MODULE_LIFECYCLE],
+        "A call of another module, with values for its variables.",
+    ),
+    block(
+        "provider",
+        &["name"],
+        &[
+            argument(
+                "alias",
+                Takes::String,
+                "A name for a further configuration of the same provider, chosen with `provider = name.alias`.",
+            ),
+            argument(
+                "for_each",
+                Takes::Instances,
+                "One configuration for each element, chosen with `provider = name.alias[key]`.",
+            ),
+        ],
+        &[],
+        "A configuration of a provider. Its arguments may be ephemeral.",
+    ),
+    block(
+        "variable",
+        &["name"],
+        &[
+            argument(
+                "type",
+                Takes::Type,
+                "The type that values are converted to; any type where absent.",
+            ),
+            argument(
+                "default",
+                Takes::Any,
+                "The value where none is given; without it the variable is required.",
+            ),
+            DESCRIPTION,
+            SENSITIVE,
+            argument(
+                "ephemeral",
+                Takes::Bool,
+                "Keeps the value out of the state and out of plans. It can be used only where nothing is kept: in write-only attributes, provider \
+                 configurations, ephemeral resources and other ephemeral values.",
+            ),
+            argument(
+                "nullable",
+                Takes::Bool,
+                "Whether null is a value of its own; where it is not, null stands for the default. True where absent.",
+            ),
+            DEPRECATED,
+        ],
+        &[block("validation", &[], CONDITION, &[], "What must be true of the variable's value.")],
+        "An input of the module.",
+    ),
+    block(
+        "output",
+        &["name"],
+        &[
+            required("value", Takes::Any, "The value that those who call the module get."),
+            DESCRIPTION,
+            SENSITIVE,
+            argument(
+                "ephemeral",
+                Takes::Bool,
+                "Lets the output hold ephemeral values, which are not written to the state. Outputs of the root module cannot be ephemeral.",
+            ),
+            DEPENDS_ON,
+            DEPRECATED,
+        ],
+        &[PRECONDITION],
+        "A value that the module gives to those who call it, or that is shown after a run.",
+    ),
+    block(
+        "locals",
+        &[],
+        &[],
+        &[],
+        "Names for expressions, used as `local.name` within the module.",
+    ),
+    block(
+        "terraform",
+        &[],
+        &[argument(
+            "required_version",
+            Takes::String,
+            "Which versions of the language the configuration is written for.",
+        )],
+        &[
+            single(block(
+                "required_providers",
+                &[],
+                &[],
+                &[],
+                "The providers of the module: for each local name where it comes from and which versions may be used.",
+            )),
+            single(block(
+                "backend",
+                &["type"],
+                &[],
+                &[],
+                "Where the state is kept. Ephemeral values are refused here.",
+            )),
+            unsupported(
+                "cloud",
+                &[],
+                "Where the state is kept and runs take place, for services that do so.",
+            ),
+        ],
+        "Settings of the module: the providers that it needs and where its state is kept.",
+    ),
+    block(
+        "check",
+        &["name"],
+        &[],
+        &[block("assert", &[], CONDITION, &[], "What should be true; a warning if it is not.")],
+        "Assertions about what is there after a run. A failing one is a warning.",
+    ),
+    unsupported("moved", &[], "Says under which address an object was known before."),
+    unsupported("import", &[], "Takes an object that exists into the state."),
+    unsupported("removed", &[], "Says that a resource is no longer managed."),
+];
+
+/// The keys of an entry of `required_providers`.
+pub(crate) const REQUIRED_PROVIDER: &[Argument] = &[
+    argument("source", Takes::String, "Where the provider comes from, as in `\"hashicorp/aws\"`."),
+    argument("version", Takes::String, "Which versions may be used, as in `\"~> 6.0\"`."),
+    argument(
+        "configuration_aliases",
+        Takes::Providers,
+        "Further configurations that the calling module must pass, as in `[aws.west]`.",
+    ),
+];
+
+/// The words of a type constraint.
+pub(crate) const TYPES: &[(&str, &str, &str)] = &[
+    ("string", "string", "Text."),
+    ("number", "number", "A number."),
+    ("bool", "bool", "`true` or `false`."),
+    ("any", "any", "Any one type, found from the value."),
+    ("list", "list(${1:string})", "A sequence of values of one type."),
+    ("set", "set(${1:string})", "Distinct values of one type, without an order."),
+    ("map", "map(${1:string})", "Values of one type under names."),
+    (
+        "object",
+        "object({\n  ${1:name} = ${2:string}\n})",
+        "Named attributes, each of its own type.",
+    ),
+    ("tuple", "tuple([${1:string}])", "A fixed sequence of values, each of its own type."),
+    (
+        "optional",
+        "optional(${1:string})",
+        "An attribute of an object that may be left out; a second argument is the value it then has.",
+    ),
+];
+
+/// What begins a reference, beside names of resource types and of variables that `for` binds.
+pub(crate) const ROOTS: &[(&str, &str)] = &[
+    ("var", "The module's input variables."),
+    ("local", "The module's local values."),
+    ("module", "Outputs of called modules."),
+    ("data", "Data sources, as `data.type.name`."),
+    ("ephemeral", "Ephemeral resources, as `ephemeral.type.name`."),
+    ("each", "The element of `for_each` that this instance is made for."),
+    ("count", "The number of this instance under `count`."),
+    ("self", "The resource itself, in its provisioners, connections and postconditions."),
+    ("path", "Directories of the configuration."),
+    ("terraform", "Facts about the run."),
+    ("tofu", "Facts about the run; the same as `terraform`."),
+];
+
+/// What is known of the roots whose attributes the language fixes: root, attribute, type, sentence.
+pub(crate) const ATTRIBUTES: &[(&str, &str, &str, &str)] = &[
+    ("each", "key", "string", "The key of this instance's element; of a set, the element itself."),
+    ("each", "value", "any", "The value of this instance's element."),
+    ("count", "index", "number", "The number of this instance, from 0 on."),
+    ("path", "module", "string", "The directory of the module that the expression is in."),
+    ("path", "root", "string", "The directory of the root module."),
+    ("path", "cwd", "string", "The directory that the run was started in."),
+    ("path", "temp", "string", "A temporary directory of the module instance, gone after the run."),
+    ("terraform", "workspace", "string", "The name of the workspace."),
+    (
+        "terraform",
+        "applying",
+        "bool",
+        "Whether the apply command is running. It is ephemeral, because it is not the same in the plan.",
+    ),
+    ("tofu", "workspace", "string", "The name of the workspace."),
+    (
+        "tofu",
+        "applying",
+        "bool",
+        "Whether the apply command is running. It is ephemeral, because it is not the same in the plan.",
+    ),
+];
+
+/// The type of block of a name among some.
+pub(crate) fn block_of<'a>(blocks: &'a [LanguageBlock], name: &str) -> Option<&'a LanguageBlock> {
+    blocks.iter().find(|it| it.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(blocks: &[LanguageBlock], see: &mut impl FnMut(&str, &str)) {
+        for block in blocks {
+            see(block.name, block.doc);
+            block.arguments.iter().for_each(|it| see(it.name, it.doc));
+            visit(block.blocks, see);
+        }
+    }
+
+    #[test]
+    fn everything_has_a_sentence() {
+        let mut count = 0;
+        visit(TOP_LEVEL, &mut |name, doc| {
+            count += 1;
+            assert!(doc.ends_with('.') && doc.len() > 10, "{name}: {doc:?}");
+        });
+        assert!(count > 60, "{count}");
+    }
+
+    /// The analysis reports what it does not know, so it must know all that is proposed.
+    #[test]
+    fn every_argument_of_the_table_is_one_to_the_analysis() {
+        for block in TOP_LEVEL.iter().filter(|it| it.is_supported && it.name != "provider") {
+            let labels: Vec<String> =
+                block.labels.iter().map(|it| format!(" \"test_{it}\"")).collect();
+            for argument in block.arguments {
+                let text = format!(
+                    "{}{} {{\n  {} = null\n}}\n",
+                    block.name,
+                    labels.concat(),
+                    argument.name
+                );
+                let fixture = crate::fixture::load(&text);
+                let problems = fixture.project.diagnostics();
+                let is_unknown = |it: &&db::Diagnostic| it.id == "unsupported-argument";
+                assert!(problems.iter().find(is_unknown).is_none(), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What may stand in a body: the language's own arguments and blocks, those of a provider's schema, the variables of a
+//! called module.
+
+use std::sync::Arc;
+
+use addr::{ProviderSource, ResourceMode};
+use db::Directory;
+use hir::{
+    item::Variable,
+    names::{ItemKey, ItemName, called_directory, declarations, item, required_providers},
+    workspace::{SchemaLookup, resource_schema},
+};
+use provider::{Attribute, NestedBlock, Schema};
+use syntax::{
+    AstNode, SyntaxNode,
+    ast::{self, HasItems as _},
+};
+use values::Str;
+
+use crate::{
+    Module,
+    language::{self, Argument, LanguageBlock},
+};
+
+/// A part of a provider's schema: the outermost block, or one inside of it.
+#[derive(Clone)]
+pub(crate) struct SchemaPart {
+    pub(crate) source: ProviderSource,
+    schema: Arc<Schema>,
+    /// Types of nested blocks from the outside in.
+    path: Vec<Str>,
+}
+
+impl SchemaPart {
+    /// The block.
+    pub(crate) fn block(&self) -> &provider::Block {
+        self.path.iter().fold(self.schema.block(), |block, name| {
+            block.blocks().get(name).map_or(block, |it| &it.block)
+        })
+    }
+
+    fn nested(&self, name: &str) -> Option<SchemaPart> {
+        let (name, _) = self.block().blocks().get_key_value(name)?;
+        let mut part = self.clone();
+        part.path.push(name.clone());
+        Some(part)
+    }
+}
+
+/// What may stand in one body.
+#[derive(Clone, Default)]
+pub(crate) struct Scheme {
+    /// What the language knows here.
+    pub(crate) language: Option<&'static LanguageBlock>,
+    /// What the provider knows here.
+    pub(crate) schema: Option<SchemaPart>,
+    /// The module that is called, whose variables are arguments.
+    pub(crate) called: Option<Directory>,
+    /// Further arguments, as those of a type of provisioner.
+    pub(crate) further: &'static [Argument],
+}
+
+/// What a name of an argument means.
+pub(crate) enum ArgumentMeaning<'a> {
+    Language(&'static Argument),
+    Schema(&'a Attribute, &'a ProviderSource),
+    Variable(ItemKey),
+}
+
+/// What a type of block means.
+pub(crate) enum BlockMeaning<'a> {
+    Language(&'static LanguageBlock),
+    Schema(&'a NestedBlock, &'a ProviderSource),
+}
+
+impl Scheme {
+    /// What may stand at the top level of a file.
+    fn file() -> Scheme {
+        Scheme::default()
+    }
+
+    /// The meaning of an argument's name.
+    pub(crate) fn argument(&self, module: Module<'_>, name: &str) -> Option<ArgumentMeaning<'_>> {
+        let known = self.language_arguments().find(|it| it.name == name);
+        if let Some(argument) = known {
+            return Some(ArgumentMeaning::Language(argument));
+        }
+        if let Some(part) = &self.schema
+            && let Some(attribute) = part.block().attributes().get(name)
+        {
+            return Some(ArgumentMeaning::Schema(attribute, &part.source));
+        }
+        let called = module.with_directory(self.called?);
+        called.lookup(&ItemName::Variable(name.into())).map(ArgumentMeaning::Variable)
+    }
+
+    /// The meaning of a type of block.
+    pub(crate) fn block(&self, name: &str) -> Option<BlockMeaning<'_>> {
+        if let Some(found) = language::block_of(self.language_blocks(), name) {
+            return Some(BlockMeaning::Language(found));
+        }
+        let part = self.schema.as_ref()?;
+        if let Some(nested) = part.block().blocks().get(name) {
+            return Some(BlockMeaning::Schema(nested, &part.source));
+        }
+        (name == "dynamic").then_some(BlockMeaning::Language(&language::DYNAMIC))
+    }
+
+    /// The arguments that the language knows here.
+    pub(crate) fn language_arguments(&self) -> impl Iterator<Item = &'static Argument> + use<> {
+        let own = self.language.map_or(&[][..], |it| it.arguments);
+        own.iter().chain(self.further)
+    }
+
+    /// The blocks that the language knows here.
+    pub(crate) fn language_blocks(&self) -> &'static [LanguageBlock] {
+        match (self.language, &self.schema, self.called) {
+            (Some(language), _, _) => language.blocks,
+            (None, None, None) if self.further.is_empty() => language::TOP_LEVEL,
+            _ => &[],
+        }
+    }
+}
+
+/// The blocks around a node, the outermost first; a block itself counts for what is in its body only.
+pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
+    let mut blocks: Vec<ast::Block> = Vec::new();
+    let mut child = node.clone();
+    for ancestor in node.ancestors().skip(1) {
+        if let Some(block) = ast::Block::cast(ancestor.clone())
+            && ast::Body::can_cast(child.kind())
+        {
+            blocks.push(block);
+        }
+        child = ancestor;
+    }
+    blocks.reverse();
+    blocks
+}
+
+/// What may stand in the body of the last of some blocks, each inside the one before. `None` where nobody knows.
+pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme> {
+    let Some((first, inner)) = blocks.split_first() else { return Some(Scheme::file()) };
+    let kind = first.block_type()?;
+    let language = language::block_of(language::TOP_LEVEL, &kind)?;
+    let mut scheme = Scheme { language: Some(language), ..Scheme::default() };
+    match language.name {
+        "resource" => scheme.schema = resource_part(module, first, ResourceMode::Managed),
+        "data" => scheme.schema = resource_part(module, first, ResourceMode::Data),
+        "ephemeral" => scheme.schema = resource_part(module, first, ResourceMode::Ephemeral),
+        "provider" => scheme.schema = provider_part(module, first),
+        "module" => scheme.called = called(module, first),
+        _ => {}
+    }
+    inner.iter().try_fold(scheme, |outer, block| inside(outer, block))
+}
+
+fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
+    let kind = block.block_type()?;
+    // The dynamic block's own body holds `content`, which holds what the nested block does.
+    if kind == "content" && outer.language.is_some_and(|it| it.name == "dynamic") {
+        return Some(Scheme { schema: outer.schema, ..Scheme::default() });
+    }
+    if let Some(found) = language::block_of(outer.language_blocks(), &kind) {
+        let label = block.label_texts().next();
+        let is_local_exec = found.name == "provisioner" && label.as_deref() == Some("local-exec");
+        let further = if is_local_exec { language::LOCAL_EXEC } else { &[] };
+        return Some(Scheme { language: Some(found), further, ..Scheme::default() });
+    }
+    let part = outer.schema?;
+    if kind == "dynamic" {
+        let schema = block.label_texts().next().and_then(|label| part.nested(&label));
+        return Some(Scheme { language: Some(&language::DYNAMIC), schema, ..Scheme::default() });
+    }
+    Some(Scheme { schema: Some(part.nested(&kind)?), ..Scheme::default() })
+}
+
+/// The provider of a resource block, as far as it is written.
+fn local_name(block: &ast::Block, type_name: &str) -> String {
+    let argument = block.body().and_then(|body| body.attribute("provider"));
+    let chosen = argument.and_then(|it| it.value()?.as_static_traversal());
+    match chosen {
+        Some(traversal) => traversal.root.text().to_owned(),
+        None => type_name.split('_').next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn resource_part(module: Module<'_>, block: &ast::Block, mode: ResourceMode) -> Option<SchemaPart> {
+    let type_name = block.label_texts().next()?;
+    let required = required_providers(module.db, module.directory);
+    let source = required.source(&local_name(block, &type_name));
+    schema_of(module, source, mode, &type_name)
+}
+
+/// The schema of a type of resource of a provider.
+pub(crate) fn schema_of(
+    module: Module<'_>,
+    source: ProviderSource,
+    mode: ResourceMode,
+    type_name: &str,
+) -> Option<SchemaPart> {
+    match resource_schema(module.db, module.workspace, &source, mode, type_name) {
+        SchemaLookup::Found(schema) => Some(SchemaPart { source, schema, path: Vec::new() }),
+        SchemaLookup::NoProvider | SchemaLookup::NoSuchType => None,
+    }
+}
+
+/// The schema of a resource that is declared.
+pub(crate) fn schema_of_resource(
+    module: Module<'_>,
+    resource: &hir::item::Resource,
+) -> Option<SchemaPart> {
+    let required = required_providers(module.db, module.directory);
+    let source = required.source(&hir::names::provider_local_name(resource));
+    schema_of(module, source, resource.resource.mode, &resource.resource.type_name)
+}
+
+fn provider_part(module: Module<'_>, block: &ast::Block) -> Option<SchemaPart> {
+    let name = block.label_texts().next()?;
+    let source = required_providers(module.db, module.directory).source(&name);
+    let input = module.workspace.providers(module.db).get(&source)?;
+    let schema = input.schemas(module.db).0.provider.clone();
+    Some(SchemaPart { source, schema, path: Vec::new() })
+}
+
+fn called(module: Module<'_>, block: &ast::Block) -> Option<Directory> {
+    let name = block.label_texts().next()?;
+    let key = module.lookup(&ItemName::Module(Str::from(&*name)))?;
+    called_by(module, key)
+}
+
+/// The module that a call leads to, if it was read.
+pub(crate) fn called_by(module: Module<'_>, call: ItemKey) -> Option<Directory> {
+    let call = item(module.db, call).kind.as_module_call()?;
+    called_directory(module.db, module.workspace, module.directory, call)
+}
+
+/// The variables of a module with their names.
+pub(crate) fn variables(module: Module<'_>) -> impl Iterator<Item = (ItemKey, &Variable)> {
+    declarations(module.db, module.directory).filter_map(move |(name, key)| match name {
+        ItemName::Variable(_) => Some((key, item(module.db, key).kind.as_variable()?)),
+        _ => None,
+    })
+}

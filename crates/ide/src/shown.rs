@@ -1,0 +1,234 @@
+//! Types, marks and constants as text for people.
+//!
+//! **Invariant:** the value of anything that is or may be sensitive or ephemeral, or has such a part, is never text.
+
+use hir::analysis::{Abstract, Tri, TriMarks, value::Inside};
+use values::{Kind, Type, Value};
+
+/// Types with more lines than this are cut.
+const MOST_LINES: usize = 40;
+
+/// Types that are shorter than this stand on one line.
+const LINE: usize = 60;
+
+/// A constant with more characters than this is cut.
+const MOST_CHARS: usize = 80;
+
+/// The type of a value as a constraint, over several lines if it is long, with the marks of its parts.
+pub(crate) fn type_of(value: &Abstract) -> String {
+    let mut text = TypeText { out: String::new(), lines: 0 };
+    text.ty(&value.ty, Some(value), 0);
+    text.out
+}
+
+/// A type without marks.
+pub(crate) fn type_text(ty: &Type) -> String {
+    let mut text = TypeText { out: String::new(), lines: 0 };
+    text.ty(ty, None, 0);
+    text.out
+}
+
+struct TypeText {
+    out: String,
+    lines: usize,
+}
+
+impl TypeText {
+    fn ty(&mut self, ty: &Type, value: Option<&Abstract>, depth: usize) {
+        let is_marked = value.is_some_and(|it| has_secrets(&it.inner_marks()));
+        let short = ty.to_string();
+        if short.chars().count() <= LINE && !is_marked {
+            self.out.push_str(&short);
+            return;
+        }
+        match ty {
+            Type::Object(object) => {
+                self.out.push_str("object({");
+                for (name, ty) in object.iter() {
+                    if !self.line(depth + 1) {
+                        break;
+                    }
+                    let part = value.and_then(|it| it.attr(name));
+                    self.out.push_str(&format!("{name} = "));
+                    let is_optional = object.is_optional(name);
+                    self.out.push_str(if is_optional { "optional(" } else { "" });
+                    self.ty(ty, part.as_ref(), depth + 1);
+                    self.out.push_str(if is_optional { ")" } else { "" });
+                    self.marks(part.as_ref());
+                }
+                self.close(depth, "})");
+            }
+            Type::List(element) => self.collection("list", element, value, depth),
+            Type::Set(element) => self.collection("set", element, value, depth),
+            Type::Map(element) => self.collection("map", element, value, depth),
+            Type::Tuple(elements) => {
+                self.out.push_str("tuple([");
+                for (index, ty) in elements.iter().enumerate() {
+                    if !self.line(depth + 1) {
+                        break;
+                    }
+                    let part = value.and_then(|it| it.item(index));
+                    self.ty(ty, part.as_ref(), depth + 1);
+                    self.out.push(',');
+                    self.marks(part.as_ref());
+                }
+                self.close(depth, "])");
+            }
+            _ => self.out.push_str(&short),
+        }
+    }
+
+    fn collection(&mut self, name: &str, element: &Type, value: Option<&Abstract>, depth: usize) {
+        self.out.push_str(name);
+        self.out.push('(');
+        let each = value.and_then(|it| match &it.inside {
+            Inside::Each(element) => Some(element),
+            _ => None,
+        });
+        self.ty(element, each.map(|it| &**it), depth);
+        self.out.push(')');
+    }
+
+    /// Begins a line, as long as there is room for one.
+    fn line(&mut self, depth: usize) -> bool {
+        self.lines += 1;
+        if self.lines == MOST_LINES {
+            self.out.push_str(&format!("\n{}# …", "  ".repeat(depth)));
+        }
+        if self.lines < MOST_LINES {
+            self.out.push_str(&format!("\n{}", "  ".repeat(depth)));
+        }
+        self.lines < MOST_LINES
+    }
+
+    fn close(&mut self, depth: usize, bracket: &str) {
+        self.out.push_str(&format!("\n{}{bracket}", "  ".repeat(depth)));
+    }
+
+    fn marks(&mut self, part: Option<&Abstract>) {
+        let words = part.map(|it| marks(&it.marks)).unwrap_or_default();
+        if !words.is_empty() {
+            self.out.push_str(&format!(" # {}", words.join(", ")));
+        }
+    }
+}
+
+fn has_secrets(marks: &TriMarks) -> bool {
+    marks.ephemeral > Tri::No || marks.sensitive > Tri::No
+}
+
+/// Marks in words: `sensitive`, `may be ephemeral`.
+pub(crate) fn marks(marks: &TriMarks) -> Vec<&'static str> {
+    let ephemeral = match marks.ephemeral {
+        Tri::No => None,
+        Tri::Maybe => Some("may be ephemeral"),
+        Tri::Yes => Some("ephemeral"),
+    };
+    let sensitive = match marks.sensitive {
+        Tri::No => None,
+        Tri::Maybe => Some("may be sensitive"),
+        Tri::Yes => Some("sensitive"),
+    };
+    ephemeral.into_iter().chain(sensitive).collect()
+}
+
+/// Marks of a value and of its parts, in words.
+pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
+    let (top, inner) = (&value.marks, value.inner_marks());
+    let ephemeral = match inner.ephemeral {
+        Tri::Yes if top.ephemeral == Tri::No => Some("has ephemeral parts"),
+        Tri::Maybe if top.ephemeral == Tri::No => Some("may have ephemeral parts"),
+        _ => None,
+    };
+    let sensitive = match inner.sensitive {
+        Tri::Yes if top.sensitive == Tri::No => Some("has sensitive parts"),
+        Tri::Maybe if top.sensitive == Tri::No => Some("may have sensitive parts"),
+        _ => None,
+    };
+    marks(top).into_iter().chain(ephemeral).chain(sensitive).collect()
+}
+
+/// The constant that a value is known to be, in one short line; nothing if any of it may be a secret.
+pub(crate) fn constant(value: &Abstract) -> Option<String> {
+    if has_secrets(&value.deep_marks()) {
+        return None;
+    }
+    constant_text(&value.constant.as_ref()?.0)
+}
+
+/// A constant in one short line, as it is written in a configuration.
+pub(crate) fn constant_text(value: &Value) -> Option<String> {
+    if !value.deep_marks().is_empty() {
+        return None;
+    }
+    let mut out = String::new();
+    write_value(value, &mut out);
+    Some(match out.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &out[..end]),
+        None => out,
+    })
+}
+
+/// Writes a value until there is more than is shown.
+fn write_value(value: &Value, out: &mut String) {
+    // A character has four bytes at most.
+    if out.len() > MOST_CHARS * 4 {
+        return;
+    }
+    match value.kind() {
+        Kind::Null => out.push_str("null"),
+        Kind::Unknown(_) => out.push_str("(unknown)"),
+        Kind::Bool(it) => out.push_str(if it { "true" } else { "false" }),
+        Kind::Number(it) => out.push_str(&it.to_string()),
+        Kind::String(it) => quoted(it, out),
+        Kind::List(items) | Kind::Tuple(items) | Kind::Set(items) => {
+            out.push('[');
+            separated(items.iter(), out, write_value);
+            out.push(']');
+        }
+        Kind::Map(entries) | Kind::Object(entries) if entries.is_empty() => out.push_str("{}"),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            out.push_str("{ ");
+            separated(entries.iter(), out, |(name, value), out| {
+                match addr::is_identifier(name) {
+                    true => out.push_str(name),
+                    false => quoted(name, out),
+                }
+                out.push_str(" = ");
+                write_value(value, out);
+            });
+            out.push_str(" }");
+        }
+    }
+}
+
+fn separated<T>(parts: impl Iterator<Item = T>, out: &mut String, write: impl Fn(T, &mut String)) {
+    for (index, part) in parts.enumerate() {
+        if out.len() > MOST_CHARS * 4 {
+            return;
+        }
+        out.push_str(if index == 0 { "" } else { ", " });
+        write(part, out);
+    }
+}
+
+fn quoted(text: &str, out: &mut String) {
+    let short: String = text.chars().take(MOST_CHARS + 1).collect();
+    out.push_str(&format!("{short:?}"));
+}
+
+/// Text between the fences of a block of code.
+pub(crate) fn fenced(code: &str) -> String {
+    // No run of backquotes inside may end the block.
+    let longest = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}hcl\n{code}\n{fence}")
+}
+
+/// A short text as code within a line.
+pub(crate) fn code(text: &str) -> String {
+    match text.contains('`') {
+        true => format!("`` {text} ``"),
+        false => format!("`{text}`"),
+    }
+}
