@@ -119,6 +119,9 @@ pub(crate) enum Command {
     },
     /// Print the version.
     Version(VersionArgs),
+    /// Serve an editor over the language server protocol, on standard input and output.
+    #[command(alias = "serve")]
+    Lsp(LspArgs),
     /// Release a lock on the state that a crashed command left.
     ForceUnlock(ForceUnlockArgs),
 }
@@ -136,6 +139,16 @@ impl Command {
         };
         vars.vars.clear();
     }
+}
+
+/// What editors say when they start a language server.
+#[derive(clap::Args)]
+pub(crate) struct LspArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Standard input and output, which is all that there is.
+    #[arg(long)]
+    pub(crate) stdio: bool,
 }
 
 #[derive(Subcommand)]

@@ -85,6 +85,24 @@ impl ProviderExecutables {
         Ok(schemas)
     }
 
+    /// The schemas of a provider, if they can be had without a process.
+    pub(crate) fn schemas_at_hand(
+        &self,
+        session: &Session,
+        source: &ProviderSource,
+    ) -> Option<Arc<ProviderSchemas>> {
+        match self.located.get(source)? {
+            Located::Installed { executable, .. } | Located::Overridden { executable } => {
+                self.cache.get(executable)
+            }
+            Located::Builtin => Some(engine::builtin::schemas()),
+            Located::Bundled { .. } => {
+                let bundled = providers::bundled().into_iter().find(|it| it.source == *source)?;
+                session.runtime.block_on((bundled.provider)().schemas()).ok()
+            }
+        }
+    }
+
     fn read_schemas(
         &self,
         session: &Session,

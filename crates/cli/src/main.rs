@@ -169,6 +169,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::State { command: StateCommand::Show(it) } => &it.view,
         Command::Providers { command: ProvidersCommand::Schema(it) } => &it.view,
         Command::Version(it) => &it.view,
+        Command::Lsp(it) => &it.view,
         Command::ForceUnlock(it) => &it.view,
     };
     let system = match OsSystem::new() {
@@ -206,6 +207,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             commands::providers::schema(&session, &it)
         }
         Command::Version(it) => commands::version::run(&session, &it),
+        Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
     };
     match result {

@@ -13,7 +13,7 @@ use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
 use engine::{CancelToken, Redactor};
 use hir::{unsupported, workspace::is_local_source};
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManifest, Platform};
-use project::Project;
+use project::{Manifest, Project};
 use values::Str;
 
 use crate::{
@@ -33,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) redactor: Redactor,
     pub(crate) cancel: CancelToken,
     pub(crate) runtime: tokio::runtime::Runtime,
+    /// What relative paths of the working directory count from; empty for that of the process.
+    base: PathBuf,
     cli_config: OnceLock<CliConfig>,
     /// The configuration, if it was read already and nobody has taken it yet.
     project: Mutex<Option<Project>>,
@@ -112,9 +114,6 @@ pub(crate) struct Loaded {
     pub(crate) typed: Typed,
 }
 
-/// Directory of the caller and name of the call, to the directory called.
-type ModuleCalls = BTreeMap<(Arc<str>, Str), Arc<str>>;
-
 impl Session {
     pub(crate) fn new(
         view: &ViewArgs,
@@ -132,17 +131,31 @@ impl Session {
             redactor: Redactor::new(),
             cancel,
             runtime,
+            base: PathBuf::new(),
             cli_config: OnceLock::new(),
+            project: Mutex::default(),
+        })
+    }
+
+    /// The same environment in another working directory, to look what is installed there. Nothing is run in it.
+    pub(crate) fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
+        let os = OsSystem::at(directory.to_owned());
+        Ok(Session {
+            ui: Arc::clone(&self.ui),
+            system: Arc::new(CliSystem::new(os, directory.to_owned())),
+            redactor: self.redactor.clone(),
+            cancel: self.cancel.clone(),
+            runtime: tokio::runtime::Builder::new_current_thread().build()?,
+            base: directory.to_owned(),
+            cli_config: self.cli_config.clone(),
             project: Mutex::default(),
         })
     }
 
     /// `.terraform`, or what `TF_DATA_DIR` says.
     pub(crate) fn data_dir(&self) -> PathBuf {
-        self.system
-            .variable("TF_DATA_DIR")
-            .filter(|it| !it.is_empty())
-            .map_or_else(|| PathBuf::from(".terraform"), PathBuf::from)
+        let named = self.system.variable("TF_DATA_DIR").filter(|it| !it.is_empty());
+        self.base.join(named.unwrap_or_else(|| ".terraform".to_owned()))
     }
 
     /// The selected workspace.
@@ -216,7 +229,7 @@ impl Session {
                 executable: executable.clone(),
             })
             .collect();
-        let mut directories = vec![PathBuf::from("terraform.d/plugins")];
+        let mut directories = vec![self.base.join("terraform.d/plugins")];
         if let Some(home) = self.system.variable("HOME") {
             directories.push(PathBuf::from(home).join(".terraform.d/plugins"));
         }
@@ -265,7 +278,7 @@ impl Session {
         self.project_with(self.installed_modules().unwrap_or_default())
     }
 
-    fn project_with(&self, manifest: ModuleCalls) -> Result<Project, Failure> {
+    fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
         Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
@@ -292,7 +305,7 @@ impl Session {
     }
 
     /// The modules that were installed from elsewhere, by who calls them. Local modules are where their source says.
-    fn installed_modules(&self) -> Result<ModuleCalls, Failure> {
+    pub(crate) fn installed_modules(&self) -> Result<Manifest, Failure> {
         let manifest = self.read_manifest()?;
         let dir_of = |key: &str| manifest.modules.get(key).map(|it| it.dir.clone());
         let mut calls = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use values::Str;
 
@@ -74,7 +74,16 @@ pub fn of_file(
     directory: Directory,
     file: File,
 ) -> Vec<Diagnostic> {
-    of_blocks_of_file(db, workspace, directory, file, |_| true)
+    of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
+}
+
+/// What is wrong with a file, and with which of its blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileProblems {
+    /// The diagnostics, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The blocks that they are about, in the order of the text.
+    pub blocks: Vec<Block>,
 }
 
 /// What is wrong with some blocks of a file, and with the file as a whole.
@@ -84,7 +93,7 @@ pub fn of_blocks_of_file(
     directory: Directory,
     file: File,
     is_asked: impl Fn(Block) -> bool,
-) -> Vec<Diagnostic> {
+) -> FileProblems {
     let places = Places::default();
     let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_asked(*it)).collect();
     let blocks = &blocks;
@@ -94,17 +103,20 @@ pub fn of_blocks_of_file(
         .flat_map(of_block)
         .filter(|&(block, it)| !is_doubtful(db, block, it.id))
         .collect();
+    let mut with_problems: FxHashSet<Block> = problems.iter().map(|(block, _)| *block).collect();
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
     found.extend(of_blocks(db, &problems, &places));
     for &block in blocks {
         for (key, problem) in item_problems(db, workspace, directory, block) {
             if !is_doubtful(db, block, problem.id) {
                 found.push(from_item(db, &places, *key, problem));
+                with_problems.insert(block);
             }
         }
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
-    found
+    let blocks = blocks.iter().copied().filter(|it| with_problems.contains(it)).collect();
+    FileProblems { diagnostics: found, blocks }
 }
 
 /// Whether a problem may be there because the parser could not read something of the block: what is missing may be just

@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
-use hir::{Symbols, Workspace};
+use hir::{Symbols, Workspace, diagnostics::FileProblems};
 use provider::ProviderSchemas;
 use values::Str;
 
@@ -178,12 +178,13 @@ pub fn infer(db: &Database, workspace: Workspace) {
 }
 
 /// Everything that is wrong with the files of a module, hints included, file by file, on all processors.
-pub fn module_diagnostics(
+pub fn module_problems(
     db: &Database,
     workspace: Workspace,
     directory: Directory,
-) -> Vec<(File, Vec<db::Diagnostic>)> {
+) -> Vec<(File, FileProblems)> {
     prime::problems(db, workspace, directory);
-    let files = directory.files(db).iter();
-    files.map(|&file| (file, hir::diagnostics::of_file(db, workspace, directory, file))).collect()
+    let of_file =
+        |file| hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, |_| true);
+    directory.files(db).iter().map(|&file| (file, of_file(file))).collect()
 }

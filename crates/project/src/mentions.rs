@@ -98,6 +98,13 @@ pub struct Edit {
     pub names: BTreeSet<ItemName>,
 }
 
+impl Edit {
+    /// Whether it touched a module call, so that other modules may be part of the configuration now.
+    pub fn changes_modules(&self) -> bool {
+        self.names.iter().any(|name| matches!(name, ItemName::Module(_)))
+    }
+}
+
 /// The names that a block mentions, those of provider configurations that it uses without a word included.
 pub(crate) fn mentioned(db: &Database, block: Block) -> BTreeSet<ItemName> {
     let mut names = BTreeSet::new();

@@ -24,7 +24,7 @@ use addr::ProviderSource;
 use db::{Block, BlockEdits, Diagnostic, Directory, EditedText, File, System};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
-    names::{ItemName, block_names, called_path, item},
+    names::{block_names, called_path, item},
     symbols::{NameKind, Redeclared, declare, names_of_kind, redeclare},
 };
 use provider::ProviderSchemas;
@@ -149,6 +149,21 @@ impl SourceTree {
         }
     }
 
+    /// The current text of a file that is edited: where positions of a further edit count from.
+    pub fn edited_text(&mut self, path: &str) -> Option<&str> {
+        let loaded = self.files.get_mut(path)?;
+        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&self.db, loaded.file));
+        Some(edited.text())
+    }
+
+    /// Gives a configuration other installed modules.
+    pub fn set_manifest(&mut self, workspace: Workspace, manifest: Manifest) {
+        if *workspace.manifest(&self.db) != manifest {
+            workspace.set_manifest(&mut self.db).to(manifest);
+            self.load_called_modules();
+        }
+    }
+
     /// What was wrong with files of a directory that could not be taken.
     pub fn problems_of(&self, directory: &str) -> &[Diagnostic] {
         self.problems.get(directory).map(Vec::as_slice).unwrap_or_default()
@@ -174,7 +189,7 @@ impl SourceTree {
         let edits = edit(edited, &self.db);
         let directory = loaded.directory;
         let edit = self.apply(directory, edits);
-        if edit.names.iter().any(|name| matches!(name, ItemName::Module(_))) {
+        if edit.changes_modules() {
             self.load_called_modules();
         }
         Some(edit)

@@ -53,7 +53,9 @@ const TABLE: &[Row] = &[
     row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &["project"]),
     // Tests of the editor's features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
-    row("cli", &["addr", "backend", "db", "engine", "hir", "packages", "plugin", "project", "provider", "providers",
+    // `provider`: schemas are handed on to the database.
+    row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
+    row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
                  "render", "state", "syntax", "values"], &[]),
     row("xtask", &[], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.

@@ -3,6 +3,7 @@
 pub(crate) mod console;
 pub(crate) mod force_unlock;
 pub(crate) mod init;
+pub(crate) mod lsp;
 pub(crate) mod output;
 pub(crate) mod providers;
 pub(crate) mod show;

@@ -1,0 +1,103 @@
+//! `lsp`: the language server, with what `init` has left for it.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use addr::{ProviderSource, VersionConstraint};
+use db::{OsSystem, system::normalize};
+use lsp::{Installation, Installed};
+use project::Manifest;
+use values::Str;
+
+use crate::{
+    exit::Exit,
+    located::ProviderExecutables,
+    session::{Failure, Session},
+};
+
+pub(crate) fn run(session: Session) -> Exit {
+    let system = match OsSystem::new() {
+        Ok(system) => Arc::new(system),
+        Err(error) => {
+            return super::environment_error("Failed to find the working directory", &error);
+        }
+    };
+    let session = Arc::new(session);
+    let installation = Arc::new(OnDisk { session: Mutex::new(Arc::clone(&session)) });
+    let served = lsp::serve(tokio::io::stdin(), tokio::io::stdout(), system, installation);
+    let in_good_order = session.runtime.block_on(served);
+    // A thread may wait for standard input, and the runtime would wait for the thread.
+    std::mem::forget(session);
+    if in_good_order { Exit::Success } else { Exit::Failure }
+}
+
+/// Installed modules, and schemas that can be had without a process.
+struct OnDisk {
+    /// The environment. A lock, because a session is one thread's.
+    session: Mutex<Arc<Session>>,
+}
+
+impl OnDisk {
+    fn session_in(&self, root: &Path) -> Option<Session> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.in_directory(root).ok()
+    }
+}
+
+impl Installation for OnDisk {
+    fn modules(&self, root: &Path) -> Manifest {
+        let installed = self.session_in(root).and_then(|it| it.installed_modules().ok());
+        let absolute = |path: &str| -> Arc<str> {
+            Arc::from(normalize(&root.join(path)).to_string_lossy().as_ref())
+        };
+        let calls = installed.unwrap_or_default().into_iter();
+        calls
+            .map(|((caller, name), called)| ((absolute(&caller), name), absolute(&called)))
+            .collect()
+    }
+
+    fn schemas(
+        &self,
+        root: &Path,
+        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+    ) -> Vec<(ProviderSource, Installed)> {
+        let Some(session) = self.session_in(root) else { return Vec::new() };
+        let of = |(source, constraints): (&ProviderSource, &Vec<Str>)| {
+            (source.clone(), schemas_of(&session, root, source, constraints))
+        };
+        requirements.iter().map(of).collect()
+    }
+}
+
+/// One provider at a time: that one is not installed says nothing of the others.
+fn schemas_of(
+    session: &Session,
+    root: &Path,
+    source: &ProviderSource,
+    constraints: &[Str],
+) -> Installed {
+    let constraint = constraints
+        .iter()
+        .filter_map(|text| VersionConstraint::parse_provider(text).ok())
+        .fold(VersionConstraint::any(), |all, constraint| all.and(&constraint));
+    let wanted = BTreeMap::from([(source.clone(), constraint)]);
+    let name = source.for_display();
+    let init = format!("run \"mayfly init\" in {}", root.display());
+    match ProviderExecutables::locate(session, &wanted) {
+        Ok(located) => match located.schemas_at_hand(session, source) {
+            Some(schemas) => Installed::Schemas(schemas),
+            None => Installed::Missing(format!(
+                "The schemas of {name} were never read, so nothing is known of its resources: {init}."
+            )),
+        },
+        Err(Failure::Diagnostics(found, _)) => {
+            let why = found.first().map(|it| it.summary.clone()).unwrap_or_default();
+            Installed::Missing(format!(
+                "{name} is not installed, so nothing is known of its resources ({why}): {init}."
+            ))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the client can do, and what this server does.
+
+use serde_json::Value;
+use tower_lsp_server::ls_types::*;
+
+use crate::position::Encoding;
+
+/// What the client can do, as far as it makes a difference here.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Client {
+    /// It asks for diagnostics, so they are not pushed.
+    pub(crate) pulls_diagnostics: bool,
+    /// It can be told to ask for diagnostics again.
+    pub(crate) refreshes_diagnostics: bool,
+    pub(crate) refreshes_inlay_hints: bool,
+    pub(crate) refreshes_semantic_tokens: bool,
+    pub(crate) refreshes_code_lenses: bool,
+    /// It watches the files that the server names.
+    pub(crate) watches_files: bool,
+    pub(crate) has_related_information: bool,
+    pub(crate) takes_snippets: bool,
+    pub(crate) nests_symbols: bool,
+    /// It has a status line for `mayfly/status`.
+    pub(crate) shows_status: bool,
+    /// It shows references where a code lens says so.
+    pub(crate) show_references: Option<String>,
+    /// Edits of several files that may carry versions.
+    pub(crate) versioned_edits: bool,
+}
+
+impl Client {
+    pub(crate) fn of(params: &InitializeParams) -> Client {
+        let all = &params.capabilities;
+        let text = all.text_document.clone().unwrap_or_default();
+        let workspace = all.workspace.clone().unwrap_or_default();
+        let completion = text.completion.and_then(|it| it.completion_item);
+        Client {
+            pulls_diagnostics: text.diagnostic.is_some(),
+            refreshes_diagnostics: workspace
+                .diagnostics
+                .is_some_and(|it| it.refresh_support == Some(true)),
+            refreshes_inlay_hints: workspace
+                .inlay_hint
+                .is_some_and(|it| it.refresh_support == Some(true)),
+            refreshes_semantic_tokens: workspace
+                .semantic_tokens
+                .is_some_and(|it| it.refresh_support == Some(true)),
+            refreshes_code_lenses: workspace
+                .code_lens
+                .is_some_and(|it| it.refresh_support == Some(true)),
+            watches_files: workspace
+                .did_change_watched_files
+                .is_some_and(|it| it.dynamic_registration == Some(true)),
+            has_related_information: text
+                .publish_diagnostics
+                .is_some_and(|it| it.related_information == Some(true)),
+            takes_snippets: completion.is_some_and(|it| it.snippet_support == Some(true)),
+            nests_symbols: text
+                .document_symbol
+                .is_some_and(|it| it.hierarchical_document_symbol_support == Some(true)),
+            shows_status: all
+                .experimental
+                .as_ref()
+                .and_then(|it| it.get("statusNotification"))
+                .and_then(Value::as_bool)
+                .unwrap_or(false),
+            show_references: show_references(all.experimental.as_ref()),
+            versioned_edits: workspace
+                .workspace_edit
+                .is_some_and(|it| it.document_changes == Some(true)),
+        }
+    }
+}
+
+/// The command that shows references, where the client names one.
+fn show_references(experimental: Option<&Value>) -> Option<String> {
+    Some(experimental?.get("showReferencesCommandId")?.as_str()?.to_owned())
+}
+
+/// What this server does.
+pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities {
+    ServerCapabilities {
+        position_encoding: Some(encoding.kind()),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::INCREMENTAL),
+            ..TextDocumentSyncOptions::default()
+        })),
+        diagnostic_provider: client.pulls_diagnostics.then(|| {
+            DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                identifier: Some("mayfly".to_owned()),
+                inter_file_dependencies: true,
+                workspace_diagnostics: true,
+                work_done_progress_options: WorkDoneProgressOptions::default(),
+            })
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        workspace: Some(WorkspaceServerCapabilities {
+            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// The files whose changes on the disk count.
+pub(crate) fn watched() -> Vec<Registration> {
+    let watch = |pattern: &str| FileSystemWatcher {
+        glob_pattern: GlobPattern::String(pattern.to_owned()),
+        kind: None,
+    };
+    let options = DidChangeWatchedFilesRegistrationOptions {
+        watchers: vec![
+            watch("**/*.{tf,tofu}"),
+            watch("**/.terraform.lock.hcl"),
+            watch("**/.terraform/modules/modules.json"),
+        ],
+    };
+    vec![Registration {
+        id: "mayfly-files".to_owned(),
+        method: "workspace/didChangeWatchedFiles".to_owned(),
+        register_options: serde_json::to_value(options).ok(),
+    }]
+}

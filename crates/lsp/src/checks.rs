@@ -1,0 +1,395 @@
+//! Diagnostics while somebody types.
+//!
+//! ```text
+//!  edit ─► blocks that it can have reached ─► checked at once, for the files that are open and edited
+//!                                                    │ when that is done
+//!                                                    ▼
+//!                                   every module of the configurations, the edited one first
+//! ```
+//!
+//! What is checked at once is a guess that is right as far as the names that blocks mention tell; what is checked after it
+//! is exact, and mends the guess where it was wrong. Both are cancelled by the next edit, and what they have computed by
+//! then is not lost.
+//!
+//! **Invariant:** what is shown for a file is replaced by something newer only.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use db::{Block, Directory, File};
+use hir::{Workspace, diagnostics::FileProblems};
+use project::Edit;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use tower_lsp_server::ls_types::{
+    Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
+    RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
+    UnchangedDocumentDiagnosticReport, WorkspaceDiagnosticReport,
+    WorkspaceDocumentDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
+    WorkspaceUnchangedDocumentDiagnosticReport,
+};
+
+use crate::{
+    convert::diagnostic::Converter,
+    snapshot::{Outcome, Snapshot, Target, uncancelled},
+};
+
+/// What is to be checked of an open file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    Blocks(FxHashSet<Block>),
+    Everything,
+}
+
+/// What is known of an open file.
+struct OpenFile {
+    file: File,
+    pending: Pending,
+    /// The generation that a worker checks now.
+    running: Option<u64>,
+    /// The blocks that something was wrong with, the last time: they are looked at each time.
+    suspects: FxHashSet<Block>,
+}
+
+/// Which files are to be checked, and what was said of them.
+#[derive(Default)]
+pub(crate) struct Checks {
+    open: FxHashMap<String, OpenFile>,
+    /// A hash of what was last published for each file that has something published.
+    published: FxHashMap<String, u64>,
+    /// How often something has changed.
+    pub(crate) generation: u64,
+    /// Modules that were edited since they were last checked as a whole.
+    edited: Vec<Directory>,
+    are_modules_due: bool,
+    are_modules_running: bool,
+}
+
+/// A check that a worker does.
+pub(crate) enum Check {
+    /// Some blocks of a file that is edited.
+    Blocks { path: String, target: Target, blocks: Option<FxHashSet<Block>> },
+    /// Every module; configurations that are new are inferred in order first.
+    Modules { modules: Vec<(Workspace, Directory)>, new: Vec<Workspace> },
+}
+
+/// What a check found.
+pub(crate) struct Checked {
+    pub(crate) generation: u64,
+    pub(crate) found: Found,
+}
+
+/// What was found, or that the check was cancelled.
+pub(crate) enum Found {
+    Blocks {
+        path: String,
+        found: Option<(Vec<Diagnostic>, Vec<Block>)>,
+    },
+    /// One module's files by path.
+    Module(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
+    /// All modules were checked; or not, because an edit came in between.
+    Modules {
+        is_done: bool,
+    },
+}
+
+impl Checks {
+    /// A file is open from now on.
+    pub(crate) fn open(&mut self, path: &str, file: File) {
+        let open = OpenFile {
+            file,
+            pending: Pending::Everything,
+            running: None,
+            suspects: FxHashSet::default(),
+        };
+        self.open.insert(path.to_owned(), open);
+        self.changed(None);
+    }
+
+    /// A file is closed.
+    pub(crate) fn close(&mut self, path: &str) {
+        self.open.remove(path);
+        self.changed(None);
+    }
+
+    /// Something changed: a module, or who knows what.
+    pub(crate) fn changed(&mut self, directory: Option<Directory>) {
+        self.generation += 1;
+        self.are_modules_due = true;
+        match directory {
+            Some(directory) if !self.edited.contains(&directory) => self.edited.push(directory),
+            _ => {}
+        }
+    }
+
+    /// Everything may be different.
+    pub(crate) fn everything_changed(&mut self) {
+        self.open.values_mut().for_each(|it| it.pending = Pending::Everything);
+        self.changed(None);
+    }
+
+    /// A text changed, and can have reached some blocks of its module, or all.
+    pub(crate) fn edited(
+        &mut self,
+        edit: &Edit,
+        reached: Option<FxHashSet<Block>>,
+        file_of: impl Fn(Block) -> File,
+    ) {
+        self.changed(Some(edit.directory));
+        for open in self.open.values_mut() {
+            let Some(reached) = &reached else {
+                open.pending = Pending::Everything;
+                continue;
+            };
+            let here = reached.iter().copied().filter(|block| file_of(*block) == open.file);
+            match &mut open.pending {
+                Pending::Everything => {}
+                Pending::Blocks(blocks) => blocks.extend(here),
+                Pending::Nothing => {
+                    let here: FxHashSet<Block> = here.collect();
+                    // A block that is gone may have been the one that something was wrong with.
+                    if !here.is_empty() || edit.blocks.is_empty() {
+                        open.pending = Pending::Blocks(here);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is to be checked at once, by path; for each the blocks, or all. From now on it counts as being checked.
+    pub(crate) fn begin(&mut self) -> Vec<(String, Option<FxHashSet<Block>>)> {
+        let generation = self.generation;
+        let is_due = |open: &OpenFile| open.running != Some(generation);
+        let due = self.open.iter_mut().filter(|(_, open)| is_due(open));
+        let mut due: Vec<_> = due
+            .filter_map(|(path, open)| {
+                let blocks = match &open.pending {
+                    Pending::Nothing => return None,
+                    Pending::Everything => None,
+                    Pending::Blocks(blocks) => {
+                        Some(blocks.union(&open.suspects).copied().collect())
+                    }
+                };
+                open.running = Some(generation);
+                Some((path.clone(), blocks))
+            })
+            .collect();
+        due.sort_by(|a, b| a.0.cmp(&b.0));
+        due
+    }
+
+    /// Whether all modules are to be checked now: nothing more urgent is left. Those that were edited since come back.
+    pub(crate) fn begin_modules(&mut self) -> Option<Vec<Directory>> {
+        let is_quiet = self.open.values().all(|open| open.pending == Pending::Nothing);
+        if !self.are_modules_due || self.are_modules_running || !is_quiet {
+            return None;
+        }
+        self.are_modules_due = false;
+        self.are_modules_running = true;
+        Some(self.edited.clone())
+    }
+
+    /// Takes over what was found. What is to be published: the diagnostics of files that have others now.
+    pub(crate) fn finish(&mut self, checked: Checked) -> Vec<(String, Vec<Diagnostic>)> {
+        let is_current = checked.generation == self.generation;
+        match checked.found {
+            Found::Blocks { path, found } => {
+                let Some(open) = self.open.get_mut(&path).filter(|_| is_current) else {
+                    return Vec::new();
+                };
+                // What failed without an edit failed by a bug, and would again.
+                open.pending = Pending::Nothing;
+                open.running = None;
+                let Some((diagnostics, suspects)) = found else { return Vec::new() };
+                open.suspects = suspects.into_iter().collect();
+                self.publish(path, diagnostics).into_iter().collect()
+            }
+            Found::Module(files) if is_current => {
+                let mut published = Vec::new();
+                for (path, diagnostics, suspects) in files {
+                    if let Some(open) = self.open.get_mut(&path) {
+                        open.suspects = suspects.into_iter().collect();
+                    }
+                    published.extend(self.publish(path, diagnostics));
+                }
+                published
+            }
+            Found::Module(_) => Vec::new(),
+            Found::Modules { is_done } => {
+                self.are_modules_running = false;
+                match is_done && is_current {
+                    true => self.edited.clear(),
+                    false => self.are_modules_due = true,
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// What is to be published of a file, unless it is what was published last.
+    fn publish(
+        &mut self,
+        path: String,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Option<(String, Vec<Diagnostic>)> {
+        let hash = hash(&diagnostics);
+        match self.published.get(&path) {
+            Some(known) if *known == hash => return None,
+            // A file of which nothing was ever said has nothing wrong, unless somebody looks at it.
+            None if diagnostics.is_empty() && !self.open.contains_key(&path) => return None,
+            _ => {}
+        }
+        self.published.insert(path.clone(), hash);
+        Some((path, diagnostics))
+    }
+
+    /// Files that something was published of and that are not there any more.
+    pub(crate) fn forget(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut gone: Vec<String> =
+            self.published.keys().filter(|path| !is_there(path)).cloned().collect();
+        gone.sort();
+        self.published.retain(|path, _| !gone.contains(path));
+        gone
+    }
+}
+
+fn hash(diagnostics: &[Diagnostic]) -> u64 {
+    let mut hasher = FxHasher::default();
+    serde_json::to_string(diagnostics).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Does a check. `tell` takes what is found, as it is found.
+pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl Fn(Checked)) {
+    let tell = |found| tell(Checked { generation, found });
+    match check {
+        Check::Blocks { path, target, blocks } => {
+            let outcome = uncancelled(|| of_blocks(&snapshot, target, blocks.as_ref()));
+            drop(snapshot);
+            let found = match outcome {
+                Outcome::Done(found) => Some(found),
+                Outcome::Cancelled | Outcome::Panicked => None,
+            };
+            tell(Found::Blocks { path, found });
+        }
+        Check::Modules { modules, new } => {
+            let outcome = uncancelled(|| {
+                new.iter().for_each(|workspace| project::infer(&snapshot.db, *workspace));
+                for (workspace, directory) in &modules {
+                    tell(Found::Module(of_module(&snapshot, *workspace, *directory)));
+                }
+            });
+            drop(snapshot);
+            tell(Found::Modules { is_done: !matches!(outcome, Outcome::Cancelled) });
+        }
+    }
+}
+
+fn of_blocks(
+    snapshot: &Snapshot,
+    target: Target,
+    blocks: Option<&FxHashSet<Block>>,
+) -> (Vec<Diagnostic>, Vec<Block>) {
+    let Target { workspace, directory, file } = target;
+    let is_asked = |block| blocks.is_none_or(|blocks| blocks.contains(&block));
+    let problems =
+        hir::diagnostics::of_blocks_of_file(&snapshot.db, workspace, directory, file, is_asked);
+    converted(snapshot, problems)
+}
+
+fn converted(snapshot: &Snapshot, problems: FileProblems) -> (Vec<Diagnostic>, Vec<Block>) {
+    (Converter::new(snapshot).diagnostics(&problems.diagnostics), problems.blocks)
+}
+
+fn of_module(
+    snapshot: &Snapshot,
+    workspace: Workspace,
+    directory: Directory,
+) -> Vec<(String, Vec<Diagnostic>, Vec<Block>)> {
+    let files = project::module_problems(&snapshot.db, workspace, directory);
+    let files = files.into_iter().map(|(file, problems)| {
+        let (diagnostics, blocks) = converted(snapshot, problems);
+        (file.path(&snapshot.db).to_string(), diagnostics, blocks)
+    });
+    files.collect()
+}
+
+/// The answer to a client that asks for the diagnostics of a file.
+pub(crate) fn report(
+    snapshot: &Snapshot,
+    target: Target,
+    previous: Option<&str>,
+) -> DocumentDiagnosticReport {
+    let (items, _) = of_blocks(snapshot, target, None);
+    let id = format!("{:x}", hash(&items));
+    if previous == Some(id.as_str()) {
+        return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
+            related_documents: None,
+            unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
+                result_id: id,
+            },
+        });
+    }
+    DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport {
+        related_documents: None,
+        full_document_diagnostic_report: FullDocumentDiagnosticReport {
+            result_id: Some(id),
+            items,
+        },
+    })
+}
+
+/// The answer for a file that is no part of a module.
+pub(crate) fn empty_report() -> DocumentDiagnosticReport {
+    DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport::default())
+}
+
+/// The answer to a client that asks for all diagnostics: those of each file that has some, or had some.
+pub(crate) fn workspace_report(
+    snapshot: &Snapshot,
+    previous: &[PreviousResultId],
+) -> WorkspaceDiagnosticReport {
+    let mut known: FxHashMap<&str, &str> =
+        previous.iter().map(|it| (it.uri.as_str(), it.value.as_str())).collect();
+    let mut items = Vec::new();
+    for (workspace, directory) in modules_of(snapshot) {
+        for (path, diagnostics, _) in of_module(snapshot, workspace, directory) {
+            let Some(uri) = crate::documents::uri_of(&path) else { continue };
+            let known = known.remove(uri.as_str());
+            let id = format!("{:x}", hash(&diagnostics));
+            items.push(if known == Some(id.as_str()) {
+                WorkspaceDocumentDiagnosticReport::Unchanged(
+                    WorkspaceUnchangedDocumentDiagnosticReport {
+                        uri,
+                        version: None,
+                        unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
+                            result_id: id,
+                        },
+                    },
+                )
+            } else if known.is_none() && diagnostics.is_empty() {
+                continue;
+            } else {
+                WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+                    uri,
+                    version: None,
+                    full_document_diagnostic_report: FullDocumentDiagnosticReport {
+                        result_id: Some(id),
+                        items: diagnostics,
+                    },
+                })
+            });
+        }
+    }
+    WorkspaceDiagnosticReport { items }
+}
+
+/// Every module of every configuration once.
+fn modules_of(snapshot: &Snapshot) -> Vec<(Workspace, Directory)> {
+    let mut seen = FxHashSet::default();
+    let mut modules = Vec::new();
+    for &workspace in &snapshot.workspaces {
+        let reachable = hir::reachable(&snapshot.db, workspace).into_iter();
+        modules.extend(reachable.filter(|it| seen.insert(*it)).map(|it| (workspace, it)));
+    }
+    modules
+}

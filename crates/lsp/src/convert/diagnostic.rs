@@ -1,0 +1,85 @@
+//! Diagnostics with positions of the client.
+
+use std::cell::RefCell;
+
+use db::{Diagnostic, File, Location, Severity};
+use project::Database;
+use rustc_hash::FxHashMap;
+use tower_lsp_server::ls_types::{
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, Range,
+};
+
+use crate::{documents::uri_of, position::Lines, snapshot::Snapshot};
+
+/// Converts the diagnostics of files, with the lines of each file that they mention.
+pub(crate) struct Converter<'s> {
+    snapshot: &'s Snapshot,
+    lines: RefCell<FxHashMap<String, Option<Lines>>>,
+}
+
+impl<'s> Converter<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot) -> Converter<'s> {
+        Converter { snapshot, lines: RefCell::default() }
+    }
+
+    pub(crate) fn diagnostics(&self, found: &[Diagnostic]) -> Vec<ls_types::Diagnostic> {
+        found.iter().map(|it| self.diagnostic(it)).collect()
+    }
+
+    fn diagnostic(&self, it: &Diagnostic) -> ls_types::Diagnostic {
+        let message = match it.detail.is_empty() {
+            true => it.summary.clone(),
+            false => format!("{}\n\n{}", it.summary, it.detail),
+        };
+        ls_types::Diagnostic {
+            range: it.location.as_ref().and_then(|at| self.range(at)).unwrap_or_default(),
+            severity: Some(severity(it.severity)),
+            code: Some(NumberOrString::String(it.id.to_owned())),
+            source: Some("mayfly".to_owned()),
+            message,
+            related_information: self.related(it),
+            ..ls_types::Diagnostic::default()
+        }
+    }
+
+    /// The chain of an ephemeral value, the members of a cycle, the first of two declarations.
+    fn related(&self, it: &Diagnostic) -> Option<Vec<DiagnosticRelatedInformation>> {
+        if it.related.is_empty() || !self.snapshot.client.has_related_information {
+            return None;
+        }
+        let related = it.related.iter().filter_map(|related| {
+            let uri = uri_of(&related.location.path)?;
+            let location = ls_types::Location::new(uri, self.range(&related.location)?);
+            Some(DiagnosticRelatedInformation { location, message: related.message.clone() })
+        });
+        Some(related.collect())
+    }
+
+    fn range(&self, at: &Location) -> Option<Range> {
+        let mut known = self.lines.borrow_mut();
+        let lines = known.entry(at.path.to_string()).or_insert_with(|| {
+            let file = file_at(self.snapshot, &at.path)?;
+            Some(self.snapshot.lines(file))
+        });
+        let start = db::ByteRange { start: at.range.start, end: at.range.end };
+        lines.as_ref().map(|lines| lines.range(start))
+    }
+}
+
+/// The file at a path, wherever it is loaded.
+fn file_at(snapshot: &Snapshot, path: &str) -> Option<File> {
+    let (directory, _) = path.rsplit_once('/')?;
+    let db: &Database = &snapshot.db;
+    snapshot.workspaces.iter().find_map(|workspace| {
+        let files = workspace.directories(db).get(directory)?.files(db);
+        files.iter().copied().find(|file| **file.path(db) == *path)
+    })
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Hint => DiagnosticSeverity::HINT,
+    }
+}

@@ -1,0 +1,29 @@
+//! The documents that the client has open, and where they are.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use db::system::normalize;
+use tower_lsp_server::ls_types::Uri;
+
+/// The versions of open documents by their paths.
+pub(crate) type Documents = BTreeMap<String, i32>;
+
+/// The path of a document, absolute and without `.` and `..`; `None` for what is no file.
+pub(crate) fn path_of(uri: &Uri) -> Option<String> {
+    if uri.scheme().as_str() != "file" {
+        return None;
+    }
+    let path: PathBuf = uri.to_file_path()?.into_owned();
+    let path = normalize(&path);
+    path.is_absolute().then(|| path.to_str().map(str::to_owned)).flatten()
+}
+
+/// The address of a file.
+pub(crate) fn uri_of(path: &str) -> Option<Uri> {
+    Uri::from_file_path(path)
+}
+
+/// Whether a file is part of a module.
+pub(crate) fn is_configuration(path: &str) -> bool {
+    path.ends_with(".tf") || path.ends_with(".tofu")
+}

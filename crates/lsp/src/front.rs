@@ -1,0 +1,149 @@
+//! What the client calls. Each handler puts a message into the queue before it waits for anything.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+    mpsc::Sender,
+};
+
+use tokio::sync::oneshot;
+use tower_lsp_server::{
+    LanguageServer,
+    jsonrpc::{Error, Result},
+    ls_types::*,
+};
+
+use crate::{
+    checks, convert,
+    documents::path_of,
+    server::Message,
+    snapshot::{Interest, Question, Snapshot, Target},
+};
+
+/// How often a question is asked again after edits, where the answer matters more than the moment.
+const PERSISTENT: u8 = 20;
+
+/// The client's side of the queue.
+pub(crate) struct Front {
+    messages: Sender<Message>,
+    shut_down: Arc<AtomicBool>,
+}
+
+/// Loses interest when the request is cancelled, which drops its handler.
+struct InterestGuard(Arc<Interest>);
+
+impl Drop for InterestGuard {
+    fn drop(&mut self) {
+        self.0.lose();
+    }
+}
+
+impl Front {
+    pub(crate) fn new(messages: Sender<Message>, shut_down: Arc<AtomicBool>) -> Front {
+        Front { messages, shut_down }
+    }
+
+    fn tell(&self, message: Message) {
+        // Without a server thread the process is about to end.
+        let _ = self.messages.send(message);
+    }
+
+    /// Asks about a file; `None` for one that is no part of any module.
+    async fn ask<R: Send + 'static>(
+        &self,
+        uri: &Uri,
+        attempts: u8,
+        compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
+        let Some(path) = path_of(uri) else { return Ok(None) };
+        let compute = move |snapshot: &Snapshot, target: Option<Target>| {
+            Ok(target.and_then(|target| compute(snapshot, target)))
+        };
+        self.question(Some(path), attempts, compute).await
+    }
+
+    /// Asks about everything.
+    async fn question<R: Send + 'static>(
+        &self,
+        path: Option<String>,
+        attempts: u8,
+        compute: impl Fn(&Snapshot, Option<Target>) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        let interest = Arc::<Interest>::default();
+        let (reply, answer) = oneshot::channel();
+        let question = Question { path, interest: Arc::clone(&interest), reply, compute, attempts };
+        self.tell(Message::Ask(Box::new(question)));
+        let _guard = InterestGuard(interest);
+        answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
+    }
+}
+
+impl LanguageServer for Front {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Message::Initialize(Box::new(params), reply));
+        answer.await.map_err(|_| Error::internal_error())
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        self.tell(Message::Initialized);
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        self.shut_down.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        self.tell(Message::Open(params.text_document));
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        self.tell(Message::Change(params));
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.tell(Message::Close(params.text_document.uri));
+    }
+
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        self.tell(Message::Watched(params.changes.into_iter().map(|it| it.uri).collect()));
+    }
+
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        self.tell(Message::Folders(params.event));
+    }
+
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
+        let previous = params.previous_result_id;
+        let report = self
+            .ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
+                Some(checks::report(snapshot, target, previous.as_deref()))
+            })
+            .await?;
+        Ok(report.unwrap_or_else(checks::empty_report).into())
+    }
+
+    async fn workspace_diagnostic(
+        &self,
+        params: WorkspaceDiagnosticParams,
+    ) -> Result<WorkspaceDiagnosticReportResult> {
+        let previous = params.previous_result_ids;
+        self.question(None, PERSISTENT, move |snapshot, _| {
+            Ok(checks::workspace_report(snapshot, &previous).into())
+        })
+        .await
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } =
+            params.text_document_position_params;
+        self.ask(&text_document.uri, 0, move |snapshot, target| {
+            convert::hover(snapshot, target, position)
+        })
+        .await
+    }
+}

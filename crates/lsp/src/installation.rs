@@ -1,0 +1,29 @@
+//! What `init` has left in a working directory, as far as the editor needs it.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use addr::ProviderSource;
+use project::Manifest;
+use provider::ProviderSchemas;
+use values::Str;
+
+/// What is installed. Asked from the server thread; answers come from files, never from a program.
+pub trait Installation: Send + Sync {
+    /// The installed modules of the configuration whose root module is in a directory. Paths are absolute.
+    fn modules(&self, root: &Path) -> Manifest;
+
+    /// The schemas of the providers that a configuration requires.
+    fn schemas(
+        &self,
+        root: &Path,
+        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+    ) -> Vec<(ProviderSource, Installed)>;
+}
+
+/// What is at hand of one provider.
+pub enum Installed {
+    /// Its schemas.
+    Schemas(Arc<ProviderSchemas>),
+    /// Nothing; why, and how to get them, in a sentence.
+    Missing(String),
+}

@@ -1,0 +1,64 @@
+//! The language server: the protocol around `ide`, one database behind it.
+//!
+//! Start reading at [`serve`], then `front` (what the client calls), `server` (the one thread that owns the database),
+//! `snapshot` (how a question is answered) and `checks` (diagnostics while somebody types).
+//!
+//! ```text
+//!  client ◄─► tower-lsp ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
+//!                ▲                              owns the database                 │
+//!                └──── outgoing ◄─────── diagnostics, status ◄── Message ─────────┘
+//! ```
+//!
+//! **Invariant:** handlers put a message into the queue before they wait for anything, so edits and questions keep the order
+//! in which the client sent them (the transport polls handlers in turns).
+//! **Invariant:** only the server thread changes the database. Whoever reads has a snapshot, which an edit cancels.
+//! **Invariant:** no program is started, whatever the workspace says: schemas are those that `init` has left.
+//! **Absent on purpose:** engines, plugins, state, values.
+
+mod capabilities;
+mod checks;
+mod convert;
+mod documents;
+mod front;
+mod installation;
+mod outgoing;
+mod position;
+mod roots;
+mod server;
+mod snapshot;
+mod workers;
+
+use std::sync::{Arc, mpsc};
+
+use db::System;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tower_lsp_server::{LspService, Server};
+
+pub use crate::installation::{Installation, Installed};
+
+/// How many requests may wait for answers. Not a safety net: with fewer, a reader that waits for a slot would keep the
+/// cancellation from being read that frees one.
+const MOST_WAITING: usize = 4096;
+
+/// Answers a client until it says `exit` or closes the connection. Whether the client took its leave in good order.
+pub async fn serve(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite,
+    system: Arc<dyn System>,
+    installation: Arc<dyn Installation>,
+) -> bool {
+    let (messages, inbox) = mpsc::channel();
+    let (outgoing, outbox) = tokio::sync::mpsc::unbounded_channel();
+    let shut_down = Arc::default();
+    let (service, socket) = LspService::build(|client| {
+        tokio::spawn(outgoing::deliver(client, outbox));
+        front::Front::new(messages.clone(), Arc::clone(&shut_down))
+    })
+    .finish();
+    let own = messages.clone();
+    let thread = server::start(system, installation, own, inbox, outgoing);
+    Server::new(input, output, socket).concurrency_level(MOST_WAITING).serve(service).await;
+    let _ = messages.send(server::Message::Exit);
+    drop(thread);
+    shut_down.load(std::sync::atomic::Ordering::SeqCst)
+}

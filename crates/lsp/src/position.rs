@@ -1,0 +1,177 @@
+//! Lines and columns as a client counts them, and bytes as everything else does.
+//!
+//! **Invariant:** a client's position may be anywhere, and gives a place in the text that is a character's start.
+
+use db::{ByteRange, Db, File};
+use tower_lsp_server::ls_types::{Position, PositionEncodingKind, Range};
+
+/// What columns count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// What JavaScript and the protocol's first versions count.
+    #[default]
+    Utf16,
+    /// Characters.
+    Utf32,
+}
+
+impl Encoding {
+    /// The cheapest of those that the client offers.
+    pub(crate) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
+        let offers = |kind| offered.is_some_and(|all| all.contains(&kind));
+        match () {
+            () if offers(PositionEncodingKind::UTF8) => Encoding::Utf8,
+            () if offers(PositionEncodingKind::UTF32) => Encoding::Utf32,
+            () => Encoding::Utf16,
+        }
+    }
+
+    /// Its name in the protocol.
+    pub(crate) fn kind(self) -> PositionEncodingKind {
+        match self {
+            Encoding::Utf8 => PositionEncodingKind::UTF8,
+            Encoding::Utf16 => PositionEncodingKind::UTF16,
+            Encoding::Utf32 => PositionEncodingKind::UTF32,
+        }
+    }
+
+    fn units(self, letter: char) -> u32 {
+        match self {
+            Encoding::Utf8 => letter.len_utf8() as u32,
+            Encoding::Utf16 => letter.len_utf16() as u32,
+            Encoding::Utf32 => 1,
+        }
+    }
+
+    fn columns(self, text: &str) -> u32 {
+        match self {
+            Encoding::Utf8 => text.len() as u32,
+            _ if text.is_ascii() => text.len() as u32,
+            _ => text.chars().map(|letter| self.units(letter)).sum(),
+        }
+    }
+
+    /// The byte of a line at a column. Beyond its end it is the end, before the line break.
+    fn byte_in_line(self, line: &str, column: u32) -> usize {
+        let line = line.trim_end_matches(['\n', '\r']);
+        let mut passed = 0;
+        for (byte, letter) in line.char_indices() {
+            let next = passed + self.units(letter);
+            if next > column {
+                return byte;
+            }
+            passed = next;
+        }
+        line.len()
+    }
+
+    /// The byte of a text at a position.
+    pub(crate) fn offset(self, text: &str, position: Position) -> usize {
+        let mut start = 0;
+        for _ in 0..position.line {
+            match text.as_bytes()[start..].iter().position(|byte| *byte == b'\n') {
+                Some(length) => start += length + 1,
+                None => return text.len(),
+            }
+        }
+        let line = text[start..].split_inclusive('\n').next().unwrap_or_default();
+        start + self.byte_in_line(line, position.character)
+    }
+}
+
+/// The lines of a file.
+pub(crate) struct Lines {
+    text: String,
+    starts: Vec<u32>,
+    encoding: Encoding,
+}
+
+impl Lines {
+    pub(crate) fn of(db: &dyn Db, file: File, encoding: Encoding) -> Lines {
+        let text: String = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
+        Lines::of_text(text, encoding)
+    }
+
+    pub(crate) fn of_text(text: String, encoding: Encoding) -> Lines {
+        let breaks = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(_, next)| next)).collect();
+        Lines { text, starts, encoding }
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where a byte is.
+    pub(crate) fn position(&self, offset: u32) -> Position {
+        let offset = self.text.floor_char_boundary(offset as usize) as u32;
+        let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or_default();
+        let before = self.text.get(start as usize..offset as usize).unwrap_or_default();
+        Position::new(line as u32, self.encoding.columns(before))
+    }
+
+    /// Where bytes are.
+    pub(crate) fn range(&self, range: ByteRange) -> Range {
+        Range::new(self.position(range.start), self.position(range.end))
+    }
+
+    /// The byte at a position.
+    pub(crate) fn offset(&self, position: Position) -> u32 {
+        let Some(&start) = self.starts.get(position.line as usize) else {
+            return self.text.len() as u32;
+        };
+        let end =
+            self.starts.get(position.line as usize + 1).map_or(self.text.len(), |it| *it as usize);
+        let line = self.text.get(start as usize..end).unwrap_or_default();
+        start + self.encoding.byte_in_line(line, position.character) as u32
+    }
+
+    /// The bytes of a range.
+    pub(crate) fn bytes(&self, range: Range) -> ByteRange {
+        let start = self.offset(range.start);
+        ByteRange { start, end: self.offset(range.end).max(start) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_encoding_counts_its_own_units() {
+        let text = "a\né𝒳b\r\n\nx";
+        for (encoding, columns) in [
+            (Encoding::Utf8, [0, 2, 6, 7]),
+            (Encoding::Utf16, [0, 1, 3, 4]),
+            (Encoding::Utf32, [0, 1, 2, 3]),
+        ] {
+            let lines = Lines::of_text(text.to_owned(), encoding);
+            for (offset, column) in [2, 4, 8, 9].into_iter().zip(columns) {
+                let position = Position::new(1, column);
+                assert_eq!(lines.position(offset), position, "{encoding:?}");
+                assert_eq!(lines.offset(position), offset, "{encoding:?}");
+                assert_eq!(encoding.offset(text, position), offset as usize, "{encoding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_position_that_is_nowhere_is_somewhere() {
+        let text = "a\né𝒳b\r\n\nx";
+        let lines = Lines::of_text(text.to_owned(), Encoding::Utf16);
+        for (line, column, offset) in
+            [(0, 99, 1), (1, 2, 4), (1, 99, 9), (2, 5, 11), (3, 1, 13), (3, 9, 13), (9, 0, 13)]
+        {
+            let position = Position::new(line, column);
+            assert_eq!(lines.offset(position), offset, "{position:?}");
+            assert_eq!(Encoding::Utf16.offset(text, position), offset as usize, "{position:?}");
+        }
+        // In the middle of a letter, and beyond the end.
+        assert_eq!(lines.position(5), Position::new(1, 1));
+        assert_eq!(lines.position(99), Position::new(3, 1));
+    }
+}

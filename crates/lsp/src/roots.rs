@@ -1,0 +1,136 @@
+//! Which configurations a module is part of: the directories that call it, found in the text of the workspace.
+//!
+//! Only what is edited is loaded, with all that it calls and all that calls it. So the files of a workspace are searched
+//! for module calls by their look, once; what looks like a call and is none costs a little time, and nothing else.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use db::{System, system::normalize};
+
+/// Directories that hold no configuration of the person's own.
+const IGNORED: &[&str] = &["node_modules", "terraform.tfstate.d", "target", "vendor"];
+/// A workspace may be a whole disk.
+const MOST_ENTRIES: usize = 200_000;
+const DEEPEST: usize = 32;
+/// A module that everybody calls is shown as part of so many configurations.
+const MOST_ROOTS: usize = 8;
+
+/// Who calls whom, by directory.
+#[derive(Default)]
+pub(crate) struct CallGraph {
+    callers: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl CallGraph {
+    /// Searches the files of some folders.
+    pub(crate) fn scan(system: &dyn System, folders: &[String]) -> CallGraph {
+        let mut graph = CallGraph::default();
+        let mut entries = 0;
+        let mut open: Vec<(String, usize)> = folders.iter().map(|it| (it.clone(), 0)).collect();
+        while let Some((directory, depth)) = open.pop() {
+            let Ok(listing) = system.list_directory(Path::new(&directory)) else { continue };
+            for entry in listing {
+                entries += 1;
+                if entries > MOST_ENTRIES {
+                    return graph;
+                }
+                let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
+                if entry.is_directory {
+                    let is_own = !entry.name.starts_with('.') && !IGNORED.contains(&&*entry.name);
+                    if is_own && depth < DEEPEST {
+                        open.push((path, depth + 1));
+                    }
+                } else if crate::documents::is_configuration(&path) {
+                    graph.read(system, &directory, &path);
+                }
+            }
+        }
+        graph
+    }
+
+    fn read(&mut self, system: &dyn System, directory: &str, path: &str) {
+        let Ok(bytes) = system.read_file(Path::new(path)) else { return };
+        for source in local_sources(&String::from_utf8_lossy(&bytes)) {
+            let called = normalize(&Path::new(directory).join(source));
+            let callers = self.callers.entry(called.to_string_lossy().into_owned()).or_default();
+            callers.insert(directory.to_owned());
+        }
+    }
+
+    /// The root modules that lead to a directory: itself if nobody calls it.
+    pub(crate) fn roots_of(&self, directory: &str) -> Vec<String> {
+        let mut roots = Vec::new();
+        let mut seen = BTreeSet::from([directory.to_owned()]);
+        let mut next = vec![directory.to_owned()];
+        while !next.is_empty() && roots.len() < MOST_ROOTS {
+            for module in std::mem::take(&mut next) {
+                match self.callers.get(&module) {
+                    Some(callers) => {
+                        let new = callers.iter().filter(|it| seen.insert((*it).clone()));
+                        next.extend(new.cloned().collect::<Vec<_>>());
+                    }
+                    None => roots.push(module),
+                }
+            }
+        }
+        // Modules that call each other in a ring have no root.
+        if roots.is_empty() {
+            roots.push(directory.to_owned());
+        }
+        roots.truncate(MOST_ROOTS);
+        roots
+    }
+}
+
+/// What stands in the text as `source = "./…"`.
+fn local_sources(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let value = line.trim_start().strip_prefix("source")?.trim_start().strip_prefix('=')?;
+        let (source, _) = value.trim_start().strip_prefix('"')?.split_once('"')?;
+        hir::workspace::is_local_source(source).then_some(source)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use db::MemorySystem;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], directory: &str, expected: &[&str]) {
+        let system = MemorySystem::new();
+        for (path, text) in files {
+            system.write(path, *text);
+        }
+        let graph = CallGraph::scan(&system, &["/w".to_owned()]);
+        assert_eq!(graph.roots_of(directory), expected);
+    }
+
+    #[test]
+    fn the_roots_of_a_module_are_those_that_lead_to_it() {
+        let files = [
+            ("/w/a/main.tf", "module \"m\" {\n  source = \"../m\"\n}\n"),
+            ("/w/b/main.tf", "module \"m\" {\n  source=\"../m/\"\n}\n"),
+            ("/w/m/main.tf", "module \"n\" {\n  source = \"./n\" # here\n}\n"),
+            ("/w/m/n/main.tf", "locals {}\n"),
+            ("/w/.terraform/x/main.tf", "module \"m\" {\n  source = \"../../m\"\n}\n"),
+        ];
+        check(&files, "/w/m/n", &["/w/a", "/w/b"]);
+        check(&files, "/w/m", &["/w/a", "/w/b"]);
+        check(&files, "/w/a", &["/w/a"]);
+        check(&files, "/elsewhere", &["/elsewhere"]);
+    }
+
+    #[test]
+    fn a_ring_of_modules_has_a_root_all_the_same() {
+        let files = [
+            ("/w/a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n"),
+            ("/w/b/main.tf", "module \"a\" {\n  source = \"../a\"\n}\n"),
+        ];
+        check(&files, "/w/a", &["/w/a"]);
+    }
+}
