@@ -1,5 +1,6 @@
 // One file for the extension, with the language client in it. `vscode` is the editor's own.
 
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build, context } from "esbuild";
 
@@ -20,5 +21,6 @@ const options = {
 if (process.argv.includes("--watch")) {
     await (await context(options)).watch();
 } else {
-    await build(options);
+    const { metafile } = await build({ ...options, metafile: true });
+    writeFileSync(new URL("../dist/meta.json", import.meta.url), JSON.stringify(metafile));
 }

@@ -1,7 +1,9 @@
 // Makes the .vsix: a zip with the extension, a manifest of its own and the types of its parts. The same files give the same
 // bytes. (The usual tool, vsce, does the same and more, with two hundred packages.)
+//
+// The licences of what is bundled go with it.
 
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream, readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import yazl from "yazl";
 
@@ -11,11 +13,26 @@ const packageJson = JSON.parse(readFileSync(new URL("package.json", root), "utf8
 const files = new Set([
     "package.json",
     "README.md",
-    "LICENSE",
     "language-configuration.json",
     "dist/extension.js",
     ...packageJson.contributes.grammars.map(({ path }) => path.replace(/^\.\//, "")),
 ]);
+
+/** The licence of each package that the bundle has a file of. */
+function bundledLicences() {
+    const { inputs } = JSON.parse(readFileSync(new URL("dist/meta.json", root), "utf8"));
+    const folders = Object.keys(inputs).flatMap((input) => input.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//) ?? []);
+    const licences = [...new Set(folders)].sort().map((folder) => {
+        const url = new URL(folder, root);
+        const { name, version, license } = JSON.parse(readFileSync(new URL("package.json", url), "utf8"));
+        const file = readdirSync(url).find((it) => /^licen[cs]e/i.test(it));
+        if (file === undefined) {
+            throw new Error(`${name} comes without its licence`);
+        }
+        return `${name} ${version} (${license})\n\n${readFileSync(new URL(file, url), "utf8").trim()}\n`;
+    });
+    return licences.join(`\n${"-".repeat(80)}\n\n`);
+}
 
 function escape(text) {
     const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -40,7 +57,7 @@ const vsixManifest = `<?xml version="1.0" encoding="utf-8"?>
       <Property Id="Microsoft.VisualStudio.Code.ExtensionKind" Value="workspace"/>
       <Property Id="Microsoft.VisualStudio.Code.ExecutesCode" Value="true"/>
     </Properties>
-    <License>extension/LICENSE</License>
+    <License>extension/LICENSE.txt</License>
   </Metadata>
   <Installation>
     <InstallationTarget Id="Microsoft.VisualStudio.Code"/>
@@ -49,7 +66,7 @@ const vsixManifest = `<?xml version="1.0" encoding="utf-8"?>
   <Assets>
     <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true"/>
     <Asset Type="Microsoft.VisualStudio.Services.Content.Details" Path="extension/README.md" Addressable="true"/>
-    <Asset Type="Microsoft.VisualStudio.Services.Content.License" Path="extension/LICENSE" Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Services.Content.License" Path="extension/LICENSE.txt" Addressable="true"/>
   </Assets>
 </PackageManifest>
 `;
@@ -60,7 +77,7 @@ const contentTypes = `<?xml version="1.0" encoding="utf-8"?>
   <Default Extension=".js" ContentType="application/javascript"/>
   <Default Extension=".md" ContentType="text/markdown"/>
   <Default Extension=".vsixmanifest" ContentType="text/xml"/>
-  <Override PartName="/extension/LICENSE" ContentType="text/plain"/>
+  <Default Extension=".txt" ContentType="text/plain"/>
 </Types>
 `;
 
@@ -68,6 +85,8 @@ const options = { mtime: new Date(1980, 0, 1), mode: 0o100644 };
 const zip = new yazl.ZipFile();
 zip.addBuffer(Buffer.from(vsixManifest), "extension.vsixmanifest", options);
 zip.addBuffer(Buffer.from(contentTypes), "[Content_Types].xml", options);
+zip.addFile(fileURLToPath(new URL("LICENSE", root)), "extension/LICENSE.txt", options);
+zip.addBuffer(Buffer.from(bundledLicences()), "extension/dist/licences.txt", options);
 for (const file of files) {
     zip.addBuffer(readFileSync(new URL(file, root)), `extension/${file}`, options);
 }
