@@ -17,7 +17,7 @@ syn match mayflyLabel /"[^"]*"/ contained
 syn match mayflyAttribute /\%(^\|[{,]\)\@<=\s*[[:alpha:]_][[:alnum:]_-]*\ze\s*=[^=>]/
 
 syn region mayflyBraces matchgroup=NONE start=/[[({]/ end=/[])}]/ contained contains=@mayflyExpression,mayflyAttribute
-syn match mayflyNumber /\<\d\+\%(\.\d\+\)\=\%([eE][+-]\=\d\+\)\=\>/
+syn match mayflyNumber /[[:alnum:]_]\@1<!\d\+\%(\.\d\+\)\=\%([eE][+-]\=\d\+\)\=/
 syn keyword mayflyLiteral true false null
 syn match mayflyKeyword /\.\@<!\<\%(for\|in\|if\)\>/
 syn match mayflyReference /\.\@<!\<\%(var\|local\|module\|data\|ephemeral\|each\|count\|self\|path\|terraform\|tofu\)\ze[.[]/

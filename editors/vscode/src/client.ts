@@ -8,7 +8,7 @@ import {
     State,
     type StaticFeature,
 } from "vscode-languageclient/node";
-import { serverCommand } from "./command";
+import { findExecutable, serverCommand } from "./command";
 import { initializationOptions, languages, section } from "./settings";
 import type { ServerStatus, StatusItem } from "./status";
 
@@ -60,17 +60,27 @@ export class Server implements vscode.Disposable {
 
     private async startNow(): Promise<void> {
         this.status.starting();
+        let client: LanguageClient;
         try {
-            this.client = this.createClient();
-            await this.client.start();
+            client = this.createClient();
         } catch (error) {
-            await this.failed(error instanceof Error ? error.message : String(error));
+            this.failed(message(error));
+            this.offerSettings(message(error));
+            return;
+        }
+        this.client = client;
+        try {
+            await client.start();
+        } catch (error) {
+            // The client has told why.
+            this.failed(message(error));
         }
     }
 
     private createClient(): LanguageClient {
         const settings = vscode.workspace.getConfiguration(section);
-        const command = serverCommand(settings.get<string>("server.path", "mayfly"), homedir());
+        const written = serverCommand(settings.get<string>("server.path", "mayfly"), homedir());
+        const command = findExecutable(written, process.env["PATH"] ?? "");
         const args = settings.get<string[]>("server.args", ["lsp"]);
         this.output.info(`starting ${[command, ...args].join(" ")}`);
         const options: LanguageClientOptions = {
@@ -80,8 +90,6 @@ export class Server implements vscode.Disposable {
             traceOutputChannel: this.trace,
             initializationOptions,
             synchronize: { configurationSection: section },
-            // A failed start is told once, by us, with a way out.
-            initializationFailedHandler: () => false,
         };
         const client = new LanguageClient(section, "Mayfly", { command, args }, options);
         client.registerFeature(experimental);
@@ -106,22 +114,25 @@ export class Server implements vscode.Disposable {
         }
     }
 
-    private async failed(message: string): Promise<void> {
+    private failed(reason: string): void {
         this.client = undefined;
-        this.output.error(message);
-        this.status.stopped(`The language server did not start: ${message}`);
+        this.output.error(reason);
+        this.status.stopped(`The language server did not start. ${reason}`);
+    }
+
+    private offerSettings(reason: string): void {
+        const openSettings = "Open Settings";
         // Not awaited: the message may stay for hours, and a restart must not wait for it.
         void vscode.window
-            .showErrorMessage(
-                `Mayfly's language server did not start: ${message} Its executable is the setting \`mayfly.server.path\`.`,
-                "Open Settings",
-                "Show Output",
-            )
+            .showErrorMessage(`Mayfly's language server did not start. ${reason}`, openSettings)
             .then((choice) => {
-                if (choice === "Open Settings") {
-                    return vscode.commands.executeCommand("workbench.action.openSettings", "mayfly.server");
+                if (choice === openSettings) {
+                    void vscode.commands.executeCommand("workbench.action.openSettings", "mayfly.server");
                 }
-                return choice === "Show Output" ? this.output.show() : undefined;
             });
     }
+}
+
+function message(error: unknown): string {
+    return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "node:test";
 import { build } from "esbuild";
@@ -11,7 +14,7 @@ const bundle = await build({
     write: false,
 });
 const source = Buffer.from(bundle.outputFiles[0].contents).toString("base64");
-const { initCommand, serverCommand } = await import(`data:text/javascript;base64,${source}`);
+const { findExecutable, initCommand, serverCommand } = await import(`data:text/javascript;base64,${source}`);
 
 test("the executable is a bare name or an absolute path", () => {
     assert.equal(serverCommand("mayfly", "/home/a"), "mayfly");
@@ -24,6 +27,20 @@ test("what would be found in the workspace is refused", () => {
         assert.throws(() => serverCommand(path, "/home/a"), /relative path/, path);
     }
     assert.throws(() => serverCommand("  ", "/home/a"), /is empty/);
+});
+
+test("an executable that is not there is told with a way out", () => {
+    const folder = mkdtempSync(join(tmpdir(), "mayfly-"));
+    writeFileSync(join(folder, "mayfly"), "", { mode: 0o755 });
+    writeFileSync(join(folder, "text"), "", { mode: 0o644 });
+    assert.equal(findExecutable("mayfly", `/nowhere:${folder}`), join(folder, "mayfly"));
+    assert.equal(findExecutable(join(folder, "mayfly"), ""), join(folder, "mayfly"));
+    assert.throws(() => findExecutable("mayfly", "/nowhere"), /"mayfly" on the PATH\. Install/);
+    assert.throws(() => findExecutable("text", folder), /on the PATH/);
+    assert.throws(() => findExecutable(folder, ""), /no executable/);
+    // A relative folder on the PATH would be the workspace's.
+    assert.throws(() => findExecutable("mayfly", relative(process.cwd(), folder)), /on the PATH/);
+    rmSync(folder, { recursive: true });
 });
 
 test("a folder's name is one word to the shell", () => {
