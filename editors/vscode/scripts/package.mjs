@@ -85,7 +85,7 @@ const options = { mtime: new Date(1980, 0, 1), mode: 0o100644 };
 const zip = new yazl.ZipFile();
 zip.addBuffer(Buffer.from(vsixManifest), "extension.vsixmanifest", options);
 zip.addBuffer(Buffer.from(contentTypes), "[Content_Types].xml", options);
-zip.addFile(fileURLToPath(new URL("LICENSE", root)), "extension/LICENSE.txt", options);
+zip.addFile(fileURLToPath(new URL("../../LICENSE", root)), "extension/LICENSE.txt", options);
 zip.addBuffer(Buffer.from(bundledLicences()), "extension/dist/licences.txt", options);
 for (const file of files) {
     zip.addBuffer(readFileSync(new URL(file, root)), `extension/${file}`, options);
