@@ -30,7 +30,7 @@
   :type '(repeat string))
 
 (defcustom mayfly-settings
-  '(:inlayHints (:ephemeral t :sensitive t :unknown t) :codeLens (:references t))
+  '(:inlayHints (:marks t :types t) :codeLens (:references t))
   "What the server is told when it starts; false is `:json-false'."
   :type 'plist)
 

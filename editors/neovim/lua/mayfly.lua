@@ -12,7 +12,7 @@ local defaults = {
   -- The first that any parent folder has, or else the file's own folder.
   root_markers = { ".git", ".terraform", ".terraform.lock.hcl" },
   settings = {
-    inlayHints = { ephemeral = true, sensitive = true, unknown = true },
+    inlayHints = { marks = true, types = true },
     codeLens = { references = true },
   },
 }
@@ -126,9 +126,10 @@ end
 function M._on_status(_, status)
   local is_new = status.message ~= M.status()
   M._status = status.message
-  if is_new and status.message ~= "" and status.severity ~= "info" then
-    local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
-    vim.notify("Mayfly: " .. status.message, levels[status.severity] or vim.log.levels.INFO)
+  local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
+  local level = levels[status.severity]
+  if is_new and level and status.message ~= "" then
+    vim.notify("Mayfly: " .. status.message, level)
   end
 end
 

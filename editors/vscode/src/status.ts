@@ -6,7 +6,7 @@ import { languages } from "./settings";
 /** The parameters of the server's notification `mayfly/status`. An empty message says that all is well. */
 export interface ServerStatus {
     message: string;
-    severity: "info" | "warning" | "error";
+    severity: "ok" | "warning" | "error";
     /** More than one line, shown on hovering. */
     detail?: string;
 }
@@ -42,9 +42,10 @@ export class StatusItem implements vscode.Disposable {
             this.running();
             return;
         }
-        const icon = severity === "info" ? "$(info)" : `$(${severity})`;
+        const problem = severity === "ok" ? undefined : severity;
+        const icon = problem === undefined ? "$(check)" : `$(${problem})`;
         const tooltip = detail === undefined || detail === "" ? message : `${message}\n\n${detail}`;
-        this.set(`${icon} Mayfly`, severity === "info" ? undefined : severity, tooltip);
+        this.set(`${icon} Mayfly`, problem, tooltip);
     }
 
     dispose(): void {
