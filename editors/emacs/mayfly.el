@@ -68,7 +68,8 @@
   "Mark heredocs, and quotes inside `${}' of strings, from START to END."
   (goto-char start)
   (mayfly--finish-string (syntax-ppss start))
-  (while (re-search-forward (concat mayfly--heredoc "\\|\"\\|#\\|//\\|/\\*") end t)
+  (while (and (< (point) end)
+              (re-search-forward (concat mayfly--heredoc "\\|\"\\|#\\|//\\|/\\*") end t))
     (let ((match (match-string 0)))
       (cond
        ((string= match "\"") (mayfly--skip-string))

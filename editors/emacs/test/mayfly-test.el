@@ -68,6 +68,27 @@
     (insert "x")
     (should (eq (mayfly-test--kind "b =") 'string))))
 
+;; Emacs asks for the syntax piece by piece, as far as one looks.
+(ert-deftest mayfly-test-pieces-end-anywhere ()
+  (let* ((long (apply #'concat (make-list 200 "some \\\"text ${f(\"x\")} ")))
+         (text (concat "a = \"" long "\"\n/* " long "\n */\nb = <<END\n" long "\nEND\n# " long "\nc = 1\n"))
+         (kinds (lambda (step)
+                  (with-temp-buffer
+                    (insert text)
+                    (mayfly-mode)
+                    (let ((all nil) (position 1))
+                      (while (< position (point-max))
+                        (syntax-propertize position)
+                        (setq position (+ position step)))
+                      (dotimes (i (/ (point-max) 10))
+                        (let ((state (syntax-ppss (1+ (* 10 i)))))
+                          (push (cond ((nth 4 state) 'comment) ((nth 3 state) 'string) (t 'code)) all)))
+                      (mayfly-test--at "c = 1")
+                      (should (not (nth 8 (syntax-ppss))))
+                      all)))))
+    (should (equal (funcall kinds 7) (funcall kinds 1000000)))
+    (should (equal (funcall kinds 501) (funcall kinds 1000000)))))
+
 (ert-deftest mayfly-test-colours ()
   (mayfly-test--with "resource \"a\" \"b\" {\n  count = var.n\n  x = upper(true)\n  ebs {\n  }\n  type = list(string)\n}\n"
     (should (eq (mayfly-test--face "resource") 'font-lock-keyword-face))
