@@ -554,4 +554,27 @@ mod tests {
             }
         }
     }
+
+    /// Editors colour the words of these lists; `cargo xtask codegen` makes their grammars from them.
+    #[test]
+    fn the_grammar_lists_every_word_of_the_table() {
+        let lists = [
+            include_str!("../../../grammar/words/block_types.txt"),
+            include_str!("../../../grammar/words/nested_block_types.txt"),
+            include_str!("../../../grammar/words/references.txt"),
+        ];
+        let mut nested = vec![DYNAMIC.name];
+        let mut blocks: Vec<&LanguageBlock> = TOP_LEVEL.iter().chain([&DYNAMIC]).collect();
+        while let Some(block) = blocks.pop() {
+            nested.extend(block.blocks.iter().map(|it| it.name));
+            blocks.extend(block.blocks);
+        }
+        let top_level = TOP_LEVEL.iter().map(|it| it.name).collect();
+        let roots = ROOTS.iter().map(|(name, _)| *name).collect();
+        for (list, words) in lists.into_iter().zip([top_level, nested, roots]) {
+            let listed: Vec<&str> = list.lines().collect();
+            let missing: Vec<_> = words.iter().filter(|it| !listed.contains(it)).collect();
+            assert!(missing.is_empty(), "not in grammar/words: {missing:?}");
+        }
+    }
 }

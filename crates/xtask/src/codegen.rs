@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{codegen_proto, codegen_syntax};
+use crate::{codegen_proto, codegen_syntax, codegen_textmate, words};
 
 /// Writes what is stale below `root`, the workspace's folder; returns the paths of the files that changed.
 ///
@@ -28,6 +28,8 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut files = codegen_proto::generate(root)?;
     files.extend(codegen_syntax::generate(root)?);
+    files.extend(codegen_textmate::generate(root)?);
+    files.extend(words::generate(root)?);
     files.retain(|(path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
     Ok(files)
 }

@@ -17,8 +17,10 @@ mod bench;
 mod codegen;
 mod codegen_proto;
 mod codegen_syntax;
+mod codegen_textmate;
 mod layering;
 mod tidy;
+mod words;
 
 use std::{
     path::{Path, PathBuf},

@@ -374,6 +374,17 @@ impl<'a> ItemCtx<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use super::{TOP_LEVEL, lower_chunk, lower_expression, types};
+    use crate::expr::{Expr, Ref};
+
+    // What editors colour; `cargo xtask codegen` makes their grammars from these lists.
+    const BLOCK_TYPES: &str = include_str!("../../../../grammar/words/block_types.txt");
+    const REFERENCES: &str = include_str!("../../../../grammar/words/references.txt");
+    const PRIMITIVE_TYPES: &str = include_str!("../../../../grammar/words/primitive_types.txt");
+    const TYPE_CONSTRUCTORS: &str = include_str!("../../../../grammar/words/type_constructors.txt");
+
     /// Addresses on the command line and names in a configuration are read by different crates. The tables of one may be of
     /// a later Unicode, which has more letters.
     #[test]
@@ -397,5 +408,50 @@ mod tests {
                 assert!(agree, "{text:?} {:x}", c as u32);
             }
         }
+    }
+
+    fn problems(text: &str) -> String {
+        lower_chunk(&syntax::parse_chunk(text)).problems.iter().fold(
+            String::new(),
+            |mut acc, it| {
+                let _ = writeln!(acc, "{}: {}", it.id, it.detail);
+                acc
+            },
+        )
+    }
+
+    #[test]
+    fn the_grammar_lists_the_block_types() {
+        let listed: Vec<&str> = BLOCK_TYPES.lines().collect();
+        let missing: Vec<_> = TOP_LEVEL.iter().filter(|it| !listed.contains(it)).collect();
+        assert!(missing.is_empty(), "not in grammar/words/block_types.txt: {missing:?}");
+        for word in listed {
+            let problems = problems(&format!("{word} {{\n}}\n"));
+            assert!(!problems.contains("unsupported-block:"), "{word}: {problems}");
+        }
+    }
+
+    #[test]
+    fn the_grammar_lists_roots_of_references_that_are_no_resource_types() {
+        let is_resource_type = |root: &str| {
+            let (exprs, _, _) = lower_expression(&format!("{root}.a.b"));
+            exprs.iter().any(
+                |(_, expr)| matches!(expr, Expr::Ref(Ref::Resource(it)) if *it.type_name == *root),
+            )
+        };
+        assert!(is_resource_type("terraform_data"));
+        for word in REFERENCES.lines() {
+            assert!(!is_resource_type(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_grammar_lists_the_words_of_types() {
+        let mut listed: Vec<&str> =
+            PRIMITIVE_TYPES.lines().chain(TYPE_CONSTRUCTORS.lines()).collect();
+        let mut known: Vec<&str> = types::WORDS.into_iter().chain(["optional"]).collect();
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
     }
 }

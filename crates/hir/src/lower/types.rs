@@ -96,10 +96,12 @@ fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type
     None
 }
 
+/// The words that a type is made of; `optional` is none, since it makes no type of its own.
+pub(super) const WORDS: [&str; 9] =
+    ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
+
 /// A word that is meant, where one is near.
 fn did_you_mean(word: &str) -> String {
-    const WORDS: [&str; 9] =
-        ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
     let close = crate::suggest::closest(word, WORDS);
     close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default()
 }

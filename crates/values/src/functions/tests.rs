@@ -6,7 +6,9 @@ mod properties;
 mod results;
 mod unknowns;
 
-use super::{FunctionEnv, FunctionError, lookup};
+use expect_test::expect_file;
+
+use super::{FunctionEnv, FunctionError, all, lookup};
 use crate::{Value, json};
 
 /// A world with one file, one template engine and a fixed time.
@@ -69,4 +71,12 @@ fn check(cases: &[(&str, &str, &str)]) {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Editors colour the functions that exist; `cargo xtask codegen` makes their grammars from this list.
+#[test]
+fn the_grammar_lists_every_function() {
+    let mut names: Vec<&str> = all().map(|function| function.name).collect();
+    names.sort_unstable();
+    expect_file!["../../../../grammar/words/functions.txt"].assert_eq(&(names.join("\n") + "\n"));
 }

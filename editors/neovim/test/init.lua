@@ -1,0 +1,2 @@
+vim.cmd("filetype plugin on")
+require("mayfly").setup({ cmd = { vim.env.MAYFLY, "lsp" } })
