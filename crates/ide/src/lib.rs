@@ -16,6 +16,7 @@ mod hover;
 mod language;
 mod place;
 mod scheme;
+mod semantic_tokens;
 mod shown;
 mod signature;
 
@@ -26,6 +27,9 @@ pub use completion::{Completion, CompletionKind, Completions, completions};
 pub use cursor::{Cursor, ItemAt};
 pub use hover::{Hover, hover};
 pub use place::Module;
+pub use semantic_tokens::{
+    Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,
+};
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 
 /// A file of a module, seen as part of a configuration: what every question is about.
