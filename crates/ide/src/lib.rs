@@ -13,6 +13,7 @@ mod cursor;
 #[cfg(test)]
 mod fixture;
 mod hover;
+mod inlay_hints;
 mod language;
 mod place;
 mod scheme;
@@ -26,6 +27,7 @@ use hir::{Db, Workspace};
 pub use completion::{Completion, CompletionKind, Completions, completions};
 pub use cursor::{Cursor, ItemAt};
 pub use hover::{Hover, hover};
+pub use inlay_hints::{InlayHint, InlayKind, inlay_hints};
 pub use place::Module;
 pub use semantic_tokens::{
     Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,

@@ -79,37 +79,14 @@ fn join(known: Option<&mut Option<Abstract>>, value: &Abstract) {
     });
 }
 
-/// Infers an item and tells the value of each of its expressions, also of those that a syntax error keeps from having
-/// any effect.
+/// Infers an item and tells the value of each of its expressions; see [`ItemValues::exprs`].
 pub fn expr_values(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
     key: ItemKey,
 ) -> ExprValues {
-    ItemValues::new(db, workspace).value(directory, key);
-    let item = item(db, key);
-    let recorder = Recorder::of(item);
-    let environment = || {
-        let mut env = ItemEnv::new(db, workspace, directory, key);
-        env.recorder = Some(&recorder);
-        env
-    };
-    let inference = items::infer_in(environment());
-    let mut env = environment();
-    match repetition(item) {
-        Repetition::ForEach(expr) => {
-            let argument = recorder.0.borrow().expr(expr).cloned();
-            env.each = argument.as_ref().map(each_value);
-        }
-        Repetition::Count(_) => env.counted = true,
-        Repetition::Single | Repetition::Enabled(_) => {}
-    }
-    let is_repeated = env.each.is_some() || env.counted;
-    let object = if is_repeated { inference.value.any_element() } else { inference.value };
-    *env.self_object.borrow_mut() = Some(object);
-    Infer::new(&item.exprs, &env).leftovers();
-    recorder.0.into_inner()
+    ItemValues::new(db, workspace).exprs(directory, key)
 }
 
 fn repetition(item: &Item) -> Repetition {
@@ -155,6 +132,34 @@ impl<'db> ItemValues<'db> {
             }
         }
         item_value(db, workspace, directory, key.block, key.index)
+    }
+
+    /// Infers an item once more and tells the value of each of its expressions, also of those that a syntax error keeps
+    /// from having any effect.
+    pub fn exprs(&mut self, directory: Directory, key: ItemKey) -> ExprValues {
+        self.value(directory, key);
+        let item = item(self.db, key);
+        let recorder = Recorder::of(item);
+        let environment = || {
+            let mut env = ItemEnv::new(self.db, self.workspace, directory, key);
+            env.recorder = Some(&recorder);
+            env
+        };
+        let inference = items::infer_in(environment());
+        let mut env = environment();
+        match repetition(item) {
+            Repetition::ForEach(expr) => {
+                let argument = recorder.0.borrow().expr(expr).cloned();
+                env.each = argument.as_ref().map(each_value);
+            }
+            Repetition::Count(_) => env.counted = true,
+            Repetition::Single | Repetition::Enabled(_) => {}
+        }
+        let is_repeated = env.each.is_some() || env.counted;
+        let object = if is_repeated { inference.value.any_element() } else { inference.value };
+        *env.self_object.borrow_mut() = Some(object);
+        Infer::new(&item.exprs, &env).leftovers();
+        recorder.0.into_inner()
     }
 }
 
