@@ -9,7 +9,7 @@ use hir::{
 };
 use values::Type;
 
-use crate::{Document, ItemAt, Module, cursor::items_of, hover::chain};
+use crate::{Document, ItemAt, cursor::items_of};
 
 /// A word that is shown at a place and is no part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct InlayHint {
     pub label: String,
     /// What it says.
     pub kind: InlayKind,
-    /// Why that is so, in Markdown.
+    /// Why that is so, in plain text.
     pub tooltip: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
                 continue;
             }
             let exprs = values.exprs(document.directory, item.key);
-            let mut acc = Hints { item, start, module: document.module(), values: exprs, out: Vec::new() };
+            let mut acc = Hints { item, start, values: exprs, out: Vec::new() };
             sites.into_iter().for_each(|site| acc.site(site));
             hints.extend(acc.out.into_iter().filter(is_inside));
         }
@@ -107,7 +107,6 @@ struct Hints<'db> {
     item: ItemAt<'db>,
     /// Where the item's block begins in the file.
     start: u32,
-    module: Module<'db>,
     values: ExprValues,
     out: Vec<InlayHint>,
 }
@@ -137,7 +136,9 @@ impl Hints<'_> {
             _ => {
                 let Some(value) = self.values.expr(id).cloned() else { return };
                 let Some(label) = mark_label(&value) else { return };
-                let tooltip = value.origin.as_ref().map(|origin| chain(self.module, origin));
+                // The places of the whole chain, which a hover shows, would take a search for each hint.
+                let declared = value.origin.as_ref().and_then(|origin| origin.chain().last());
+                let tooltip = declared.map(|link| link.message.to_string());
                 self.push(self.item.range(id), label, InlayKind::Mark, tooltip);
             }
         }
@@ -178,9 +179,15 @@ fn short(ty: &Type) -> Option<String> {
         Type::Dynamic => return None,
         Type::Object(_) => "object({…})".to_owned(),
         Type::Tuple(_) => "tuple([…])".to_owned(),
-        Type::List(element) => format!("list({})", short(element).unwrap_or_else(|| "any".to_owned())),
-        Type::Set(element) => format!("set({})", short(element).unwrap_or_else(|| "any".to_owned())),
-        Type::Map(element) => format!("map({})", short(element).unwrap_or_else(|| "any".to_owned())),
+        Type::List(element) => {
+            format!("list({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
+        Type::Set(element) => {
+            format!("set({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
+        Type::Map(element) => {
+            format!("map({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
         ty => ty.to_string(),
     };
     Some(match ty.to_string() {
@@ -263,7 +270,9 @@ variable "password" {
     #[test]
     fn marks() {
         check(
-            &format!("{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \"a-${{local.a}}\"\n    z = [var.password]\n  }}\n  c = local.b.x\n  d = local.b\n  e = true ? var.key : \"\"\n  f = can(var.key)\n}}\n"),
+            &format!(
+                "{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \"a-${{local.a}}\"\n    z = [var.password]\n  }}\n  c = local.b.x\n  d = local.b\n  e = true ? var.key : \"\"\n  f = can(var.key)\n}}\n"
+            ),
             expect![[r#"
 
                 variable "key" {
@@ -289,7 +298,9 @@ variable "password" {
             "#]],
         );
         check(
-            &format!("{SECRETS}resource \"test_thing\" \"a\" {{\n  name = var.password\n  value_wo = var.key\n  dynamic \"rule\" {{\n    for_each = [var.password]\n    content {{\n      port = rule.value\n    }}\n  }}\n}}\noutput \"o\" {{\n  value = test_thing.a.secret\n}}\n"),
+            &format!(
+                "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = var.password\n  value_wo = var.key\n  dynamic \"rule\" {{\n    for_each = [var.password]\n    content {{\n      port = rule.value\n    }}\n  }}\n}}\noutput \"o\" {{\n  value = test_thing.a.secret\n}}\n"
+            ),
             expect![[r#"
 
                 variable "key" {
@@ -321,12 +332,16 @@ variable "password" {
     fn only_what_is_in_the_range() {
         let text = "locals {\n  a = upper(\"x\")\n  b = upper(\"x\")\n  c = upper(\"x\")\n}\n";
         let start = text.find("b =").expect("it is there") as u32;
-        check_in(text, ByteRange { start, end: start + 3 }, expect![[r#"
+        check_in(
+            text,
+            ByteRange { start, end: start + 3 },
+            expect![[r#"
             locals {
               a = upper("x")
               b«: string» = upper("x")
               c = upper("x")
             }
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn with_value(module: Module<'_>, card: Card, value: &Abstract) -> Ca
 }
 
 /// Why something is ephemeral, link by link to the declaration.
-pub(crate) fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
+fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
     /// A longer chain is cut: its end is what counts.
     const MOST: usize = 8;
     let links: Vec<&Origin> = origin.chain().collect();

@@ -17,7 +17,7 @@ use syntax::{
 };
 
 pub(crate) use card::Card;
-pub(crate) use declared::{chain, declared, value_of};
+pub(crate) use declared::{declared, value_of};
 pub(crate) use reference::is_in_type;
 
 use crate::{Cursor, Document, language, shown};

@@ -17,10 +17,11 @@ impl<'db> Walk<'db> {
         block: &ast::Block,
         token: &SyntaxToken,
     ) -> (SemanticKind, Modifiers) {
-        let deprecated = self.in_scheme(block.syntax(), |scheme, _| match scheme.block(token.text()) {
-            Some(BlockMeaning::Schema(nested, _)) => nested.block.deprecated,
-            _ => false,
-        });
+        let deprecated =
+            self.in_scheme(block.syntax(), |scheme, _| match scheme.block(token.text()) {
+                Some(BlockMeaning::Schema(nested, _)) => nested.block.deprecated,
+                _ => false,
+            });
         let deprecated = deprecated.unwrap_or(false);
         (SemanticKind::BlockType, Modifiers { deprecated, ..Modifiers::NONE })
     }
@@ -108,9 +109,10 @@ impl<'db> Walk<'db> {
             _ => SemanticKind::String,
         };
         let modifiers = match found {
-            SemanticKind::Resource | SemanticKind::Variable | SemanticKind::Output | SemanticKind::Module => {
-                Modifiers { declaration: true, ..self.declared(cursor) }
-            }
+            SemanticKind::Resource
+            | SemanticKind::Variable
+            | SemanticKind::Output
+            | SemanticKind::Module => Modifiers { declaration: true, ..self.declared(cursor) },
             _ => Modifiers::NONE,
         };
         let text = label.syntax().text().to_string();
@@ -128,14 +130,12 @@ impl<'db> Walk<'db> {
                 ephemeral: it.resource.mode == ResourceMode::Ephemeral,
                 ..Modifiers::NONE
             },
-            ItemKind::Variable(it) => Modifiers {
-                deprecated: it.deprecated.is_some(),
-                ..self.marks(item.key)
-            },
-            ItemKind::Output(it) => Modifiers {
-                deprecated: it.deprecated.is_some(),
-                ..self.marks(item.key)
-            },
+            ItemKind::Variable(it) => {
+                Modifiers { deprecated: it.deprecated.is_some(), ..self.marks(item.key) }
+            }
+            ItemKind::Output(it) => {
+                Modifiers { deprecated: it.deprecated.is_some(), ..self.marks(item.key) }
+            }
             _ => Modifiers::NONE,
         }
     }

@@ -198,22 +198,33 @@ impl<'db> Walk<'db> {
         }
     }
 
-    fn kind(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) -> Option<(SemanticKind, Modifiers)> {
+    fn kind(
+        &mut self,
+        cursor: &Cursor<'db>,
+        token: &SyntaxToken,
+    ) -> Option<(SemanticKind, Modifiers)> {
         use SyntaxKind as K;
         let plain = |kind| Some((kind, Modifiers::NONE));
         match token.kind() {
             K::COMMENT => plain(SemanticKind::Comment),
             K::NUMBER => plain(SemanticKind::Number),
-            K::OPEN_QUOTE | K::QUOTED_LIT | K::CLOSE_QUOTE | K::STRING_LIT | K::HEREDOC_OPEN | K::HEREDOC_CLOSE => {
-                plain(SemanticKind::String)
-            }
+            K::OPEN_QUOTE
+            | K::QUOTED_LIT
+            | K::CLOSE_QUOTE
+            | K::STRING_LIT
+            | K::HEREDOC_OPEN
+            | K::HEREDOC_CLOSE => plain(SemanticKind::String),
             kind if kind.is_name() => self.name(cursor, token),
             kind if is_operator(kind) => plain(SemanticKind::Operator),
             _ => None,
         }
     }
 
-    fn name(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) -> Option<(SemanticKind, Modifiers)> {
+    fn name(
+        &mut self,
+        cursor: &Cursor<'db>,
+        token: &SyntaxToken,
+    ) -> Option<(SemanticKind, Modifiers)> {
         use SyntaxKind as K;
         let plain = |kind| Some((kind, Modifiers::NONE));
         let parent = token.parent()?;

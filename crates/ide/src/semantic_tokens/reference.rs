@@ -96,7 +96,8 @@ impl<'db> Walk<'db> {
             Ref::Module(name) => (SemanticKind::Module, ItemName::Module(name.clone())),
             Ref::SelfObject => {
                 let value = cursor.items().next().map(|it| it.key);
-                let value = value.map(|key| self.values.value(self.document.directory, key).clone());
+                let value =
+                    value.map(|key| self.values.value(self.document.directory, key).clone());
                 return (SemanticKind::Namespace, Modifiers::NONE, value);
             }
             ambient => {
@@ -139,7 +140,11 @@ impl<'db> Walk<'db> {
     }
 
     /// A name after a dot.
-    pub(super) fn step(&mut self, step: &SyntaxNode, token: &SyntaxToken) -> (SemanticKind, Modifiers) {
+    pub(super) fn step(
+        &mut self,
+        step: &SyntaxNode,
+        token: &SyntaxToken,
+    ) -> (SemanticKind, Modifiers) {
         let Some(top) = self.traversals.last_mut() else {
             return (SemanticKind::Property, Modifiers::NONE);
         };

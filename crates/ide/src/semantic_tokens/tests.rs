@@ -55,7 +55,9 @@ fn bodies() {
             lifecycle BlockType
         "#]],
     );
-    check("variable \"x\" {\n  type = list(string)\n  ephemeral = true\n  sensitive = true\n}\n", expect![[r#"
+    check(
+        "variable \"x\" {\n  type = list(string)\n  ephemeral = true\n  sensitive = true\n}\n",
+        expect![[r#"
         variable BlockType
         "x" Variable declaration ephemeral sensitive
         type Property
@@ -65,8 +67,11 @@ fn bodies() {
         true Keyword
         sensitive Property
         true Keyword
-    "#]]);
-    check("ephemeral test_secret s {}\noutput \"o\" {\n  value = 1\n}\nprovider \"test\" {}\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "ephemeral test_secret s {}\noutput \"o\" {\n  value = 1\n}\nprovider \"test\" {}\n",
+        expect![[r#"
         ephemeral BlockType
         test_secret Type
         s Resource declaration ephemeral
@@ -75,7 +80,8 @@ fn bodies() {
         value Property
         provider BlockType
         "test" Provider
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -150,7 +156,9 @@ locals {
 
 #[test]
 fn names_that_loops_bind() {
-    check("locals {\n  a = [for k, v in var.l : upper(v.x) if k != null]\n  b = v\n}\n", expect![[r#"
+    check(
+        "locals {\n  a = [for k, v in var.l : upper(v.x) if k != null]\n  b = v\n}\n",
+        expect![[r#"
         locals BlockType
         a Local declaration readonly
         for Keyword
@@ -167,8 +175,11 @@ fn names_that_loops_bind() {
         null Keyword
         b Local declaration readonly
         v Keyword
-    "#]]);
-    check("locals {\n  a = \"%{ for it in [1] }${it}%{ endfor }\"\n}\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "locals {\n  a = \"%{ for it in [1] }${it}%{ endfor }\"\n}\n",
+        expect![[r#"
         locals BlockType
         a Local declaration readonly
         for Keyword
@@ -176,8 +187,11 @@ fn names_that_loops_bind() {
         in Keyword
         it Bound readonly
         endfor Keyword
-    "#]]);
-    check("resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      port = rule.value\n    }\n  }\n}\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      port = rule.value\n    }\n  }\n}\n",
+        expect![[r#"
         resource BlockType
         "test_thing" Type
         "a" Resource declaration
@@ -188,7 +202,8 @@ fn names_that_loops_bind() {
         port Property
         rule Bound readonly
         value Property
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -215,24 +230,29 @@ fn modules() {
 
 #[test]
 fn no_word_goes_over_the_end_of_a_line() {
-    check("/* one\n   two */\nlocals {\n  a = <<-EOT\n    x ${local.b}\n  EOT\n}\n", expect![[r#"
+    check(
+        "/* one\n   two */\nlocals {\n  a = <<-EOT\n    x ${local.b}\n  EOT\n}\n",
+        expect![[r#"
         /* one Comment
            two */ Comment
         locals BlockType
         a Local declaration readonly
         local Namespace
         b Local
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_range_has_the_words_that_it_touches() {
-    let fixture = fixture::load("locals {\n  a = [for x in var.l : x.y]\n  b = 2\n}\nlocals {\n  c = 3\n}\n");
+    let fixture =
+        fixture::load("locals {\n  a = [for x in var.l : x.y]\n  b = 2\n}\nlocals {\n  c = 3\n}\n");
     let text = fixture.document().text();
     let start = text.find("x.y").expect("it is there") as u32;
     let range = db::ByteRange { start, end: start + 1 };
     let tokens = crate::semantic_tokens_in(fixture.document(), range);
     expect![[r#"
         x Bound readonly
-    "#]].assert_eq(&show(&text, &tokens));
+    "#]]
+    .assert_eq(&show(&text, &tokens));
 }
