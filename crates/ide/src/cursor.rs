@@ -72,7 +72,8 @@ impl<'db> Document<'db> {
     pub(crate) fn cursor_in(&self, block: Block, start: u32, offset: u32) -> Cursor<'db> {
         let text = block.text(self.db);
         let wanted = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
-        let offset = text.floor_char_boundary(wanted.min(text.len()));
+        let wanted = wanted.min(text.len());
+        let offset = (0..=wanted).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
         let root = db::parse(self.db, block).tree().syntax().clone();
         let offset = TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX));
         Cursor { document: *self, block, start, offset, root }

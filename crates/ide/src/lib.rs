@@ -13,9 +13,11 @@ mod cursor;
 #[cfg(test)]
 mod fixture;
 mod hover;
+mod inlay_hints;
 mod language;
 mod place;
 mod scheme;
+mod semantic_tokens;
 mod shown;
 mod signature;
 
@@ -25,7 +27,11 @@ use hir::{Db, Workspace};
 pub use completion::{Completion, CompletionKind, Completions, completions};
 pub use cursor::{Cursor, ItemAt};
 pub use hover::{Hover, hover};
+pub use inlay_hints::{InlayHint, InlayKind, inlay_hints};
 pub use place::Module;
+pub use semantic_tokens::{
+    Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,
+};
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 
 /// A file of a module, seen as part of a configuration: what every question is about.

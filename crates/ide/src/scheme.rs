@@ -152,7 +152,7 @@ pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme
         "module" => scheme.called = called(module, first),
         _ => {}
     }
-    inner.iter().try_fold(scheme, |outer, block| inside(outer, block))
+    inner.iter().try_fold(scheme, inside)
 }
 
 fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {

@@ -27,7 +27,7 @@ use db::{Block, Directory};
 pub use cycles::dependency_order;
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
-pub use recorded::{ExprValues, Recorder, expr_values, infer_mentioned};
+pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};
 pub use value::{Abstract, Tri, TriMarks};
 
 use crate::{

@@ -19,6 +19,9 @@ use crate::{
     workspace::Workspace,
 };
 
+/// An item with the module that it is in.
+type Mentioned = (Directory, ItemKey);
+
 /// What the inference of an item said of each expression and of each name that the item binds.
 ///
 /// What is walked several times, as the body of a loop is, has one value that stands for all of them.
@@ -76,37 +79,14 @@ fn join(known: Option<&mut Option<Abstract>>, value: &Abstract) {
     });
 }
 
-/// Infers an item and tells the value of each of its expressions, also of those that a syntax error keeps from having
-/// any effect.
+/// Infers an item and tells the value of each of its expressions; see [`ItemValues::exprs`].
 pub fn expr_values(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
     key: ItemKey,
 ) -> ExprValues {
-    infer_mentioned(db, workspace, directory, key);
-    let item = item(db, key);
-    let recorder = Recorder::of(item);
-    let environment = || {
-        let mut env = ItemEnv::new(db, workspace, directory, key);
-        env.recorder = Some(&recorder);
-        env
-    };
-    let inference = items::infer_in(environment());
-    let mut env = environment();
-    match repetition(item) {
-        Repetition::ForEach(expr) => {
-            let argument = recorder.0.borrow().expr(expr).cloned();
-            env.each = argument.as_ref().map(each_value);
-        }
-        Repetition::Count(_) => env.counted = true,
-        Repetition::Single | Repetition::Enabled(_) => {}
-    }
-    let is_repeated = env.each.is_some() || env.counted;
-    let object = if is_repeated { inference.value.any_element() } else { inference.value };
-    *env.self_object.borrow_mut() = Some(object);
-    Infer::new(&item.exprs, &env).leftovers();
-    recorder.0.into_inner()
+    ItemValues::new(db, workspace).exprs(directory, key)
 }
 
 fn repetition(item: &Item) -> Repetition {
@@ -118,27 +98,68 @@ fn repetition(item: &Item) -> Repetition {
     }
 }
 
-/// An item with the module that it is in.
-type Mentioned = (Directory, ItemKey);
+/// Values of many items, each thing that they mention inferred once, in an order that needs no deep recursion.
+pub struct ItemValues<'db> {
+    db: &'db dyn Db,
+    workspace: Workspace,
+    seen: FxHashSet<Mentioned>,
+}
 
-/// Infers everything that an item depends on, what is mentioned before what mentions it, so that a long chain of items
-/// needs no deep recursion.
-pub fn infer_mentioned(db: &dyn Db, workspace: Workspace, directory: Directory, key: ItemKey) {
-    let mut seen: FxHashSet<Mentioned> = FxHashSet::default();
-    let mut stack = vec![((directory, key), false)];
-    seen.insert((directory, key));
-    while let Some((mentioned, is_done)) = stack.pop() {
-        let (directory, key) = mentioned;
-        if is_done {
-            item_value(db, workspace, directory, key.block, key.index);
-            continue;
+impl<'db> ItemValues<'db> {
+    /// Begins with none.
+    pub fn new(db: &'db dyn Db, workspace: Workspace) -> ItemValues<'db> {
+        ItemValues { db, workspace, seen: FxHashSet::default() }
+    }
+
+    /// What a reference to an item means.
+    pub fn value(&mut self, directory: Directory, key: ItemKey) -> &'db Abstract {
+        let ItemValues { db, workspace, ref mut seen } = *self;
+        let mut stack = Vec::new();
+        if seen.insert((directory, key)) {
+            stack.push(((directory, key), false));
         }
-        stack.push((mentioned, true));
-        for target in targets(db, workspace, mentioned) {
-            if seen.insert(target) {
-                stack.push((target, false));
+        while let Some((mentioned, is_done)) = stack.pop() {
+            let (directory, key) = mentioned;
+            if is_done {
+                item_value(db, workspace, directory, key.block, key.index);
+                continue;
+            }
+            stack.push((mentioned, true));
+            for target in targets(db, workspace, mentioned) {
+                if seen.insert(target) {
+                    stack.push((target, false));
+                }
             }
         }
+        item_value(db, workspace, directory, key.block, key.index)
+    }
+
+    /// Infers an item once more and tells the value of each of its expressions, also of those that a syntax error keeps
+    /// from having any effect.
+    pub fn exprs(&mut self, directory: Directory, key: ItemKey) -> ExprValues {
+        self.value(directory, key);
+        let item = item(self.db, key);
+        let recorder = Recorder::of(item);
+        let environment = || {
+            let mut env = ItemEnv::new(self.db, self.workspace, directory, key);
+            env.recorder = Some(&recorder);
+            env
+        };
+        let inference = items::infer_in(environment());
+        let mut env = environment();
+        match repetition(item) {
+            Repetition::ForEach(expr) => {
+                let argument = recorder.0.borrow().expr(expr).cloned();
+                env.each = argument.as_ref().map(each_value);
+            }
+            Repetition::Count(_) => env.counted = true,
+            Repetition::Single | Repetition::Enabled(_) => {}
+        }
+        let is_repeated = env.each.is_some() || env.counted;
+        let object = if is_repeated { inference.value.any_element() } else { inference.value };
+        *env.self_object.borrow_mut() = Some(object);
+        Infer::new(&item.exprs, &env).leftovers();
+        recorder.0.into_inner()
     }
 }
 

@@ -151,10 +151,10 @@ fn ambient_roots(acc: &mut Acc<'_, '_>) {
 }
 
 fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+    let is_called = acc.is_before(SyntaxKind::L_PAREN);
     for function in functions::all() {
         let result = function.result().unwrap_or(Type::Dynamic);
         let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
-        let is_called = acc.is_before(SyntaxKind::L_PAREN);
         let has_arguments = !function.params.is_empty() || function.variadic.is_some();
         let proposal = Proposal::new(function.name, CompletionKind::Function)
             .detail(signature::text_of(function))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::ByteRange;
 use hir::{
     Item, ItemKind,
-    analysis::{Abstract, expr_values, infer_mentioned, item_value, origin::Origin},
+    analysis::{Abstract, ItemValues, expr_values, origin::Origin},
     item::{Output, Repetition, Resource, Variable},
     names::{ItemKey, item},
 };
@@ -48,9 +48,7 @@ pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
 
 /// What a reference to an item means.
 pub(crate) fn value_of(module: Module<'_>, key: ItemKey) -> Abstract {
-    let Module { db, workspace, directory } = module;
-    infer_mentioned(db, workspace, directory, key);
-    item_value(db, workspace, directory, key.block, key.index).clone()
+    ItemValues::new(module.db, module.workspace).value(module.directory, key).clone()
 }
 
 fn declared_in(module: Module<'_>, key: ItemKey, item: &Arc<Item>) -> Option<String> {

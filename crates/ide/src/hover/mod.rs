@@ -18,6 +18,7 @@ use syntax::{
 
 pub(crate) use card::Card;
 pub(crate) use declared::{declared, value_of};
+pub(crate) use reference::is_in_type;
 
 use crate::{Cursor, Document, language, shown};
 
@@ -44,7 +45,7 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         SyntaxKind::ATTRIBUTE => body::argument(cursor, &ast::Attribute::cast(parent)?, token),
         SyntaxKind::BLOCK => body::block_type(cursor, &Block::cast(parent)?, token),
         SyntaxKind::LABEL => body::label(cursor, &ast::Label::cast(parent)?),
-        SyntaxKind::FUNC_NAME if reference::is_in_type(token) => type_word(token.text()),
+        SyntaxKind::FUNC_NAME if is_in_type(token) => type_word(token.text()),
         SyntaxKind::FUNC_NAME => function(&ast::FuncName::cast(parent)?),
         SyntaxKind::FOR_INTRO => {
             reference::bound_name(cursor, &ast::ForIntro::cast(parent)?, token)

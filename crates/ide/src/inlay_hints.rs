@@ -1,0 +1,347 @@
+//! Words between the words: which values are ephemeral or sensitive, and the types of local values that no one can see
+//! at once.
+
+use db::ByteRange;
+use hir::{
+    Expr, ExprId, ItemKind, NodeId,
+    analysis::{Abstract, ExprValues, ItemValues, Tri},
+    item::Body,
+};
+use values::Type;
+
+use crate::{Document, ItemAt, cursor::items_of};
+
+/// A word that is shown at a place and is no part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlayHint {
+    /// Where.
+    pub offset: u32,
+    /// The word.
+    pub label: String,
+    /// What it says.
+    pub kind: InlayKind,
+    /// Why that is so, in plain text.
+    pub tooltip: Option<String>,
+}
+
+/// What a hint says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InlayKind {
+    /// The type of what stands before it.
+    Type,
+    /// The marks of what stands before it.
+    Mark,
+}
+
+/// The hints of a range of a file, in order.
+pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
+    let mut values = ItemValues::new(document.db, document.workspace);
+    let mut hints = Vec::new();
+    for (block, start) in document.blocks_in(range) {
+        for item in items_of(document.db, block) {
+            let is_inside = |hint: &InlayHint| (range.start..=range.end).contains(&hint.offset);
+            let sites = sites(item);
+            if !sites.iter().any(|site| touches(item, *site, start, range)) {
+                continue;
+            }
+            let exprs = values.exprs(document.directory, item.key);
+            let mut acc = Hints { item, start, values: exprs, out: Vec::new() };
+            sites.into_iter().for_each(|site| acc.site(site));
+            hints.extend(acc.out.into_iter().filter(is_inside));
+        }
+    }
+    hints.sort_by_key(|it| it.offset);
+    hints
+}
+
+/// A value that is given to something.
+#[derive(Clone, Copy)]
+struct Site {
+    value: ExprId,
+    /// The name of a local value, behind which its type stands.
+    name: Option<NodeId>,
+}
+
+/// The values of an item.
+fn sites(item: ItemAt<'_>) -> Vec<Site> {
+    let plain = |value| Site { value, name: None };
+    match &item.item.kind {
+        ItemKind::Local(it) => vec![Site { value: it.value, name: Some(item.item.header) }],
+        ItemKind::Output(it) => it.value.map(plain).into_iter().collect(),
+        ItemKind::Resource(it) => {
+            let mut sites = Vec::new();
+            in_body(&it.body, &mut sites);
+            it.provisioners.iter().for_each(|it| in_body(&it.body, &mut sites));
+            sites
+        }
+        ItemKind::Provider(it) => {
+            let mut sites = Vec::new();
+            in_body(&it.body, &mut sites);
+            sites
+        }
+        ItemKind::ModuleCall(it) => it.inputs.iter().map(|it| plain(it.value)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn in_body(body: &Body, sites: &mut Vec<Site>) {
+    sites.extend(body.attrs.iter().map(|it| Site { value: it.value, name: None }));
+    for block in &body.blocks {
+        if let Some(dynamic) = &block.dynamic {
+            sites.push(Site { value: dynamic.for_each, name: None });
+        }
+        in_body(&block.body, sites);
+    }
+}
+
+/// Whether anything about a value can be shown in a range.
+fn touches(item: ItemAt<'_>, site: Site, start: u32, range: ByteRange) -> bool {
+    let value = item.range(site.value);
+    let name = site.name.and_then(|it| item.range(it));
+    let places = value.into_iter().chain(name).map(|it| ByteRange::from(it).shifted(start));
+    places.into_iter().any(|it| it.start <= range.end && range.start <= it.end)
+}
+
+/// The hints of one item.
+struct Hints<'db> {
+    item: ItemAt<'db>,
+    /// Where the item's block begins in the file.
+    start: u32,
+    values: ExprValues,
+    out: Vec<InlayHint>,
+}
+
+impl Hints<'_> {
+    fn site(&mut self, site: Site) {
+        if let Some(name) = site.name {
+            self.ty(name, site.value);
+        }
+        self.marks(site.value);
+    }
+
+    /// The type behind a name, where the value does not show it.
+    fn ty(&mut self, name: NodeId, value: ExprId) {
+        if is_obvious(&self.item.item.exprs[value]) {
+            return;
+        }
+        let Some(ty) = self.values.expr(value).and_then(|it| short(&it.ty)) else { return };
+        self.push(self.item.range(name), format!(": {ty}"), InlayKind::Type, None);
+    }
+
+    /// The marks behind a value; of what is written part by part, behind each part.
+    fn marks(&mut self, id: ExprId) {
+        match &self.item.item.exprs[id] {
+            Expr::Object(items) => items.iter().for_each(|it| self.marks(it.value)),
+            Expr::Tuple(items) => items.iter().for_each(|it| self.marks(*it)),
+            _ => {
+                let Some(value) = self.values.expr(id).cloned() else { return };
+                let Some(label) = mark_label(&value) else { return };
+                // The places of the whole chain, which a hover shows, would take a search for each hint.
+                let declared = value.origin.as_ref().and_then(|origin| origin.chain().last());
+                let tooltip = declared.map(|link| link.message.to_string());
+                self.push(self.item.range(id), label, InlayKind::Mark, tooltip);
+            }
+        }
+    }
+
+    fn push(
+        &mut self,
+        range: Option<syntax::TextRange>,
+        label: String,
+        kind: InlayKind,
+        tooltip: Option<String>,
+    ) {
+        let Some(range) = range else { return };
+        let offset = ByteRange::from(range).shifted(self.start).end;
+        self.out.push(InlayHint { offset, label, kind, tooltip });
+    }
+}
+
+/// Whether the form of an expression shows its type.
+fn is_obvious(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Missing
+            | Expr::Literal(_)
+            | Expr::Template(_)
+            | Expr::TemplateJoin(_)
+            | Expr::Object(_)
+            | Expr::Tuple(_)
+            | Expr::Unary { .. }
+            | Expr::Binary { .. }
+    )
+}
+
+/// A type in a few characters; nothing of one that is not known.
+fn short(ty: &Type) -> Option<String> {
+    const LONG: usize = 40;
+    let text = match ty {
+        Type::Dynamic => return None,
+        Type::Object(_) => "object({…})".to_owned(),
+        Type::Tuple(_) => "tuple([…])".to_owned(),
+        Type::List(element) => {
+            format!("list({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
+        Type::Set(element) => {
+            format!("set({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
+        Type::Map(element) => {
+            format!("map({})", short(element).unwrap_or_else(|| "any".to_owned()))
+        }
+        ty => ty.to_string(),
+    };
+    Some(match ty.to_string() {
+        whole if whole.chars().count() <= LONG => whole,
+        _ => text,
+    })
+}
+
+/// The marks of a value, on it or inside.
+fn mark_label(value: &Abstract) -> Option<String> {
+    let marks = value.deep_marks();
+    let word = |mark, word: &str| match mark {
+        Tri::No => None,
+        Tri::Maybe => Some(format!("maybe {word}")),
+        Tri::Yes => Some(word.to_owned()),
+    };
+    let words = [word(marks.ephemeral, "ephemeral"), word(marks.sensitive, "sensitive")];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("({})", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use db::ByteRange;
+    use expect_test::{Expect, expect};
+
+    use crate::fixture;
+
+    /// Shows the text with its hints between marks.
+    #[track_caller]
+    fn check_in(text: &str, range: ByteRange, expect: Expect) {
+        let fixture = fixture::load(text);
+        let hints = crate::inlay_hints(fixture.document(), range);
+        let mut text = fixture.document().text();
+        for hint in hints.iter().rev() {
+            text.insert_str(hint.offset as usize, &format!("«{}»", hint.label));
+        }
+        expect.assert_eq(&text);
+    }
+
+    #[track_caller]
+    fn check(text: &str, expect: Expect) {
+        check_in(text, ByteRange { start: 0, end: u32::MAX }, expect);
+    }
+
+    const SECRETS: &str = r#"
+variable "key" {
+  type      = string
+  ephemeral = true
+}
+variable "password" {
+  type      = string
+  sensitive = true
+}
+"#;
+
+    #[test]
+    fn types_of_locals_that_do_not_show_them() {
+        check(
+            "variable \"v\" {\n  type = map(object({ aaaaaaaaaaaaaaaaaa = string, bbbbbbbbbbbbbbbbbbbbbb = number }))\n}\nlocals {\n  a = 1\n  b = local.a\n  c = upper(\"x\")\n  d = { x = 1 }\n  e = local.d\n  f = var.v\n  g = var.v[\"x\"]\n  h = [for it in [1] : it]\n  i = jsondecode(var.x)\n}\n",
+            expect![[r#"
+                variable "v" {
+                  type = map(object({ aaaaaaaaaaaaaaaaaa = string, bbbbbbbbbbbbbbbbbbbbbb = number }))
+                }
+                locals {
+                  a = 1
+                  b«: number» = local.a
+                  c«: string» = upper("x")
+                  d = { x = 1 }
+                  e«: object({ x = number })» = local.d
+                  f«: map(object({…}))» = var.v
+                  g«: object({…})» = var.v["x"]
+                  h«: tuple([number])» = [for it in [1] : it]
+                  i = jsondecode(var.x)
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn marks() {
+        check(
+            &format!(
+                "{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \"a-${{local.a}}\"\n    z = [var.password]\n  }}\n  c = local.b.x\n  d = local.b\n  e = true ? var.key : \"\"\n  f = can(var.key)\n}}\n"
+            ),
+            expect![[r#"
+
+                variable "key" {
+                  type      = string
+                  ephemeral = true
+                }
+                variable "password" {
+                  type      = string
+                  sensitive = true
+                }
+                locals {
+                  a«: string» = var.key«(ephemeral)»
+                  b = {
+                    x = 1
+                    y = "a-${local.a}"«(ephemeral)»
+                    z = [var.password«(sensitive)»]
+                  }
+                  c«: number» = local.b.x
+                  d«: object({…})» = local.b«(ephemeral, sensitive)»
+                  e«: string» = true ? var.key : ""«(ephemeral)»
+                  f«: bool» = can(var.key)«(ephemeral)»
+                }
+            "#]],
+        );
+        check(
+            &format!(
+                "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = var.password\n  value_wo = var.key\n  dynamic \"rule\" {{\n    for_each = [var.password]\n    content {{\n      port = rule.value\n    }}\n  }}\n}}\noutput \"o\" {{\n  value = test_thing.a.secret\n}}\n"
+            ),
+            expect![[r#"
+
+                variable "key" {
+                  type      = string
+                  ephemeral = true
+                }
+                variable "password" {
+                  type      = string
+                  sensitive = true
+                }
+                resource "test_thing" "a" {
+                  name = var.password«(sensitive)»
+                  value_wo = var.key«(ephemeral)»
+                  dynamic "rule" {
+                    for_each = [var.password«(sensitive)»]
+                    content {
+                      port = rule.value«(sensitive)»
+                    }
+                  }
+                }
+                output "o" {
+                  value = test_thing.a.secret«(sensitive)»
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn only_what_is_in_the_range() {
+        let text = "locals {\n  a = upper(\"x\")\n  b = upper(\"x\")\n  c = upper(\"x\")\n}\n";
+        let start = text.find("b =").expect("it is there") as u32;
+        check_in(
+            text,
+            ByteRange { start, end: start + 3 },
+            expect![[r#"
+            locals {
+              a = upper("x")
+              b«: string» = upper("x")
+              c = upper("x")
+            }
+        "#]],
+        );
+    }
+}

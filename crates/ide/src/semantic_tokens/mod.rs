@@ -1,0 +1,275 @@
+//! What each word of a file is, for colours that know what a name means.
+//!
+//! **Invariant:** tokens are in order, do not overlap, and none goes over the end of a line.
+//! **Invariant:** the work is linear in the range that is asked for.
+
+mod body;
+mod bound;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use db::ByteRange;
+use hir::analysis::{Abstract, ItemValues, Tri};
+use syntax::{
+    AstNode, NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, WalkEvent, ast,
+};
+
+use self::{bound::Bound, reference::Traversed};
+use crate::{Cursor, Document, hover::is_in_type, scheme::Scheme};
+
+/// A word and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SemanticToken {
+    /// Where it stands.
+    pub range: ByteRange,
+    /// What it is.
+    pub kind: SemanticKind,
+    /// What else holds of it.
+    pub modifiers: Modifiers,
+}
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SemanticKind {
+    /// The type of a block.
+    BlockType,
+    /// The type of a resource, a word of a type constraint.
+    Type,
+    /// The name of a provider or of one of its configurations.
+    Provider,
+    /// What a reference begins with: `var`, `local`, `each`.
+    Namespace,
+    /// An input variable.
+    Variable,
+    /// A local value.
+    Local,
+    /// A resource.
+    Resource,
+    /// A module call.
+    Module,
+    /// An output.
+    Output,
+    /// A name that `for` or `dynamic` binds.
+    Bound,
+    /// The name of an argument, the key of an object, an attribute of a value.
+    Property,
+    /// A function.
+    Function,
+    /// `true`, `for`, `if`.
+    Keyword,
+    /// Text between quotes.
+    String,
+    /// A number.
+    Number,
+    /// An operator, and what begins and ends an interpolation.
+    Operator,
+    /// A comment.
+    Comment,
+}
+
+/// What else holds of a word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// It is declared here.
+    pub declaration: bool,
+    /// It stands for a value that nothing can set from outside.
+    pub readonly: bool,
+    /// Its value is ephemeral, or may be; of an argument, that it takes such values.
+    pub ephemeral: bool,
+    /// Its value is sensitive, or may be.
+    pub sensitive: bool,
+    /// It should not be used any more.
+    pub deprecated: bool,
+}
+
+impl Modifiers {
+    const NONE: Modifiers = Modifiers {
+        declaration: false,
+        readonly: false,
+        ephemeral: false,
+        sensitive: false,
+        deprecated: false,
+    };
+
+    /// The marks of a value, on it or inside.
+    fn of(value: &Abstract) -> Modifiers {
+        let marks = value.deep_marks();
+        Modifiers {
+            ephemeral: marks.ephemeral > Tri::No,
+            sensitive: marks.sensitive > Tri::No,
+            deprecated: marks.deprecated > Tri::No,
+            ..Modifiers::NONE
+        }
+    }
+}
+
+/// The words of a file.
+pub fn semantic_tokens(document: Document<'_>) -> Vec<SemanticToken> {
+    semantic_tokens_in(document, ByteRange { start: 0, end: u32::MAX })
+}
+
+/// The words that a range of a file touches.
+pub fn semantic_tokens_in(document: Document<'_>, range: ByteRange) -> Vec<SemanticToken> {
+    let mut walk = Walk {
+        document,
+        range,
+        values: ItemValues::new(document.db, document.workspace),
+        traversals: Vec::new(),
+        bound: Bound::default(),
+        scheme: None,
+        out: Vec::new(),
+    };
+    for (block, start) in document.blocks_in(range) {
+        walk.block(&document.cursor_in(block, start, start));
+    }
+    walk.out
+}
+
+/// A walk over the blocks of a range.
+struct Walk<'db> {
+    document: Document<'db>,
+    range: ByteRange,
+    values: ItemValues<'db>,
+    /// The traversals that the walk is in, the innermost last.
+    traversals: Vec<Traversed>,
+    bound: Bound,
+    /// What may stand in the body that was looked at last.
+    scheme: Option<(SyntaxNode, Option<Scheme>)>,
+    out: Vec<SemanticToken>,
+}
+
+impl<'db> Walk<'db> {
+    fn block(&mut self, cursor: &Cursor<'db>) {
+        self.traversals.clear();
+        self.bound = Bound::default();
+        self.scheme = None;
+        let mut events = cursor.root.preorder_with_tokens();
+        while let Some(event) = events.next() {
+            match event {
+                WalkEvent::Enter(NodeOrToken::Node(node)) => {
+                    if self.is_outside(cursor, node.text_range()) {
+                        events.skip_subtree();
+                    } else if let Some(label) = ast::Label::cast(node.clone()) {
+                        self.label(cursor, &label);
+                        events.skip_subtree();
+                    } else {
+                        self.enter(cursor, &node);
+                    }
+                }
+                WalkEvent::Leave(NodeOrToken::Node(node)) => self.leave(&node),
+                WalkEvent::Enter(NodeOrToken::Token(token)) => self.token(cursor, &token),
+                WalkEvent::Leave(NodeOrToken::Token(_)) => {}
+            }
+        }
+    }
+
+    fn is_outside(&self, cursor: &Cursor<'_>, range: TextRange) -> bool {
+        let range = cursor.in_file(range);
+        range.end < self.range.start || range.start > self.range.end
+    }
+
+    fn token(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) {
+        if self.is_outside(cursor, token.text_range()) {
+            return;
+        }
+        if let Some((kind, modifiers)) = self.kind(cursor, token) {
+            self.push(cursor, token.text_range(), token.text(), kind, modifiers);
+        }
+    }
+
+    /// Adds a word, cut where lines end.
+    fn push(
+        &mut self,
+        cursor: &Cursor<'_>,
+        range: TextRange,
+        text: &str,
+        kind: SemanticKind,
+        modifiers: Modifiers,
+    ) {
+        let mut start = cursor.in_file(range).start;
+        for line in text.split_inclusive('\n') {
+            let shown = line.trim_end_matches(['\n', '\r']);
+            if !shown.is_empty() {
+                let range = ByteRange { start, end: start + shown.len() as u32 };
+                self.out.push(SemanticToken { range, kind, modifiers });
+            }
+            start += line.len() as u32;
+        }
+    }
+
+    fn kind(
+        &mut self,
+        cursor: &Cursor<'db>,
+        token: &SyntaxToken,
+    ) -> Option<(SemanticKind, Modifiers)> {
+        use SyntaxKind as K;
+        let plain = |kind| Some((kind, Modifiers::NONE));
+        match token.kind() {
+            K::COMMENT => plain(SemanticKind::Comment),
+            K::NUMBER => plain(SemanticKind::Number),
+            K::OPEN_QUOTE
+            | K::QUOTED_LIT
+            | K::CLOSE_QUOTE
+            | K::STRING_LIT
+            | K::HEREDOC_OPEN
+            | K::HEREDOC_CLOSE => plain(SemanticKind::String),
+            kind if kind.is_name() => self.name(cursor, token),
+            kind if is_operator(kind) => plain(SemanticKind::Operator),
+            _ => None,
+        }
+    }
+
+    fn name(
+        &mut self,
+        cursor: &Cursor<'db>,
+        token: &SyntaxToken,
+    ) -> Option<(SemanticKind, Modifiers)> {
+        use SyntaxKind as K;
+        let plain = |kind| Some((kind, Modifiers::NONE));
+        let parent = token.parent()?;
+        match parent.kind() {
+            K::BLOCK => Some(self.block_type(&ast::Block::cast(parent)?, token)),
+            K::ATTRIBUTE => Some(self.argument(cursor, &ast::Attribute::cast(parent)?, token)),
+            K::OBJECT_KEY => plain(SemanticKind::Property),
+            K::FUNC_NAME if is_in_type(token) => plain(SemanticKind::Type),
+            K::FUNC_NAME => plain(SemanticKind::Function),
+            K::REFERENCE => Some(self.root(token)),
+            K::ATTR_STEP => Some(self.step(&parent, token)),
+            K::FOR_INTRO | K::TEMPLATE_FOR if token.kind() == K::IDENT => {
+                let modifiers = Modifiers { declaration: true, readonly: true, ..Modifiers::NONE };
+                Some((SemanticKind::Bound, modifiers))
+            }
+            _ if token.kind() != K::IDENT => plain(SemanticKind::Keyword),
+            _ => None,
+        }
+    }
+}
+
+fn is_operator(kind: SyntaxKind) -> bool {
+    use SyntaxKind as K;
+    matches!(
+        kind,
+        K::EQ
+            | K::EQ2
+            | K::NEQ
+            | K::LT
+            | K::GT
+            | K::LTEQ
+            | K::GTEQ
+            | K::PLUS
+            | K::MINUS
+            | K::STAR
+            | K::SLASH
+            | K::PERCENT
+            | K::AMP2
+            | K::PIPE2
+            | K::BANG
+            | K::QUESTION
+            | K::FAT_ARROW
+            | K::DOT3
+            | K::INTERP_OPEN
+            | K::DIRECTIVE_OPEN
+            | K::SEQ_END
+    )
+}
