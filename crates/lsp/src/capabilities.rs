@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tower_lsp_server::ls_types::*;
 
-use crate::position::Encoding;
+use crate::{convert::tokens, position::Encoding};
 
 /// What the client can do, as far as it makes a difference here.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Client {
     pub(crate) refreshes_code_lenses: bool,
     /// It watches the files that the server names.
     pub(crate) watches_files: bool,
+    /// It answers what a person has set.
+    pub(crate) tells_settings: bool,
     pub(crate) has_related_information: bool,
     pub(crate) takes_snippets: bool,
     pub(crate) nests_symbols: bool,
@@ -51,6 +53,7 @@ impl Client {
             watches_files: workspace
                 .did_change_watched_files
                 .is_some_and(|it| it.dynamic_registration == Some(true)),
+            tells_settings: workspace.configuration == Some(true),
             has_related_information: text
                 .publish_diagnostics
                 .is_some_and(|it| it.related_information == Some(true)),
@@ -95,6 +98,27 @@ pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities 
             })
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(vec![".".to_owned(), "\"".to_owned(), "[".to_owned()]),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
+            retrigger_characters: Some(vec![")".to_owned()]),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
+            SemanticTokensOptions {
+                legend: SemanticTokensLegend {
+                    token_types: tokens::TYPES.to_vec(),
+                    token_modifiers: tokens::modifiers(),
+                },
+                range: Some(true),
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                work_done_progress_options: WorkDoneProgressOptions::default(),
+            },
+        )),
         workspace: Some(WorkspaceServerCapabilities {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {
                 supported: Some(true),

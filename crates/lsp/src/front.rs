@@ -114,6 +114,10 @@ impl LanguageServer for Front {
         self.tell(Message::Folders(params.event));
     }
 
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        self.tell(Message::Settings(params.settings));
+    }
+
     async fn diagnostic(
         &self,
         params: DocumentDiagnosticParams,
@@ -145,5 +149,50 @@ impl LanguageServer for Front {
             convert::hover(snapshot, target, position)
         })
         .await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        self.ask(&text_document.uri, PERSISTENT, move |snapshot, target| {
+            convert::completion(snapshot, target, position)
+        })
+        .await
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let TextDocumentPositionParams { text_document, position } =
+            params.text_document_position_params;
+        self.ask(&text_document.uri, PERSISTENT, move |snapshot, target| {
+            convert::signature_help(snapshot, target, position)
+        })
+        .await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        self.ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
+            convert::inlay_hints(snapshot, target, params.range)
+        })
+        .await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        let tokens =
+            self.ask(&params.text_document.uri, PERSISTENT, convert::semantic_tokens).await?;
+        Ok(tokens.map(SemanticTokensResult::Tokens))
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        let tokens = self
+            .ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
+                convert::semantic_tokens_in(snapshot, target, params.range)
+            })
+            .await?;
+        Ok(tokens.map(SemanticTokensRangeResult::Tokens))
     }
 }

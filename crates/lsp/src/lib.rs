@@ -25,6 +25,7 @@ mod outgoing;
 mod position;
 mod roots;
 mod server;
+mod settings;
 mod snapshot;
 mod workers;
 

@@ -1,12 +1,17 @@
 //! What the server says without being asked.
 
+use std::sync::mpsc::Sender;
+
 use tokio::sync::mpsc::UnboundedReceiver;
 use tower_lsp_server::{
     Client,
     ls_types::{
-        Diagnostic, MessageType, Registration, Uri, notification::Notification as Protocol,
+        ConfigurationItem, Diagnostic, MessageType, Registration, Uri,
+        notification::Notification as Protocol,
     },
 };
+
+use crate::server::Message;
 
 /// Something for the client.
 pub(crate) enum Outgoing {
@@ -18,6 +23,8 @@ pub(crate) enum Outgoing {
     Status(Status),
     /// Something that the client is to do from now on.
     Register(Vec<Registration>),
+    /// The client is asked what a person has set; the answer is a message to the server.
+    AskForSettings(Sender<Message>),
     /// What was pulled before may be different.
     Refresh { diagnostics: bool, inlay_hints: bool, semantic_tokens: bool, code_lenses: bool },
 }
@@ -61,6 +68,16 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
             Outgoing::Register(registrations) => {
                 let client = client.clone();
                 tokio::spawn(async move { client.register_capability(registrations).await });
+            }
+            Outgoing::AskForSettings(messages) => {
+                let client = client.clone();
+                tokio::spawn(async move {
+                    let section = Some("mayfly".to_owned());
+                    let item = ConfigurationItem { scope_uri: None, section };
+                    for options in client.configuration(vec![item]).await.unwrap_or_default() {
+                        let _ = messages.send(Message::Settings(options));
+                    }
+                });
             }
             Outgoing::Refresh { diagnostics, inlay_hints, semantic_tokens, code_lenses } => {
                 let client = client.clone();

@@ -114,6 +114,15 @@ impl Lines {
         Position::new(line as u32, self.encoding.columns(before))
     }
 
+    /// How long a line is, its break not counted.
+    pub(crate) fn columns(&self, line: u32) -> u32 {
+        self.position_at_end(line).character
+    }
+
+    fn position_at_end(&self, line: u32) -> Position {
+        self.position(self.offset(Position::new(line, u32::MAX)))
+    }
+
     /// Where bytes are.
     pub(crate) fn range(&self, range: ByteRange) -> Range {
         Range::new(self.position(range.start), self.position(range.end))

@@ -33,6 +33,7 @@ use crate::{
     outgoing::{Outgoing, Status},
     position::Encoding,
     roots::CallGraph,
+    settings::Settings,
     snapshot::{Ask, Snapshot, Target},
     workers::Workers,
 };
@@ -52,6 +53,8 @@ pub(crate) enum Message {
     /// Files that were written, made or removed by somebody else.
     Watched(Vec<Uri>),
     Folders(WorkspaceFoldersChangeEvent),
+    /// What a person has set now.
+    Settings(serde_json::Value),
     Ask(Box<dyn Ask>),
     Checked(Checked),
     Exit,
@@ -77,6 +80,9 @@ struct Server {
     tree: SourceTree,
     documents: Documents,
     client: Arc<Client>,
+    settings: Settings,
+    /// Whether the client is about to say what a person has set.
+    has_asked: bool,
     encoding: Encoding,
     folders: Vec<String>,
     /// Who calls whom, once somebody has asked.
@@ -124,6 +130,8 @@ impl Server {
             tree,
             documents: Documents::new(),
             client: Arc::default(),
+            settings: Settings::default(),
+            has_asked: false,
             encoding: Encoding::default(),
             folders: Vec::new(),
             graph: None,
@@ -188,6 +196,9 @@ impl Server {
                 let _ = reply.send(self.initialize(&params));
             }
             Message::Initialized => {
+                if self.client.tells_settings {
+                    self.tell(Outgoing::AskForSettings(self.messages.clone()));
+                }
                 if self.client.watches_files {
                     self.tell(Outgoing::Register(capabilities::watched()));
                 }
@@ -201,6 +212,7 @@ impl Server {
             Message::Close(uri) => self.close(&uri),
             Message::Watched(uris) => self.reload(&uris),
             Message::Folders(event) => self.change_folders(event),
+            Message::Settings(options) => self.configure(&options),
             Message::Ask(question) => self.ask(question),
             Message::Checked(checked) => self.publish(checked),
             Message::Exit => {}
@@ -210,6 +222,9 @@ impl Server {
     #[expect(deprecated, reason = "older clients name a root, no folders")]
     fn initialize(&mut self, params: &InitializeParams) -> InitializeResult {
         self.client = Arc::new(Client::of(params));
+        if let Some(options) = &params.initialization_options {
+            self.settings = self.settings.with(options);
+        }
         let offered = params.capabilities.general.as_ref();
         let offered = offered.and_then(|it| it.position_encodings.as_deref());
         self.encoding = Encoding::negotiate(offered);
@@ -405,6 +420,25 @@ impl Server {
         self.load_schemas(root);
     }
 
+    fn configure(&mut self, options: &serde_json::Value) {
+        // That something was set, and no word of what.
+        if options.is_null() && self.client.tells_settings && !self.has_asked {
+            self.has_asked = true;
+            return self.tell(Outgoing::AskForSettings(self.messages.clone()));
+        }
+        self.has_asked = false;
+        let settings = self.settings.with(options);
+        if settings != self.settings {
+            self.settings = settings;
+            self.tell(Outgoing::Refresh {
+                diagnostics: false,
+                inlay_hints: self.client.refreshes_inlay_hints,
+                semantic_tokens: false,
+                code_lenses: self.client.refreshes_code_lenses,
+            });
+        }
+    }
+
     fn change_folders(&mut self, event: WorkspaceFoldersChangeEvent) {
         let removed: Vec<String> = event.removed.iter().filter_map(|it| path_of(&it.uri)).collect();
         self.folders.retain(|folder| !removed.contains(folder));
@@ -427,6 +461,7 @@ impl Server {
             db: self.tree.db.clone(),
             encoding: self.encoding,
             client: Arc::clone(&self.client),
+            settings: self.settings,
             workspaces: self.tree.workspaces().to_vec(),
         }
     }

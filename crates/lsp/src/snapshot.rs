@@ -27,6 +27,7 @@ use crate::{
     capabilities::Client,
     documents,
     position::{Encoding, Lines},
+    settings::Settings,
 };
 
 /// A file of a module, as part of the configuration that counts for it.
@@ -42,6 +43,7 @@ pub(crate) struct Snapshot {
     pub(crate) db: Database,
     pub(crate) encoding: Encoding,
     pub(crate) client: Arc<Client>,
+    pub(crate) settings: Settings,
     /// Every configuration that is loaded.
     pub(crate) workspaces: Vec<Workspace>,
 }
