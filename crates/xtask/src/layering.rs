@@ -56,10 +56,12 @@ const TABLE: &[Row] = &[
     // `provider`: schemas are handed on to the database.
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
     row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
-                 "render", "state", "syntax", "values"], &[]),
+                 "render", "state", "syntax", "values"], &["editor"]),
     row("xtask", &[], &[]),
+    // tests/editor: a client of the language server, which knows nothing of it.
+    row("editor", &[], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
-    row("conformance", &["addr", "db", "engine", "hir", "project", "provider", "providers", "state", "values"], &["render"]),
+    row("conformance", &["addr", "db", "engine", "hir", "project", "provider", "providers", "state", "values"], &["editor", "lsp", "render"]),
 ];
 
 type Names = BTreeSet<String>;

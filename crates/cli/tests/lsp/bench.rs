@@ -1,0 +1,117 @@
+//! A workspace on the disk, and the executable that serves it.
+
+use std::{
+    ops::{Deref, DerefMut},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use editor::Editor;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A server with an editor.
+pub(crate) struct Session {
+    pub(crate) root: TempDir,
+    child: Child,
+    editor: Option<Editor>,
+}
+
+/// The files of a fixture in a directory of their own.
+pub(crate) fn workspace(fixture: &str) -> TempDir {
+    let root = tempfile::tempdir().expect("a directory can be made");
+    for (path, text) in split(fixture) {
+        write(root.path(), &path, &text);
+    }
+    root
+}
+
+/// `//- /path` begins a file.
+fn split(fixture: &str) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for line in fixture.trim_start().split_inclusive('\n') {
+        match line.strip_prefix("//- /") {
+            Some(path) => files.push((path.trim().to_owned(), String::new())),
+            None => files.last_mut().expect("a fixture begins with a path").1.push_str(line),
+        }
+    }
+    files
+}
+
+pub(crate) fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join("work").join(path);
+    std::fs::create_dir_all(path.parent().expect("has a parent")).expect("can be made");
+    std::fs::write(path, text).expect("can be written");
+}
+
+impl Session {
+    /// Serves a fixture to an editor that can do what most can.
+    pub(crate) fn new(fixture: &str) -> Session {
+        Session::with(workspace(fixture), editor::usual_capabilities())
+    }
+
+    /// Serves the directory `work` of a root.
+    pub(crate) fn with(root: TempDir, capabilities: Value) -> Session {
+        let mut child = mayfly(root.path(), &["lsp", "--stdio"]);
+        let from_server = child.stdout.take().expect("is piped");
+        let to_server = child.stdin.take().expect("is piped");
+        let work = root.path().join("work");
+        let editor = Editor::connect(from_server, to_server, &work, capabilities);
+        Session { root, child, editor: Some(editor) }
+    }
+
+    /// Writes a file as another program would.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        write(self.root.path(), path, text);
+    }
+
+    /// Ends the server; it must go in good order and leave nothing unsaid.
+    pub(crate) fn leave(mut self) {
+        if let Some(editor) = self.editor.take() {
+            editor.leave();
+        }
+        assert!(self.child.wait().expect("ends").success(), "the server ends in good order");
+    }
+
+    /// The process of the server.
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+}
+
+/// The executable in an environment that is empty but for a home of its own.
+pub(crate) fn mayfly(root: &Path, arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
+    command
+        .args(arguments)
+        .current_dir(root.join("work"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", root.join("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
+    command.spawn().expect("the executable starts")
+}
+
+impl Deref for Session {
+    type Target = Editor;
+
+    fn deref(&self) -> &Editor {
+        self.editor.as_ref().expect("has not left")
+    }
+}
+
+impl DerefMut for Session {
+    fn deref_mut(&mut self) -> &mut Editor {
+        self.editor.as_mut().expect("has not left")
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A test that failed leaves no server behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,201 @@
+//! What is wrong, while somebody types.
+
+use editor::Editor;
+use serde_json::{Value, json};
+
+use crate::bench::{Session, workspace};
+
+const MODULES: &str = r#"
+//- /main.tf
+variable "password" {
+  type      = string
+  ephemeral = true
+}
+
+locals {
+  plain = "plain"
+}
+
+module "m" {
+  source = "./m"
+  in     = local.plain
+}
+
+output "o" {
+  value = module.m.out
+}
+//- /other.tf
+resource "terraform_data" "t" {
+  input = local.plain
+}
+//- /m/main.tf
+variable "in" {
+  type = string
+}
+
+output "out" {
+  value = "${var.in}!"
+}
+"#;
+
+/// Summaries with the texts that they are at.
+fn shown(editor: &Editor, path: &str, diagnostics: &[Value]) -> Vec<String> {
+    let one = |it: &Value| {
+        let summary = it["message"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
+        format!("{summary} @ {}", editor.text_in(path, &it["range"]))
+    };
+    diagnostics.iter().map(one).collect()
+}
+
+#[test]
+fn a_misuse_is_told_while_it_is_typed_and_forgotten_when_it_is_undone() {
+    let mut session = Session::new(MODULES);
+    session.open_file("main.tf");
+    assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
+    session.replace("main.tf", "\"plain\"", "var.password");
+    let found = session.diagnostics("main.tf");
+    assert_eq!(
+        shown(&session, "main.tf", &found),
+        ["Invalid usage of ephemeral value @ local.plain"]
+    );
+    let chain: Vec<&str> = found[0]["relatedInformation"]
+        .as_array()
+        .expect("has a chain")
+        .iter()
+        .filter_map(|it| it["message"].as_str())
+        .collect();
+    assert_eq!(
+        chain,
+        [
+            "var.password is ephemeral",
+            "variable \"password\" is declared ephemeral",
+            "the variable is declared here"
+        ]
+    );
+    // The file that is not open is told of after it.
+    let elsewhere = session.diagnostics("other.tf");
+    assert!(
+        elsewhere[0]["message"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("Invalid use of an ephemeral value"))
+    );
+    session.replace("main.tf", "plain = var.password", "plain = \"again\"");
+    assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
+    assert_eq!(session.diagnostics("other.tf"), Vec::<Value>::new());
+    session.leave();
+}
+
+#[test]
+fn a_modules_output_that_becomes_ephemeral_is_told_in_its_callers() {
+    let mut session = Session::new(MODULES);
+    session.open_file("m/main.tf");
+    session.replace("m/main.tf", "\"${var.in}!\"", "\"${var.in}!\"\n  ephemeral = true");
+    let found = session.diagnostics_when("main.tf", |found| !found.is_empty());
+    let summary = found[0]["message"].as_str().unwrap_or_default();
+    assert!(summary.starts_with("Output not marked as ephemeral"), "{summary}");
+    session.leave();
+}
+
+#[test]
+fn a_client_that_pulls_is_not_pushed() {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["textDocument"]["diagnostic"] = json!({});
+    capabilities["workspace"]["diagnostics"] = json!({ "refreshSupport": true });
+    let mut session = Session::with(workspace(MODULES), capabilities);
+    session.open_file("main.tf");
+    assert_eq!(session.pull("main.tf"), Vec::<Value>::new());
+    session.replace("main.tf", "\"plain\"", "var.password");
+    let found = session.pull("main.tf");
+    assert_eq!(
+        shown(&session, "main.tf", &found),
+        ["Invalid usage of ephemeral value @ local.plain"]
+    );
+    // The other files of the module have changed with it.
+    session.notification("workspace/diagnostic/refresh");
+    let params = json!({ "previousResultIds": [] });
+    let report = session.request("workspace/diagnostic", params).expect("an answer");
+    let uris: Vec<&str> = report["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .filter_map(|it| it["uri"].as_str())
+        .collect();
+    assert_eq!(uris, [session.uri("main.tf"), session.uri("other.tf")]);
+    // What has not changed is not said again.
+    let previous: Vec<Value> = report["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|it| json!({ "uri": it["uri"], "value": it["resultId"] }))
+        .collect();
+    let again = session
+        .request("workspace/diagnostic", json!({ "previousResultIds": previous }))
+        .expect("an answer");
+    assert!(
+        again["items"]
+            .as_array()
+            .is_some_and(|items| items.iter().all(|it| it["kind"] == "unchanged"))
+    );
+    assert!(session.left_over().iter().all(|it| it["method"] != "textDocument/publishDiagnostics"));
+    session.leave();
+}
+
+#[test]
+fn what_others_do_to_files_counts() {
+    let mut session = Session::new(MODULES);
+    session.open_file("main.tf");
+    assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
+    session.write("locals.tf", "locals {\n  more = local.nothing\n}\n");
+    let changed = json!([{ "uri": session.uri("locals.tf"), "type": 1 }]);
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
+    let found = session.diagnostics("locals.tf");
+    assert!(
+        found[0]["message"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("Reference to undeclared local value"))
+    );
+    std::fs::remove_file(session.root.path().join("work/locals.tf")).expect("can be removed");
+    let changed = json!([{ "uri": session.uri("locals.tf"), "type": 3 }]);
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
+    assert_eq!(session.diagnostics("locals.tf"), Vec::<Value>::new());
+    // A file that is open is what the editor says, whatever the disk says.
+    session.write("main.tf", "not a configuration");
+    let changed = json!([{ "uri": session.uri("main.tf"), "type": 2 }]);
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
+    assert_eq!(session.pull("main.tf"), Vec::<Value>::new());
+    // Closed, it is what the disk says.
+    session.close("main.tf");
+    let found = session.diagnostics("main.tf");
+    assert!(!found.is_empty());
+    session.leave();
+}
+
+#[test]
+fn a_new_file_counts_before_it_is_saved() {
+    let mut session = Session::new(MODULES);
+    session.open_file("main.tf");
+    session.replace("main.tf", "\"plain\"", "local.added");
+    assert_eq!(session.diagnostics("main.tf").len(), 1);
+    session.open("added.tf", "locals {\n  added = 1\n}\n");
+    session.diagnostics_when("main.tf", <[Value]>::is_empty);
+    session.close("added.tf");
+    session.diagnostics_when("main.tf", |found| found.len() == 1);
+    session.leave();
+}
+
+#[test]
+fn positions_are_counted_as_the_client_counts() {
+    let text = "locals {\n  a = \"é𝒳\" + local.b\n}\n";
+    for (encoding, column) in [("utf-8", 17), ("utf-16", 14), ("utf-32", 13)] {
+        let mut capabilities = editor::usual_capabilities();
+        capabilities["general"] = json!({ "positionEncodings": [encoding, "utf-16"] });
+        let mut session = Session::with(workspace("//- /main.tf\n"), capabilities);
+        assert_eq!(session.server["capabilities"]["positionEncoding"], encoding);
+        session.open("main.tf", text);
+        let found = session.diagnostics("main.tf");
+        let undeclared = found.iter().find(|it| it["code"] == "undeclared-reference");
+        let start = &undeclared.expect("local.b is not declared")["range"]["start"];
+        assert_eq!(*start, json!({ "line": 1, "character": column }), "{encoding}");
+        session.leave();
+    }
+}

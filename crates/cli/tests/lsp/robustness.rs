@@ -1,0 +1,110 @@
+//! Haste, cancellation, and nonsense.
+
+use serde_json::{Value, json};
+
+use crate::bench::Session;
+
+/// So many locals that asking about all of them takes a while.
+fn many(count: usize) -> String {
+    let locals: String = (0..count)
+        .map(|index| {
+            format!("locals {{\n  a{index} = [for x in [1, 2, 3] : \"${{x}}-{index}\"]\n}}\n")
+        })
+        .collect();
+    format!("//- /main.tf\n{locals}locals {{\n  last = \"\"\n}}\n")
+}
+
+#[test]
+fn fifty_quick_edits_give_one_newest_answer() {
+    let mut session = Session::new(&many(300));
+    session.open_file("main.tf");
+    session.diagnostics("main.tf");
+    session.left_over();
+    for step in 0..50 {
+        let at = session.find("main.tf", "\"\"\n}\n");
+        session.edit("main.tf", at..at, &format!("local.x{step} + "));
+    }
+    let found = session.diagnostics_when("main.tf", |found| found.len() >= 50);
+    assert_eq!(found.iter().filter(|it| it["code"] == "undeclared-reference").count(), 50);
+    // Nothing older comes after the newest.
+    session.pull("main.tf");
+    let versions = |it: &Value| it["params"]["version"].as_i64();
+    let late = session.left_over();
+    assert!(late.iter().filter_map(versions).all(|version| version <= 51), "{late:?}");
+    session.leave();
+}
+
+#[test]
+fn a_question_that_is_cancelled_is_answered_so_and_the_server_lives_on() {
+    let mut session = Session::new(&many(2000));
+    session.open_file("main.tf");
+    let params = json!({ "textDocument": { "uri": session.uri("main.tf") } });
+    let id = session.begin("textDocument/semanticTokens/full", params.clone());
+    session.cancel(id);
+    // It may have been too late.
+    if let Err(error) = session.answer(id) {
+        assert_eq!(error["code"], -32800, "{error}");
+    }
+    assert!(session.request("textDocument/semanticTokens/full", params).is_ok());
+    session.leave();
+}
+
+#[test]
+fn nonsense_harms_nobody() {
+    let mut session = Session::new("//- /main.tf\nlocals {\n  a = 1\n}\n");
+    session.open_file("main.tf");
+    session.diagnostics("main.tf");
+    let uri = session.uri("main.tf");
+    let document = json!({ "uri": uri });
+    // Positions that are nowhere, ranges that end before they begin, files that are none.
+    for position in [
+        json!({"line": 4000000000u32, "character": 4000000000u32}),
+        json!({"line": 0, "character": 77}),
+    ] {
+        for method in [
+            "hover",
+            "completion",
+            "signatureHelp",
+            "definition",
+            "references",
+            "documentHighlight",
+            "prepareRename",
+        ] {
+            let mut params = json!({ "textDocument": document, "position": position });
+            params["context"] = json!({ "includeDeclaration": true });
+            let _ = session.request(&format!("textDocument/{method}"), params);
+        }
+    }
+    let backwards =
+        json!({ "start": { "line": 2, "character": 9 }, "end": { "line": 0, "character": 0 } });
+    let _ = session
+        .request("textDocument/inlayHint", json!({ "textDocument": document, "range": backwards }));
+    let change = |range: Value, text: &str| json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "range": range, "text": text }] });
+    session.notify("textDocument/didChange", change(backwards, "# x\n"));
+    for uri in ["untitled:Untitled-1", "file:///nowhere/at/all.tf", "http://x/y.tf", "file:///"] {
+        let document = json!({ "uri": uri, "languageId": "x", "version": 1, "text": "{{{" });
+        session.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        let position = json!({ "line": 0, "character": 0 });
+        let _ = session.request(
+            "textDocument/hover",
+            json!({ "textDocument": { "uri": uri }, "position": position }),
+        );
+        session.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    }
+    assert!(session.request("no/such/method", json!({})).is_err());
+    assert!(session.request("textDocument/hover", json!({ "what": 1 })).is_err());
+    session.notify("textDocument/didChange", json!(7));
+    // It is there, and in its right mind.
+    session.set("main.tf", "locals {\n  a = local.gone\n}\n");
+    let found = session.diagnostics("main.tf");
+    assert_eq!(found[0]["code"], "undeclared-reference");
+    session.leave();
+}
+
+#[test]
+fn a_connection_that_breaks_ends_the_server() {
+    let mut session = Session::new("//- /main.tf\n");
+    session.notify("exit", Value::Null);
+    let status = session.child().wait().expect("ends");
+    assert_eq!(status.code(), Some(1), "it was not told to shut down");
+}

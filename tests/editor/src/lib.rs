@@ -1,0 +1,375 @@
+//! An editor without a screen: a client of the language server protocol, for tests and benches.
+//!
+//! Start reading at [`Editor::connect`]. It keeps the texts that it has open, so a test says what somebody types and not
+//! which message that is.
+//!
+//! **Invariant:** nothing waits for ever: what does not come within [`PATIENCE`] fails the test, with all that came.
+//! **Absent on purpose:** what is right. The server's crates are not known here.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+/// How long an answer may take.
+pub const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A text that is open.
+struct Buffer {
+    version: i64,
+    text: String,
+}
+
+/// A connected editor.
+pub struct Editor {
+    to_server: Box<dyn Write + Send>,
+    inbox: Receiver<Value>,
+    /// What came and nobody has asked for yet.
+    kept: Vec<Value>,
+    next_id: i64,
+    root: PathBuf,
+    buffers: BTreeMap<String, Buffer>,
+    /// What the server said that it can do.
+    pub server: Value,
+    /// Answers that the editor gives to requests of the server, by method.
+    pub answers: BTreeMap<String, Value>,
+}
+
+/// What most editors can do.
+pub fn usual_capabilities() -> Value {
+    json!({
+        "textDocument": {
+            "publishDiagnostics": { "relatedInformation": true },
+            "completion": { "completionItem": { "snippetSupport": true } },
+            "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
+        },
+        "workspace": { "workspaceEdit": { "documentChanges": true } },
+    })
+}
+
+impl Editor {
+    /// Introduces itself to a server, with `root` as the only folder of the workspace.
+    ///
+    /// # Panics
+    /// If the server does not answer, as everything here does.
+    pub fn connect(
+        from_server: impl Read + Send + 'static,
+        to_server: impl Write + Send + 'static,
+        root: &Path,
+        capabilities: Value,
+    ) -> Editor {
+        let (sender, inbox) = channel();
+        thread::spawn(move || read_all(from_server, &sender));
+        let mut editor = Editor {
+            to_server: Box::new(to_server),
+            inbox,
+            kept: Vec::new(),
+            next_id: 0,
+            root: root.to_owned(),
+            buffers: BTreeMap::new(),
+            server: Value::Null,
+            answers: BTreeMap::new(),
+        };
+        let folder = json!({ "uri": uri_of(root), "name": "workspace" });
+        let params = json!({ "processId": null, "rootUri": uri_of(root), "workspaceFolders": [folder],
+                             "capabilities": capabilities });
+        editor.server = editor.request("initialize", params).expect("the server introduces itself");
+        editor.notify("initialized", json!({}));
+        editor
+    }
+
+    /// The address of a file below the root.
+    pub fn uri(&self, path: &str) -> String {
+        uri_of(&self.root.join(path))
+    }
+
+    /// Opens a file with a text.
+    pub fn open(&mut self, path: &str, text: &str) {
+        let document =
+            json!({ "uri": self.uri(path), "languageId": "opentofu", "version": 1, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        self.buffers.insert(path.to_owned(), Buffer { version: 1, text: text.to_owned() });
+    }
+
+    /// Opens a file of the disk.
+    #[expect(clippy::disallowed_methods, reason = "an editor reads files")]
+    pub fn open_file(&mut self, path: &str) {
+        let text = std::fs::read_to_string(self.root.join(path)).expect("the file can be read");
+        self.open(path, &text);
+    }
+
+    /// Closes a file.
+    pub fn close(&mut self, path: &str) {
+        self.buffers.remove(path).expect("is open");
+        let document = json!({ "uri": self.uri(path) });
+        self.notify("textDocument/didClose", json!({ "textDocument": document }));
+    }
+
+    /// The text of an open file.
+    pub fn text(&self, path: &str) -> &str {
+        &self.buffers[path].text
+    }
+
+    /// Types: replaces bytes of an open file.
+    pub fn edit(&mut self, path: &str, range: Range<usize>, with: &str) {
+        let change = json!({ "range": self.range(path, range.clone()), "text": with });
+        let buffer = self.buffers.get_mut(path).expect("is open");
+        buffer.text.replace_range(range, with);
+        buffer.version += 1;
+        let version = buffer.version;
+        let document = json!({ "uri": self.uri(path), "version": version });
+        self.notify(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [change] }),
+        );
+    }
+
+    /// Types: replaces a word that is there once.
+    #[track_caller]
+    pub fn replace(&mut self, path: &str, from: &str, to: &str) {
+        let at = self.find(path, from);
+        self.edit(path, at..at + from.len(), to);
+    }
+
+    /// Replaces all of a file, without saying which part of it changed.
+    pub fn set(&mut self, path: &str, text: &str) {
+        let buffer = self.buffers.get_mut(path).expect("is open");
+        buffer.text = text.to_owned();
+        buffer.version += 1;
+        let version = buffer.version;
+        let document = json!({ "uri": self.uri(path), "version": version });
+        self.notify(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [{ "text": text }] }),
+        );
+    }
+
+    /// Where a word is that is there once.
+    #[track_caller]
+    pub fn find(&self, path: &str, word: &str) -> usize {
+        let mut places = self.text(path).match_indices(word);
+        let (at, _) = places.next().unwrap_or_else(|| panic!("{word:?} is in {path}"));
+        assert!(places.next().is_none(), "{word:?} is in {path} once");
+        at
+    }
+
+    /// A byte of an open file as a position, in UTF-16.
+    pub fn position(&self, path: &str, at: usize) -> Value {
+        let before = &self.text(path)[..at];
+        let line = before.matches('\n').count();
+        let start = before.rfind('\n').map_or(0, |it| it + 1);
+        json!({ "line": line, "character": before[start..].encode_utf16().count() })
+    }
+
+    /// Bytes of an open file as a range.
+    pub fn range(&self, path: &str, range: Range<usize>) -> Value {
+        json!({ "start": self.position(path, range.start), "end": self.position(path, range.end) })
+    }
+
+    /// The text of an open file in a range of the server's.
+    pub fn text_in(&self, path: &str, range: &Value) -> &str {
+        &self.text(path)[self.offset(path, &range["start"])..self.offset(path, &range["end"])]
+    }
+
+    /// A position of the server's as a byte of an open file.
+    pub fn offset(&self, path: &str, position: &Value) -> usize {
+        let (line, column) = (number(&position["line"]), number(&position["character"]));
+        let text = self.text(path);
+        let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        let mut units = 0;
+        for (at, letter) in text[start..].char_indices() {
+            if units >= column {
+                return start + at;
+            }
+            units += letter.len_utf16();
+        }
+        text.len()
+    }
+
+    /// Asks about a place in an open file.
+    pub fn ask_at(&mut self, method: &str, path: &str, at: usize) -> Value {
+        let params = self.at(path, at);
+        self.request(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// A place in an open file, as parameters.
+    pub fn at(&self, path: &str, at: usize) -> Value {
+        json!({ "textDocument": { "uri": self.uri(path) }, "position": self.position(path, at) })
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// What the server says is wrong.
+    pub fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.begin(method, params);
+        self.answer(id)
+    }
+
+    /// Asks, and does not wait.
+    pub fn begin(&mut self, method: &str, params: Value) -> i64 {
+        self.next_id += 1;
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }),
+        );
+        self.next_id
+    }
+
+    /// Does not want an answer any more.
+    pub fn cancel(&mut self, id: i64) {
+        self.notify("$/cancelRequest", json!({ "id": id }));
+    }
+
+    /// Waits for the answer to a question.
+    ///
+    /// # Errors
+    /// What the server says is wrong.
+    pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
+        let mut message = self.wait("an answer", |message| {
+            message["id"] == json!(id) && message.get("method").is_none()
+        });
+        match message.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(message["result"].take()),
+        }
+    }
+
+    /// Says something.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        let header = format!("Content-Length: {}\r\n\r\n", text.len());
+        let written = self.to_server.write_all(header.as_bytes());
+        let written = written.and_then(|()| self.to_server.write_all(text.as_bytes()));
+        written.and_then(|()| self.to_server.flush()).expect("the server reads");
+    }
+
+    /// The diagnostics that are published next of a file, at its version as it is now.
+    #[track_caller]
+    pub fn diagnostics(&mut self, path: &str) -> Vec<Value> {
+        self.diagnostics_when(path, |_| true)
+    }
+
+    /// The same, once they are as expected.
+    #[track_caller]
+    pub fn diagnostics_when(
+        &mut self,
+        path: &str,
+        is_expected: impl Fn(&[Value]) -> bool,
+    ) -> Vec<Value> {
+        let uri = self.uri(path);
+        let version = self.buffers.get(path).map(|it| it.version);
+        let message = self.wait(&format!("diagnostics of {path}"), |message| {
+            let params = &message["params"];
+            message["method"] == "textDocument/publishDiagnostics"
+                && params["uri"] == uri.as_str()
+                && version.is_none_or(|it| params["version"] == it)
+                && is_expected(
+                    params["diagnostics"].as_array().map(Vec::as_slice).unwrap_or_default(),
+                )
+        });
+        message["params"]["diagnostics"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// The diagnostics of a file, asked for.
+    pub fn pull(&mut self, path: &str) -> Vec<Value> {
+        let params = json!({ "textDocument": { "uri": self.uri(path) } });
+        let report = self.request("textDocument/diagnostic", params).expect("an answer");
+        report["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Waits for a notification.
+    #[track_caller]
+    pub fn notification(&mut self, method: &str) -> Value {
+        self.wait(method, |message| message["method"] == method)["params"].take()
+    }
+
+    /// What came and nobody has asked for, without waiting.
+    pub fn left_over(&mut self) -> Vec<Value> {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.receive(message);
+        }
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Takes its leave in good order.
+    pub fn leave(mut self) {
+        self.request("shutdown", Value::Null).expect("the server takes its leave");
+        self.notify("exit", Value::Null);
+    }
+
+    fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let mut next = 0;
+        loop {
+            if let Some(index) = (next..self.kept.len()).find(|index| is_it(&self.kept[*index])) {
+                return self.kept.remove(index);
+            }
+            next = self.kept.len();
+            match self.inbox.recv_timeout(PATIENCE) {
+                Ok(message) => self.receive(message),
+                Err(RecvTimeoutError::Timeout) => panic!("no {what}; there is {:#?}", self.kept),
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("the server is gone before {what}; there is {:#?}", self.kept)
+                }
+            }
+        }
+    }
+
+    /// Keeps a message; a request of the server is answered.
+    fn receive(&mut self, message: Value) {
+        if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
+            let result = self.answers.get(method).cloned().unwrap_or(Value::Null);
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            self.send(&answer);
+        }
+        self.kept.push(message);
+    }
+}
+
+fn number(value: &Value) -> usize {
+    value.as_u64().and_then(|it| usize::try_from(it).ok()).expect("a count")
+}
+
+fn uri_of(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+fn read_all(from_server: impl Read, sender: &Sender<Value>) {
+    let mut reader = BufReader::new(from_server);
+    while let Some(message) = read_message(&mut reader) {
+        if sender.send(message).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_message(reader: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim() {
+            "" => break,
+            line => {
+                if let Some(count) = line.strip_prefix("Content-Length:") {
+                    length = count.trim().parse().ok()?;
+                }
+            }
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
