@@ -246,8 +246,8 @@ impl Server {
     fn open(&mut self, path: String, version: i32, text: &str) {
         self.documents.insert(path.clone(), version);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
-        self.load(parent);
         self.tree.open(&path, text);
+        self.load(parent);
         self.homes = None;
         if let Some((file, directory)) = self.tree.file(&path) {
             self.tree.follow(directory);

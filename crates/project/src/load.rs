@@ -23,7 +23,9 @@ pub(crate) fn list(
     shown: &str,
     open: &BTreeSet<String>,
 ) -> io::Result<Listing> {
-    let mut entries = system.list_directory(&normalize(&base.join(shown)))?;
+    let listed = system.list_directory(&normalize(&base.join(shown)));
+    // A directory may be about to be made.
+    let mut entries = if open.is_empty() { listed? } else { listed.unwrap_or_default() };
     for name in open {
         if !entries.iter().any(|entry| entry.name == *name) {
             entries.push(DirectoryEntry { name: name.clone(), is_directory: false });

@@ -54,6 +54,8 @@ pub struct SourceTree {
     workspaces: Vec<Workspace>,
     /// What calls lead to and is not there.
     missing: BTreeSet<Arc<str>>,
+    /// Texts of files that an editor has open in directories that were not read.
+    unfiled: BTreeMap<Arc<str>, String>,
     /// Of the modules that somebody edits.
     mentions: FxHashMap<Directory, Mentions>,
 }
@@ -79,6 +81,7 @@ impl SourceTree {
             problems: BTreeMap::new(),
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
+            unfiled: BTreeMap::new(),
             mentions: FxHashMap::default(),
         }
     }
@@ -207,8 +210,8 @@ impl SourceTree {
         self.mentions.get(&edit.directory)?.reached(&self.db, edit)
     }
 
-    /// Takes over that an editor has a file open, with a text that need not be on the disk. A file of a directory that
-    /// nobody read yet makes no module: whether it is one is for the caller to say.
+    /// Takes over that an editor has a file open, with a text that need not be on the disk. In a directory that nobody read
+    /// yet it waits until somebody does.
     pub fn open(&mut self, path: &str, text: &str) {
         if let Some(loaded) = self.files.get_mut(path) {
             loaded.is_open = true;
@@ -216,7 +219,10 @@ impl SourceTree {
             return;
         }
         let (parent, _) = split_path(path);
-        let Some(&directory) = self.directories.get(parent) else { return };
+        let Some(&directory) = self.directories.get(parent) else {
+            self.unfiled.insert(Arc::from(path), text.to_owned());
+            return self.load_called_modules();
+        };
         let file = db::input::file_from_text(&mut self.db, Arc::from(path), text, None);
         self.insert(path, file, directory, true);
         self.take_files(directory);
@@ -224,6 +230,7 @@ impl SourceTree {
 
     /// Takes over that an editor has closed a file: the disk counts again.
     pub fn close(&mut self, path: &str) {
+        self.unfiled.remove(path);
         if let Some(loaded) = self.files.get_mut(path) {
             loaded.is_open = false;
             self.reload([path]);
@@ -386,15 +393,24 @@ impl SourceTree {
         if let Some(&directory) = self.directories.get(shown) {
             return Ok(directory);
         }
-        let listing = load::list(&*self.system, &self.base, shown, &BTreeSet::new())?;
+        let unfiled = self.unfiled.keys().map(|path| split_path(path));
+        let unfiled = unfiled.filter(|(parent, _)| *parent == shown);
+        let unfiled = unfiled.map(|(_, name)| name.to_owned()).collect();
+        let listing = load::list(&*self.system, &self.base, shown, &unfiled)?;
         let mut problems = listing.problems;
         let directory = Directory::new(&self.db, Arc::from(shown), Vec::new());
         let mut files = Vec::new();
         for path in listing.files {
-            match load::read(&*self.system, &self.base, &path) {
+            let open = self.unfiled.remove(&path);
+            let is_open = open.is_some();
+            let text = match open {
+                Some(text) => Ok(load::Text { text, decode_error: None }),
+                None => load::read(&*self.system, &self.base, &path),
+            };
+            match text {
                 Ok(text) => {
                     let file = text.file(&mut self.db, &path);
-                    self.insert(&path, file, directory, false);
+                    self.insert(&path, file, directory, is_open);
                     files.push(file);
                 }
                 Err(problem) => problems.push(*problem),

@@ -61,7 +61,8 @@ const TABLE: &[Row] = &[
     // tests/editor: a client of the language server, which knows nothing of it.
     row("editor", &[], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
-    row("conformance", &["addr", "db", "engine", "hir", "project", "provider", "providers", "state", "values"], &["editor", "lsp", "render"]),
+    row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
+                         "values"], &["render"]),
 ];
 
 type Names = BTreeSet<String>;

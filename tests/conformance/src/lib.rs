@@ -13,6 +13,7 @@
 
 mod environment;
 mod events;
+mod served;
 mod written;
 
 use std::{
@@ -39,6 +40,7 @@ use values::Value;
 
 pub use environment::block_on;
 pub use events::log_of;
+pub use served::Served;
 pub use written::{MADE_BY, finds, plan_file, state_file};
 
 /// The word in fixtures that stands for the directory of the playground's store.
@@ -47,6 +49,7 @@ pub const STORE: &str = "$STORE";
 /// Everything that one configuration is run with.
 pub struct World {
     project: Project,
+    files: Vec<(String, String)>,
     system: Arc<MemorySystem>,
     store: Arc<TempDir>,
     /// The state that the next run starts from.
@@ -88,8 +91,10 @@ impl World {
 
     fn with(fixture: &str, root: &str, store: Arc<TempDir>) -> World {
         let system = Arc::new(MemorySystem::new());
-        for (path, text) in split_fixture(fixture) {
-            system.write(path, text.replace(STORE, &store.path().display().to_string()));
+        let mut files = split_fixture(fixture);
+        for (path, text) in &mut files {
+            *text = text.replace(STORE, &store.path().display().to_string());
+            system.write(path, text.as_str());
         }
         let loaded = Project::load(
             Arc::clone(&system) as Arc<dyn System>,
@@ -102,6 +107,7 @@ impl World {
         }
         World {
             project,
+            files,
             system,
             store,
             state: State::default(),
@@ -111,6 +117,11 @@ impl World {
             events: Arc::default(),
             memo: Memo::new(),
         }
+    }
+
+    /// The files of the fixture by their paths.
+    pub fn files(&self) -> &[(String, String)] {
+        &self.files
     }
 
     /// Gives a root variable a value, as `-var` does.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use conformance::{MADE_BY, World, finds, plan_file, state_file};
+use conformance::{MADE_BY, Served, World, finds, plan_file, state_file};
 use db::{Diagnostic, Severity};
 use state::{Action, PlanFile, PlanMode};
 
@@ -56,14 +56,23 @@ pub(crate) enum Plan {
 pub(crate) fn check(rows: &[(Place, Verdict, Plan)]) {
     let mut wrong = String::new();
     for (place, verdict, plan) in rows {
+        let mut served: Option<Served> = None;
         for source in SOURCES {
-            judge(place, source, *verdict, *plan, &mut wrong);
+            judge(place, source, *verdict, *plan, &mut served, &mut wrong);
         }
+        served.into_iter().for_each(Served::leave);
     }
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &mut String) {
+fn judge(
+    place: &Place,
+    source: &Source,
+    verdict: Verdict,
+    plan: Plan,
+    served: &mut Option<Served>,
+    wrong: &mut String,
+) {
     let text = place.text.replace(OBJECT, source.object).replace(EXPR, source.expr);
     let mut world = World::new(&format!("{text}\n{}", source.declarations));
     world.remote_secret("remote", REMOTE);
@@ -78,6 +87,17 @@ fn judge(place: &Place, source: &Source, verdict: Verdict, plan: Plan, wrong: &m
     let found = world.validate();
     if let Err(complaint) = agrees(&world, &found, verdict, line) {
         said("validate", complaint);
+    }
+    // An editor that has one source's text open gets the next one's typed over it.
+    let served = match served {
+        Some(served) => {
+            served.type_over(&world);
+            served
+        }
+        None => served.insert(Served::new(&world)),
+    };
+    if let Err(complaint) = served.agrees(&world.analysis()) {
+        said("the language server", complaint);
     }
     let outcome = world.plan();
     // A message that is not known yet is not shown either.
