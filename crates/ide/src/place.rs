@@ -1,10 +1,10 @@
 //! From declarations back to text: in which file a block stands, and where in it.
 
-use db::{Block, ByteRange, Directory, File};
-use hir::Db;
+use db::{Block, ByteRange, Directory, File, input::block_offset};
 use hir::{
-    At, Workspace,
+    At, Db, Workspace,
     names::{ItemKey, ItemName, lookup, source_maps},
+    symbols::{NameKind, names_of_kind},
 };
 
 use crate::{Document, FileRange};
@@ -21,15 +21,14 @@ pub struct Module<'db> {
 }
 
 impl<'db> Module<'db> {
-    /// The file that a block stands in, and the offset at which it begins there. Linear in the blocks of the module.
+    /// The file that a block stands in, and the offset at which it begins there. Linear in the blocks of the file.
     pub fn place(&self, block: Block) -> Option<(File, u32)> {
-        place_in(self.db, self.directory, block)
+        place(self.db, block)
     }
 
-    /// The range of a part of an item. Linear in the blocks of the module.
+    /// The range of a part of an item of any module. Linear in the blocks of the file.
     pub fn range(&self, key: ItemKey, at: impl Into<At>) -> Option<FileRange> {
-        let (file, start) = self.place(key.block)?;
-        range_at(self.db, file, start, key, at.into())
+        range(self.db, key, at.into())
     }
 
     /// The declaration of a name.
@@ -48,30 +47,20 @@ impl<'db> Module<'db> {
         Document { db, workspace, directory, file }
     }
 
-    /// The range of a part of an item of any module of the configuration, this one first.
-    pub fn range_anywhere(&self, key: ItemKey, at: At) -> Option<FileRange> {
-        let others = self.workspace.directories(self.db).values().copied();
-        let modules =
-            std::iter::once(self.directory).chain(others.filter(|it| *it != self.directory));
-        let (file, start) =
-            modules.into_iter().find_map(|directory| place_in(self.db, directory, key.block))?;
-        range_at(self.db, file, start, key, at)
+    /// The declared names of one kind, sorted, each with the declaration that counts.
+    pub fn names(&self, kind: NameKind) -> Vec<(ItemName, ItemKey)> {
+        names_of_kind(self.db, self.directory, kind)
     }
 }
 
-fn place_in(db: &dyn Db, directory: Directory, block: Block) -> Option<(File, u32)> {
-    directory.files(db).iter().find_map(|&file| Some((file, start_of(db, file, block)?)))
+/// The file that a block stands in, and the offset at which it begins there. Linear in the blocks of the file.
+fn place(db: &dyn Db, block: Block) -> Option<(File, u32)> {
+    Some((block.file(db), block_offset(db, block)?))
 }
 
-/// Where a block of a file begins.
-fn start_of(db: &dyn Db, file: File, block: Block) -> Option<u32> {
-    let index = file.blocks(db).iter().position(|it| *it == block)?;
-    let before = file.blocks(db).iter().take(index);
-    let length: usize = before.map(|block| block.text(db).len()).sum();
-    u32::try_from(length).ok()
-}
-
-fn range_at(db: &dyn Db, file: File, start: u32, key: ItemKey, at: At) -> Option<FileRange> {
+/// The range of a part of an item. Linear in the blocks of the file.
+fn range(db: &dyn Db, key: ItemKey, at: At) -> Option<FileRange> {
+    let (file, start) = place(db, key.block)?;
     let map = source_maps(db, key.block).get(key.index as usize)?;
     Some(FileRange { file, range: ByteRange::from(map.range(at)?).shifted(start) })
 }

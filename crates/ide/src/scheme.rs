@@ -7,7 +7,8 @@ use addr::{ProviderSource, ResourceMode};
 use db::Directory;
 use hir::{
     item::Variable,
-    names::{ItemKey, ItemName, called_directory, declarations, item, required_providers},
+    names::{ItemKey, ItemName, called_directory, item, required_providers},
+    symbols::NameKind,
     workspace::{SchemaLookup, resource_schema},
 };
 use provider::{Attribute, NestedBlock, Schema};
@@ -237,8 +238,6 @@ pub(crate) fn called_by(module: Module<'_>, call: ItemKey) -> Option<Directory> 
 
 /// The variables of a module with their names.
 pub(crate) fn variables(module: Module<'_>) -> impl Iterator<Item = (ItemKey, &Variable)> {
-    declarations(module.db, module.directory).filter_map(move |(name, key)| match name {
-        ItemName::Variable(_) => Some((key, item(module.db, key).kind.as_variable()?)),
-        _ => None,
-    })
+    let names = module.names(NameKind::Variable).into_iter();
+    names.filter_map(move |(_, key)| Some((key, item(module.db, key).kind.as_variable()?)))
 }

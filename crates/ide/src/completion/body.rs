@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hir::names::{ItemName, item, required_providers};
+use hir::{
+    names::{ItemName, item, required_providers},
+    symbols::NameKind,
+};
 use provider::{Attribute, NestedBlock};
 use syntax::{
     AstNode, SyntaxKind, SyntaxToken,
@@ -282,7 +285,8 @@ fn in_required_providers(acc: &mut Acc<'_, '_>, blocks: &[ast::Block], written: 
 
 /// The providers that resources of a module have.
 fn used_providers(module: crate::Module<'_>) -> impl Iterator<Item = String> {
-    let all = hir::names::declarations(module.db, module.directory);
+    let kinds = [NameKind::Resource, NameKind::Provider];
+    let all = kinds.into_iter().flat_map(move |kind| module.names(kind));
     all.filter_map(move |(name, key)| match name {
         ItemName::Resource(_) => {
             let resource = item(module.db, key).kind.as_resource()?;

@@ -6,7 +6,8 @@ use addr::ResourceMode;
 use hir::{
     Expr, ItemKind,
     analysis::Abstract,
-    names::{ItemName, declarations, item, required_providers},
+    names::{ItemName, item, required_providers},
+    symbols::NameKind,
 };
 use syntax::{AstNode, SyntaxKind, SyntaxToken, ast};
 use values::{Type, functions};
@@ -81,16 +82,16 @@ fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     const FEW: usize = 200;
     let module = acc.cursor.document.module();
     let own = acc.cursor.item().map(|it| it.key);
-    let found = declarations(module.db, module.directory).filter(|(_, key)| Some(*key) != own);
+    let found = [NameKind::Variable, NameKind::Local].map(|kind| module.names(kind));
+    if found.iter().map(Vec::len).sum::<usize>() > FEW {
+        return;
+    }
+    let found = found.into_iter().flatten().filter(|(_, key)| Some(*key) != own);
     let found = found.filter_map(|(name, key)| match name {
         ItemName::Variable(name) => Some((format!("var.{name}"), CompletionKind::Variable, key)),
         ItemName::Local(name) => Some((format!("local.{name}"), CompletionKind::Local, key)),
         _ => None,
     });
-    let found: Vec<_> = found.take(FEW + 1).collect();
-    if found.len() > FEW {
-        return;
-    }
     for (label, kind, key) in found {
         acc.add(described(module, key, Proposal::new(label, kind), expected));
     }
@@ -99,18 +100,18 @@ fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
 /// What begins a reference to something that is declared.
 fn references(acc: &mut Acc<'_, '_>) {
     let module = acc.cursor.document.module();
-    let mut roots = BTreeSet::new();
-    for (name, _) in declarations(module.db, module.directory) {
-        roots.insert(match name {
-            ItemName::Variable(_) => "var",
-            ItemName::Local(_) => "local",
-            ItemName::Module(_) => "module",
-            ItemName::Resource(it) if it.mode == ResourceMode::Data => "data",
-            ItemName::Resource(it) if it.mode == ResourceMode::Ephemeral => "ephemeral",
-            _ => continue,
-        });
+    let namespaces =
+        [(NameKind::Variable, "var"), (NameKind::Local, "local"), (NameKind::Module, "module")];
+    for (kind, name) in namespaces {
+        if !module.names(kind).is_empty() {
+            root(acc, name);
+        }
     }
-    roots.into_iter().for_each(|it| root(acc, it));
+    for (mode, name) in [(ResourceMode::Data, "data"), (ResourceMode::Ephemeral, "ephemeral")] {
+        if !types_in_use(acc, mode).is_empty() {
+            root(acc, name);
+        }
+    }
     resource_types(acc);
 }
 
@@ -187,7 +188,7 @@ fn providers(acc: &mut Acc<'_, '_>) {
         names.insert(name.to_string());
         names.extend(entry.configuration_aliases.iter().map(|alias| format!("{name}.{alias}")));
     }
-    for (name, _) in declarations(module.db, module.directory) {
+    for (name, _) in module.names(NameKind::Provider) {
         if let ItemName::Provider(name, alias) = name {
             names.insert(match alias {
                 Some(alias) => format!("{name}.{alias}"),

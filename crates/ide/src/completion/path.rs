@@ -7,7 +7,8 @@ use hir::{
     Ref,
     analysis::{Abstract, Tri, value::Inside},
     lower::reference_root,
-    names::{ItemKey, ItemName, declarations, item},
+    names::{ItemKey, ItemName, item},
+    symbols::NameKind,
 };
 use provider::Attribute;
 use syntax::{
@@ -86,7 +87,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
 /// Aliases of the configurations of a provider.
 fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
     let module = acc.cursor.document.module();
-    for (name, key) in declarations(module.db, module.directory) {
+    for (name, key) in module.names(NameKind::Provider) {
         if let ItemName::Provider(provider, Some(alias)) = name
             && *provider == *local_name
         {
@@ -99,15 +100,17 @@ fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
 /// Names of declarations; whether the names so far are those of a namespace.
 fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
     match (root, names) {
-        ("var", []) => each_name(acc, CompletionKind::Variable, |it| match it {
-            ItemName::Variable(name) => Some(&**name),
-            _ => None,
-        }),
-        ("local", []) => each_name(acc, CompletionKind::Local, |it| match it {
+        ("var", []) => {
+            each_name(acc, NameKind::Variable, CompletionKind::Variable, |it| match it {
+                ItemName::Variable(name) => Some(&**name),
+                _ => None,
+            })
+        }
+        ("local", []) => each_name(acc, NameKind::Local, CompletionKind::Local, |it| match it {
             ItemName::Local(name) => Some(&**name),
             _ => None,
         }),
-        ("module", []) => each_name(acc, CompletionKind::Module, |it| match it {
+        ("module", []) => each_name(acc, NameKind::Module, CompletionKind::Module, |it| match it {
             ItemName::Module(name) => Some(&**name),
             _ => None,
         }),
@@ -130,13 +133,15 @@ fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
 /// Proposes the declarations that `pick` gives a name of.
 fn each_name(
     acc: &mut Acc<'_, '_>,
+    names: NameKind,
     kind: CompletionKind,
     pick: impl Fn(&ItemName) -> Option<&str>,
 ) {
     let module = acc.cursor.document.module();
     let own = acc.cursor.item().map(|it| it.key);
-    let found = declarations(module.db, module.directory);
-    let found: Vec<Named> = found
+    let found: Vec<Named> = module
+        .names(names)
+        .into_iter()
         .filter(|(_, key)| Some(*key) != own)
         .filter_map(|(name, key)| Some(Named { name: pick(&name)?.to_owned(), key }))
         .collect();
@@ -224,7 +229,7 @@ fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool 
             true
         }
         [type_name] => {
-            each_name(acc, CompletionKind::Resource, |it| match it {
+            each_name(acc, NameKind::Resource, CompletionKind::Resource, |it| match it {
                 ItemName::Resource(it) if it.mode == mode && *it.type_name == **type_name => {
                     Some(&it.name)
                 }
@@ -240,7 +245,7 @@ fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool 
 pub(super) fn types_in_use(acc: &Acc<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
     let module = acc.cursor.document.module();
     let mut types = BTreeMap::new();
-    for (name, _) in declarations(module.db, module.directory) {
+    for (name, _) in module.names(NameKind::Resource) {
         if let ItemName::Resource(it) = name
             && it.mode == mode
         {
@@ -383,7 +388,7 @@ fn outputs(
 ) -> Option<BTreeMap<String, Attribute>> {
     let call = module.lookup(&ItemName::Module(call.clone())).filter(|_| is_whole)?;
     let called = module.with_directory(called_by(module, call)?);
-    let outputs = declarations(called.db, called.directory).filter_map(|(name, key)| match name {
+    let outputs = called.names(NameKind::Output).into_iter().filter_map(|(name, key)| match name {
         ItemName::Output(name) => {
             let output = item(called.db, key).kind.as_output()?;
             let described = Attribute {

@@ -137,7 +137,7 @@ fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
         if (1..=skipped).contains(&index) {
             continue;
         }
-        let place = module.range_anywhere(link.item, link.at).map(|it| place_text(module, it));
+        let place = module.range(link.item, link.at).map(|it| place_text(module, it));
         let place = place.map(|it| format!(" ({})", shown::code(&it))).unwrap_or_default();
         lines.push(format!("- {}{place}", link.message));
     }
