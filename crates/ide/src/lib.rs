@@ -17,6 +17,8 @@ mod inlay_hints;
 mod language;
 mod place;
 mod scheme;
+#[cfg(test)]
+mod secrets_test;
 mod semantic_tokens;
 mod shown;
 mod signature;
