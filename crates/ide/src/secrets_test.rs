@@ -23,6 +23,21 @@ locals {
   tried = try(local.part.hidden, "x")
   elem  = local.part.list[0]
   splat = [{ a = sensitive("hunter2") }][*].a
+  many  = sensitive([{ a = "hunter2" }])[*].a
+  words = "%{ for it in sensitive(["hunter2"]) }${it}%{ endfor }"
+}
+locals {
+  whole_of_loop = { for it in [sensitive("hunter2")] : "x" => it }
+}
+resource "other_thing" "b" {
+  for_each = sensitive({ x = { y = "hunter2" } })
+  name     = each.value.y
+  dynamic "rule" {
+    for_each = sensitive(["hunter2"])
+    content {
+      port = rule.value
+    }
+  }
 }
 resource "test_thing" "a" {
   for_each = { x = sensitive("hunter2") }
