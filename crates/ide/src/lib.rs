@@ -28,6 +28,8 @@ mod references;
 mod rename;
 mod scheme;
 mod selection;
+#[cfg(test)]
+mod secrets_test;
 mod semantic_tokens;
 mod shown;
 mod signature;

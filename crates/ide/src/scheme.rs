@@ -13,14 +13,14 @@ use hir::{
 };
 use provider::{Attribute, NestedBlock, Schema};
 use syntax::{
-    AstNode, SyntaxNode,
+    AstNode, SyntaxNode, SyntaxToken,
     ast::{self, HasItems as _},
 };
 use values::Str;
 
 use crate::{
     Module,
-    language::{self, Argument, LanguageBlock},
+    language::{self, Argument, LanguageBlock, Takes},
 };
 
 /// A part of a provider's schema: the outermost block, or one inside of it.
@@ -174,6 +174,16 @@ fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
         return Some(Scheme { language: Some(&language::DYNAMIC), schema, ..Scheme::default() });
     }
     Some(Scheme { schema: Some(part.nested(&kind)?), ..Scheme::default() })
+}
+
+/// What the argument takes that a token is somewhere in the value of, where the language knows it.
+pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
+    let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
+    let scheme = scheme(module, &blocks_around(attribute.syntax()))?;
+    match scheme.argument(module, &attribute.name()?)? {
+        ArgumentMeaning::Language(argument) => Some(argument.takes),
+        _ => None,
+    }
 }
 
 /// The provider of a resource block, as far as it is written.

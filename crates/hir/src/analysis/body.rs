@@ -546,9 +546,11 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
         match &block.dynamic {
             Some(dynamic) => {
                 let for_each = infer.expr(dynamic.for_each);
+                let marks = infer.rule_marks(RuleId::DynamicBlock, &for_each);
+                let origin = for_each.origin.clone();
                 let iterator = Abstract::object(BTreeMap::from([
-                    ("key".into(), Abstract::any()),
-                    ("value".into(), instance(&for_each)),
+                    ("key".into(), Abstract::any().with_marks(&marks).with_origin(origin.clone())),
+                    ("value".into(), instance(&for_each).with_marks(&marks).with_origin(origin)),
                 ]));
                 infer.with_symbol(dynamic.iterator, iterator, |infer| {
                     without_schema(infer, &block.body)

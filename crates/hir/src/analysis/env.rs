@@ -245,7 +245,13 @@ impl<'db> ItemEnv<'db> {
     fn each(&self, value: bool, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         match &self.each {
             Some(each) if !self.in_repetition.get() => match value {
-                true => self.used(at, || "each.value is ephemeral".to_owned(), each.clone()),
+                true => {
+                    let each = match self.recorder {
+                        Some(recorder) => recorder.element(each.clone()),
+                        None => each.clone(),
+                    };
+                    self.used(at, || "each.value is ephemeral".to_owned(), each)
+                }
                 false => Abstract::of_type(Type::String),
             },
             _ => {

@@ -96,6 +96,9 @@ pub struct Infer<'a> {
     pub problems: Vec<ItemProblem>,
     reported: FxHashSet<(At, &'static str, Severity)>,
     certainty: Certainty,
+    /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
+    /// them, which nobody sees but who listens.
+    around: Flow,
     /// How many rounds of loops are walked one by one here, all loops around this place together.
     rounds: usize,
 }
@@ -111,6 +114,7 @@ impl<'a> Infer<'a> {
             problems: Vec::new(),
             reported: FxHashSet::default(),
             certainty: Certainty::Sure,
+            around: Flow::default(),
             rounds: 1,
         }
     }
@@ -124,7 +128,7 @@ impl<'a> Infer<'a> {
                 // A constant is evaluated at once; its parts have values all the same.
                 self.with_certainty(Certainty::Hidden, |it| it.composed(id));
             }
-            recorder.note(id, &value);
+            recorder.note(id, &self.around.clone().onto(value.clone()));
         }
         value
     }
@@ -188,11 +192,20 @@ impl<'a> Infer<'a> {
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if let Some(recorder) = self.env.recorder() {
-            recorder.note_symbol(symbol, &value);
+            recorder.note_symbol(symbol, &self.around.clone().onto(value.clone()));
         }
         let outer = self.symbols[symbol.0 as usize].replace(value);
         let result = work(self);
         self.symbols[symbol.0 as usize] = outer;
+        result
+    }
+
+    /// Goes through the elements of something from which marks flow.
+    fn within<T>(&mut self, flow: &Flow, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.around.clone();
+        self.around.join(flow);
+        let result = work(self);
+        self.around = outer;
         result
     }
 

@@ -45,28 +45,46 @@ impl ExprValues {
 
 /// Listens to an inference.
 #[derive(Debug, Default)]
-pub struct Recorder(RefCell<ExprValues>);
+pub struct Recorder {
+    values: RefCell<ExprValues>,
+    /// The argument of `for_each`.
+    for_each: Option<ExprId>,
+}
 
 impl Recorder {
     fn of(item: &Item) -> Recorder {
         let exprs = vec![None; item.exprs.len()];
-        Recorder(RefCell::new(ExprValues { exprs, symbols: vec![None; item.exprs.symbol_count()] }))
+        let symbols = vec![None; item.exprs.symbol_count()];
+        let for_each = match repetition(item) {
+            Repetition::ForEach(expr) => Some(expr),
+            _ => None,
+        };
+        Recorder { values: RefCell::new(ExprValues { exprs, symbols }), for_each }
+    }
+
+    /// The value of an element of `for_each`, marked like the whole, which no one may show the elements of.
+    pub(super) fn element(&self, element: Abstract) -> Abstract {
+        let values = self.values.borrow();
+        match self.for_each.and_then(|it| values.expr(it)) {
+            Some(whole) => element.with_marks(&whole.marks).with_origin(whole.origin.clone()),
+            None => element,
+        }
     }
 
     pub(super) fn note(&self, id: ExprId, value: &Abstract) {
-        join(self.0.borrow_mut().exprs.get_mut(id.0 as usize), value);
+        join(self.values.borrow_mut().exprs.get_mut(id.0 as usize), value);
     }
 
     pub(super) fn note_symbol(&self, symbol: SymbolId, value: &Abstract) {
-        join(self.0.borrow_mut().symbols.get_mut(symbol.0 as usize), value);
+        join(self.values.borrow_mut().symbols.get_mut(symbol.0 as usize), value);
     }
 
     pub(super) fn knows(&self, id: ExprId) -> bool {
-        self.0.borrow().expr(id).is_some()
+        self.values.borrow().expr(id).is_some()
     }
 
     pub(super) fn symbol(&self, symbol: SymbolId) -> Option<Abstract> {
-        self.0.borrow().symbol(symbol).cloned()
+        self.values.borrow().symbol(symbol).cloned()
     }
 }
 
@@ -149,7 +167,7 @@ impl<'db> ItemValues<'db> {
         let mut env = environment();
         match repetition(item) {
             Repetition::ForEach(expr) => {
-                let argument = recorder.0.borrow().expr(expr).cloned();
+                let argument = recorder.values.borrow().expr(expr).cloned();
                 env.each = argument.as_ref().map(each_value);
             }
             Repetition::Count(_) => env.counted = true,
@@ -159,7 +177,7 @@ impl<'db> ItemValues<'db> {
         let object = if is_repeated { inference.value.any_element() } else { inference.value };
         *env.self_object.borrow_mut() = Some(object);
         Infer::new(&item.exprs, &env).leftovers();
-        recorder.0.into_inner()
+        recorder.values.into_inner()
     }
 }
 

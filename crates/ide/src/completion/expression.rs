@@ -19,16 +19,15 @@ use super::{
     path::{described, rank, rank_of_type, types_in_use},
 };
 use crate::{
-    Cursor,
     language::{self, Takes},
-    scheme::{ArgumentMeaning, blocks_around, scheme},
+    scheme::{ArgumentMeaning, blocks_around, scheme, takes},
     signature,
 };
 
 /// Proposes what an expression can begin with.
 pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     let Kind::Expression { after } = &acc.place.kind else { return };
-    match takes(acc.cursor, after) {
+    match takes(acc.cursor.document.module(), after) {
         Some(Takes::Type) => types(acc),
         Some(Takes::Provider | Takes::Providers) => providers(acc),
         Some(Takes::References) => references(acc),
@@ -238,17 +237,6 @@ impl Acc<'_, '_> {
         at.is_some_and(|it| {
             it.kind() == kind && it.text_range().start() == self.place.replaced.end()
         })
-    }
-}
-
-/// What the argument takes that a token is somewhere in the value of.
-pub(super) fn takes(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Takes> {
-    let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
-    let blocks = blocks_around(attribute.syntax());
-    let scheme = scheme(cursor.document.module(), &blocks)?;
-    match scheme.argument(cursor.document.module(), &attribute.name()?)? {
-        ArgumentMeaning::Language(argument) => Some(argument.takes),
-        _ => None,
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     Module,
     hover::{Card, declared, value_of},
     language::{self, Takes},
-    scheme::{called_by, schema_of_resource},
+    scheme::{called_by, schema_of_resource, takes},
     shown,
 };
 
@@ -72,7 +72,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     let root = before.root.as_ref().map(|it| it.text().to_owned());
     let is_bound = root.as_ref().is_some_and(|root| bound.iter().any(|(name, _)| name == root));
     if let (Some(root), Some(names), false) = (&root, before.names(), is_bound) {
-        let takes = expression::takes(acc.cursor, dot);
+        let takes = takes(acc.cursor.document.module(), dot);
         if matches!(takes, Some(Takes::Provider | Takes::Providers)) {
             return aliases(acc, root);
         }

@@ -888,6 +888,9 @@ fn no_text_is_too_broken() {
             crate::completions(fixture.document(), offset);
             crate::hover(fixture.document(), offset);
             crate::signature_help(fixture.document(), offset);
+            let range = db::ByteRange { start: offset / 2, end: offset };
+            crate::inlay_hints(fixture.document(), range);
+            crate::semantic_tokens_in(fixture.document(), range);
         }
     }
 }

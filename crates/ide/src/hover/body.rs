@@ -40,7 +40,7 @@ pub(super) fn argument(
     })
 }
 
-fn required_provider(cursor: &Cursor<'_>, local_name: &str) -> Card {
+pub(super) fn required_provider(cursor: &Cursor<'_>, local_name: &str) -> Card {
     let module = cursor.document.module();
     let source = required_providers(module.db, module.directory).source(local_name);
     provider(cursor, &source)

@@ -12,10 +12,11 @@ use syntax::{
 };
 use values::Str;
 
-use super::{Card, declared, declared::with_value, schema_attribute, type_word};
+use super::{Card, body, declared, declared::with_value, schema_attribute, type_word};
 use crate::{
-    Cursor, ItemAt, language,
-    scheme::{called_by, schema_of_resource},
+    Cursor, ItemAt,
+    language::{self, Takes},
+    scheme::{called_by, schema_of_resource, takes},
     shown,
 };
 
@@ -79,11 +80,42 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         let value = cursor.values(item).expr(id).cloned();
         return value.map(|value| valued(cursor, &walked, &value));
     }
+    match takes(cursor.document.module(), token) {
+        Some(Takes::Provider | Takes::Providers) => return provider(cursor, &walked),
+        Some(Takes::Attributes) => return own_attribute(cursor, &walked),
+        _ => {}
+    }
     let (reference, taken) = reference_root(walked.root.text(), &walked.steps)?;
     if walked.position <= taken {
         return named(cursor, &reference, found);
     }
     attribute(cursor, &walked, &reference, taken, found)
+}
+
+/// Explains `name.alias`, a configuration of a provider.
+fn provider(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
+    let module = cursor.document.module();
+    let local_name = Str::from(walked.root.text());
+    let alias = match walked.steps.first() {
+        Some(Step::AttrStep(it)) => Some(Str::from(&*it.name()?)),
+        _ => None,
+    };
+    let name = ItemName::Provider(local_name, alias);
+    match module.lookup(&name) {
+        Some(key) => Some(declared(module, key)),
+        None => Some(body::required_provider(cursor, walked.root.text())),
+    }
+}
+
+/// Explains an attribute of the resource itself, as `ignore_changes` names it.
+fn own_attribute(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
+    let module = cursor.document.module();
+    let resource = cursor.item()?.item.kind.as_resource()?;
+    let part = schema_of_resource(module, resource)?;
+    let mut names = vec![walked.root.text().to_owned()];
+    names.extend(walked.attributes(0));
+    let attribute = part.block().attribute_by_names(names.iter().map(String::as_str))?;
+    Some(schema_attribute(&walked.text(), attribute, &part.source))
 }
 
 /// Whether a name is a word of a type constraint.
@@ -206,6 +238,10 @@ pub(super) fn bound_name(
     intro: &ast::ForIntro,
     token: &SyntaxToken,
 ) -> Option<Card> {
+    let is_key = intro.key_name().as_ref() == Some(token);
+    if !is_key && intro.value_name().as_ref() != Some(token) {
+        return None;
+    }
     let around: SyntaxNode = intro.syntax().parent()?;
     let range: TextRange = around.text_range();
     let item = cursor.item_around(range)?;
@@ -214,7 +250,7 @@ pub(super) fn bound_name(
         Expr::ForObject(it) => (it.key, it.value),
         _ => return None,
     };
-    let symbol = if intro.key_name().as_ref() == Some(token) { key? } else { value };
+    let symbol = if is_key { key? } else { value };
     let value = cursor.values(item).symbol(symbol)?.clone();
     let card = Card::of(format!("{}: {}", token.text(), shown::type_of(&value)));
     Some(with_value(cursor.document.module(), card, &value))

@@ -386,6 +386,79 @@ fn bodies() {
 }
 
 #[test]
+fn places_with_references_of_their_own() {
+    let aliased = "provider \"test\" {\n  alias = \"west\"\n  region = \"w\"\n}\n";
+    let body = |inside: &str| format!("{aliased}resource \"test_thing\" \"a\" {{\n{inside}\n}}\n");
+    check(
+        &body("provider = test.$0west"),
+        expect![[r#"
+        at main.tf:6 `west`
+        ```hcl
+        provider test.west
+        ```
+
+        Provider `hashicorp/test`
+
+        Declared in `main.tf:1`
+    "#]],
+    );
+    check(
+        &body("provider = $0test"),
+        expect![[r#"
+        at main.tf:6 `test`
+        ```hcl
+        provider hashicorp/test
+        ```
+    "#]],
+    );
+    check(
+        &body("lifecycle {\nignore_changes = [$0old]\n}"),
+        expect![[r#"
+        at main.tf:7 `old`
+        ```hcl
+        old: string
+        ```
+
+        **optional**, **deprecated**
+
+        Deprecated: Use value instead.
+
+        Provider `hashicorp/test`
+    "#]],
+    );
+    check(
+        &body("lifecycle {\nignore_changes = [nested.$0plain]\n}"),
+        expect![[r#"
+        at main.tf:7 `plain`
+        ```hcl
+        nested.plain: string
+        ```
+
+        **optional**
+
+        A plain part.
+
+        Provider `hashicorp/test`
+    "#]],
+    );
+    check(
+        &body("lifecycle {\nreplace_triggered_by = [test_thing.a.$0old]\n}"),
+        expect![[r#"
+        at main.tf:7 `old`
+        ```hcl
+        test_thing.a.old: any
+        ```
+
+        **optional**, **deprecated**
+
+        Deprecated: Use value instead.
+
+        Provider `hashicorp/test`
+    "#]],
+    );
+}
+
+#[test]
 fn labels() {
     check(
         "resource \"$0test_thing\" \"a\" {}\n",

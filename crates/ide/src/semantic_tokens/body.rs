@@ -27,7 +27,7 @@ impl<'db> Walk<'db> {
     }
 
     /// What may stand in the body around a node; the one that was asked for last is at hand.
-    fn in_scheme<T>(
+    pub(super) fn in_scheme<T>(
         &mut self,
         node: &syntax::SyntaxNode,
         look: impl FnOnce(&crate::scheme::Scheme, crate::Module<'db>) -> T,

@@ -12,7 +12,7 @@ use syntax::{
 };
 
 use super::{Modifiers, SemanticKind, Walk};
-use crate::{Cursor, hover::is_in_type};
+use crate::{Cursor, hover::is_in_type, language::Takes};
 
 /// A traversal that the walk is in.
 pub(super) struct Traversed {
@@ -64,6 +64,14 @@ impl<'db> Walk<'db> {
         let Some(root) = root.ident_token() else { return unknown };
         if self.bound.binds(&root) {
             return unknown;
+        }
+        match self.takes(&root) {
+            Some(Takes::Provider | Takes::Providers) => {
+                let names = vec![(SemanticKind::Provider, Modifiers::NONE)].into_iter();
+                return Traversed { names, ..unknown };
+            }
+            Some(Takes::Attributes) => return unknown,
+            _ => {}
         }
         // No name has more steps than these.
         let steps: Vec<Step> = traversal.steps().take(2).collect();
@@ -133,10 +141,24 @@ impl<'db> Walk<'db> {
         let kind = match token.text() {
             "var" | "local" | "module" | "data" | "ephemeral" | "resource" | "each" | "count"
             | "path" | "terraform" | "tofu" | "self" => SemanticKind::Namespace,
-            _ if is_alone(token) => SemanticKind::Keyword,
-            _ => SemanticKind::Type,
+            _ => match self.takes(token) {
+                Some(Takes::Provider | Takes::Providers) => SemanticKind::Provider,
+                Some(Takes::Attributes) if token.text() != "all" => SemanticKind::Property,
+                _ if is_alone(token) => SemanticKind::Keyword,
+                _ => SemanticKind::Type,
+            },
         };
         (kind, Modifiers::NONE)
+    }
+
+    /// What the argument takes that a name is in the value of, where the language knows it.
+    fn takes(&mut self, token: &SyntaxToken) -> Option<Takes> {
+        let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
+        let name = attribute.name()?;
+        let known = self.in_scheme(attribute.syntax(), |scheme, _| {
+            scheme.language_arguments().find(|it| it.name == name).map(|it| it.takes)
+        });
+        known.flatten()
     }
 
     /// A name after a dot.

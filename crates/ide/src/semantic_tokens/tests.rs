@@ -85,6 +85,34 @@ fn bodies() {
 }
 
 #[test]
+fn places_with_references_of_their_own() {
+    check(
+        "resource \"test_thing\" \"a\" {\n  provider = test.west\n  depends_on = [test_thing.b]\n  lifecycle {\n    ignore_changes = [tags, nested.plain]\n  }\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"\"\n  }\n}\n",
+        expect![[r#"
+            resource BlockType
+            "test_thing" Type
+            "a" Resource declaration
+            provider Property
+            test Provider
+            west Provider
+            depends_on Property
+            test_thing Type
+            b Resource
+            lifecycle BlockType
+            ignore_changes Property
+            tags Property
+            nested Property
+            plain Property
+            provisioner BlockType
+            "local-exec" Type
+            when Property
+            destroy Keyword
+            command Property
+        "#]],
+    );
+}
+
+#[test]
 fn references() {
     check(
         r#"

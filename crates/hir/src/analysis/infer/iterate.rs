@@ -211,6 +211,7 @@ impl Infer<'_> {
         self.rounds = outer.saturating_mul(rounds.elements.len().max(1));
         let certainty = if rounds.are_all { Certainty::Sure } else { Certainty::Doubtful };
         let is_empty = rounds.elements.is_empty();
+        let around = progress.shape.clone();
         let mut elements = rounds.elements;
         if is_empty {
             // The condition is looked at even where there is nothing to keep, and where it fails, everything was read.
@@ -229,11 +230,13 @@ impl Infer<'_> {
                 };
                 it.with_certainty(certainty, |it| item(it, progress, is_kept));
             };
-            self.with_certainty(certainty, |it| match round.key {
-                Some(name) => {
-                    it.with_symbol(name, key, |it| it.with_symbol(round.value, value, body));
-                }
-                None => it.with_symbol(round.value, value, body),
+            self.with_certainty(certainty, |it| {
+                it.within(&around, |it| match round.key {
+                    Some(name) => {
+                        it.with_symbol(name, key, |it| it.with_symbol(round.value, value, body));
+                    }
+                    None => it.with_symbol(round.value, value, body),
+                });
             });
         }
         self.rounds = outer;

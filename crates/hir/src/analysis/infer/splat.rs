@@ -13,20 +13,21 @@ impl Infer<'_> {
         let base = self.expr(base);
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Splat, &base), &base);
-        let result = match &base.ty {
+        let around = flow.clone();
+        let result = self.within(&around, |this| match &base.ty {
             // It may be a null that took no type from an arm that failed.
             _ if !base.failing.keeps_type && base.presence == Presence::Open => {
-                self.splat_of_any(&base, item, each, &mut flow)
+                this.splat_of_any(&base, item, each, &mut flow)
             }
-            Type::List(_) | Type::Set(_) | Type::Tuple(_) => self.splat_of_many(&base, item, each),
-            Type::Dynamic => self.splat_of_any(&base, item, each, &mut flow),
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => this.splat_of_many(&base, item, each),
+            Type::Dynamic => this.splat_of_any(&base, item, each, &mut flow),
             // What is no sequence counts as one element, and a null as none.
             _ if base.presence == Presence::Open => {
-                let element = self.perhaps_each(item, base.clone(), each);
+                let element = this.perhaps_each(item, base.clone(), each);
                 Abstract::each(Type::Dynamic, element)
             }
-            _ => Abstract::tuple(vec![self.with_symbol(item, base.clone(), |it| it.expr(each))]),
-        };
+            _ => Abstract::tuple(vec![this.with_symbol(item, base.clone(), |it| it.expr(each))]),
+        });
         let is_known = base.presence == Presence::Known && matches!(base.ty, Type::Tuple(_));
         if !is_known {
             // While the source is unknown, so is the result.

@@ -1,0 +1,91 @@
+//! No answer shows a secret that stands in the configuration, wherever it is asked for.
+
+use crate::fixture;
+
+/// Every way in which a value is said to be a secret.
+const SECRETS: &str = r#"
+variable "sensitive" {
+  type      = object({ a = string })
+  default   = { a = "hunter2" }
+  sensitive = true
+}
+variable "ephemeral" {
+  default   = "hunter2"
+  ephemeral = true
+}
+locals {
+  whole = sensitive("hunter2")
+  part  = { plain = 1, hidden = sensitive("hunter2"), list = [sensitive("hunter2"), "x"] }
+  loop  = [for k, v in sensitive(["hunter2"]) : { key = k, value = v }]
+  text  = "x-${local.whole}"
+  keys  = { for k, v in { a = sensitive("hunter2") } : k => upper(v) }
+  both  = true ? local.part.hidden : var.ephemeral
+  tried = try(local.part.hidden, "x")
+  elem  = local.part.list[0]
+  splat = [{ a = sensitive("hunter2") }][*].a
+  many  = sensitive([{ a = "hunter2" }])[*].a
+  words = "%{ for it in sensitive(["hunter2"]) }${it}%{ endfor }"
+}
+locals {
+  whole_of_loop = { for it in [sensitive("hunter2")] : "x" => it }
+}
+resource "other_thing" "b" {
+  for_each = sensitive({ x = { y = "hunter2" } })
+  name     = each.value.y
+  dynamic "rule" {
+    for_each = sensitive(["hunter2"])
+    content {
+      port = rule.value
+    }
+  }
+}
+resource "test_thing" "a" {
+  for_each = { x = sensitive("hunter2") }
+  name     = each.value
+  value_wo = local.whole
+  nested   = { hidden = local.part.hidden }
+  dynamic "rule" {
+    for_each = sensitive(["hunter2"])
+    content {
+      port = rule.value
+    }
+  }
+}
+module "m" {
+  source = "./m"
+  key    = local.whole
+}
+output "o" {
+  value     = module.m.out
+  sensitive = true
+}
+//- /m/main.tf
+variable "key" {
+  sensitive = true
+  default   = "hunter2"
+}
+output "out" {
+  value     = var.key
+  sensitive = true
+}
+"#;
+
+#[test]
+fn no_answer_shows_a_secret() {
+    let fixture = fixture::load(&format!("//- /main.tf{SECRETS}"));
+    let document = fixture.document();
+    let length = document.text().len() as u32;
+    let check = |text: &str, offset: u32| assert!(!text.contains("hunter2"), "{offset}: {text}");
+    // The text itself has it, in upper case too.
+    for offset in 0..=length {
+        if let Some(hover) = crate::hover(document, offset) {
+            check(&hover.markdown.to_lowercase(), offset);
+        }
+        for item in crate::completions(document, offset).items {
+            check(&format!("{item:?}").to_lowercase(), offset);
+        }
+    }
+    for hint in crate::inlay_hints(document, db::ByteRange { start: 0, end: length }) {
+        check(&format!("{hint:?}").to_lowercase(), hint.offset);
+    }
+}
