@@ -8,9 +8,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, System};
-use engine::{
-    ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
-};
+use engine::{ApplyOptions, CancelLevel, Environment, PlanOptions, PlanOutcome, VariableValues};
 use hir::{Program, unsupported};
 use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
 
@@ -140,15 +138,8 @@ fn planned(
         timestamp: session.timestamp().into(),
     };
     let (environment, _) = environment(session, args.json, &prepared);
-    let mut memo = Memo::default();
-    let plan = engine::plan(
-        &prepared.program,
-        prior,
-        prepared.values.clone(),
-        &mut memo,
-        &environment,
-        options,
-    );
+    let plan =
+        engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
     session.redactor.forget();

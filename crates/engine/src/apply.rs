@@ -54,8 +54,14 @@ pub async fn apply(
     let orders = Orders::new(plan);
     let mut memo = Memo::new();
     let previous = Arc::new(refreshed);
-    let input =
-        WalkInput { settings, variables, orders: Some(&orders), states: Some(states), previous };
+    let input = WalkInput {
+        settings,
+        variables,
+        orders: Some(&orders),
+        states: Some(states),
+        previous,
+        kept: None,
+    };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();
     walk.add_destruction(&orders);

@@ -33,8 +33,13 @@ pub(crate) struct Digest([u8; 32]);
 /// Set in versions that are hashes, so that none is equal to a counted one.
 const HASHED: u64 = 1 << 63;
 
+impl Version {
+    /// Stands in the inputs of what is to end, which are then those of nothing else.
+    pub(crate) const END: Version = Version(u64::MAX);
+}
+
 /// Everything that runs of one session remember. A run that begins with an empty memo does everything.
-pub struct Memo {
+pub(crate) struct Memo {
     key: [u8; 32],
     last_version: u64,
     /// What the whole run depends on beside the program: settings and the like.
@@ -67,6 +72,8 @@ pub(crate) struct NodeMemo {
     pub(crate) inputs: Inputs,
     pub(crate) version: Version,
     value: Remembered,
+    /// Whether it must be computed once more because its secrets were forgotten where they are looked for.
+    stale: bool,
 }
 
 enum Remembered {
@@ -77,7 +84,8 @@ enum Remembered {
 /// What is remembered of a resource instance: the plan for it.
 #[derive(Clone)]
 pub(crate) struct InstanceMemo {
-    pub(crate) item: Arc<Item>,
+    /// The block; none for what only the state has.
+    pub(crate) item: Option<Arc<Item>>,
     pub(crate) inputs: Inputs,
     /// The configuration as it was evaluated, and the provider's.
     pub(crate) config: Digest,
@@ -94,15 +102,9 @@ pub(crate) struct Planned {
     pub(crate) value: Value,
 }
 
-impl Default for Memo {
-    fn default() -> Memo {
-        Memo::new()
-    }
-}
-
 impl Memo {
     /// Remembers nothing.
-    pub fn new() -> Memo {
+    pub(crate) fn new() -> Memo {
         Memo {
             key: process_key(),
             last_version: 0,
@@ -113,9 +115,23 @@ impl Memo {
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.nodes.clear();
         self.instances.clear();
+    }
+
+    /// Forgets what providers said, so that they are asked again. What was computed stays.
+    pub(crate) fn forget_instances(&mut self) {
+        self.instances.clear();
+    }
+
+    /// Lets values with secrets in them be computed again: the redactor learns secrets, and what they were made from,
+    /// only where they are computed, and has forgotten them.
+    pub(crate) fn forget_secrets(&mut self) {
+        self.nodes.values_mut().for_each(|node| {
+            node.stale |=
+                matches!(&node.value, Remembered::Value(value) if value.has_deep_secret());
+        });
     }
 
     /// Begins a run: what was remembered under other surroundings is forgotten.
@@ -152,7 +168,7 @@ impl Memo {
         inputs: Inputs,
     ) -> Option<(Version, Option<Value>)> {
         let memo = self.nodes.get(key)?;
-        if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs {
+        if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs || memo.stale {
             return None;
         }
         let value = match &memo.value {
@@ -181,8 +197,8 @@ impl Memo {
             _ => false,
         });
         let version = if same { self.nodes[&key].version } else { self.next_version() };
-        self.nodes
-            .insert(key, NodeMemo { item: Arc::clone(item), inputs, version, value: remembered });
+        let item = Arc::clone(item);
+        self.nodes.insert(key, NodeMemo { item, inputs, version, value: remembered, stale: false });
         version
     }
 

@@ -11,6 +11,7 @@ use values::{MarkKind, Type, Value};
 use crate::{
     event::{ChangeCounts, Event, Operation},
     memo::Memo,
+    pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
     walk::{self, Phase, Settings, Walk, WalkInput},
@@ -19,18 +20,37 @@ use crate::{
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
 /// the state knows.
 ///
-/// `memo` makes a plan after an edit cheap; a new one makes everything run. The plan's fields about where it is kept
-/// (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the caller's to fill in before it is saved.
+/// The plan's fields about where it is kept (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the
+/// caller's to fill in before it is saved. A [`Planner`](crate::Planner) plans the same more than once.
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
 pub async fn plan(
     program: &Arc<Program>,
     prior: State,
     variables: VariableValues,
-    memo: &mut Memo,
     environment: &Environment,
     options: PlanOptions,
 ) -> PlanOutcome {
+    let request = Request { program, prior, variables, environment, options };
+    plan_with(request, &mut Memo::new(), &mut None).await
+}
+
+/// What is to be planned, and with what.
+pub(crate) struct Request<'a> {
+    pub(crate) program: &'a Arc<Program>,
+    pub(crate) prior: State,
+    pub(crate) variables: VariableValues,
+    pub(crate) environment: &'a Environment,
+    pub(crate) options: PlanOptions,
+}
+
+/// Plans with what earlier plans remember and have left; what is in `kept` afterwards lives on.
+pub(crate) async fn plan_with(
+    request: Request<'_>,
+    memo: &mut Memo,
+    kept: &mut Option<Kept>,
+) -> PlanOutcome {
+    let Request { program, prior, variables, environment, options } = request;
     if options.mode == PlanMode::RefreshOnly {
         return refused(prior, options, "refresh-only plans");
     }
@@ -54,6 +74,7 @@ pub async fn plan(
         orders: None,
         states: None,
         previous: Arc::clone(&previous),
+        kept: kept.take(),
     };
     let walk = Walk::new(program, environment, memo, input);
     // What is known to be in vain asks no provider.
@@ -63,6 +84,9 @@ pub async fn plan(
             walk.add_everything_as_orphan();
         }
         walk::run(&walk).await;
+    }
+    if walk.pool.keeps() {
+        *kept = Some(walk.pool.into_kept());
     }
     finish(&walk, plan, options.mode)
 }

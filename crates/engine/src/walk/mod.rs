@@ -49,7 +49,7 @@ use crate::{
     graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
     memo::{Memo, Version},
     offline::{self, Offline},
-    pool::{Pool, SlotIx},
+    pool::{Kept, Pool, SlotIx},
     request::{CancelLevel, Environment, StateSink},
     variables::VariableValues,
 };
@@ -234,6 +234,8 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) states: Option<&'a dyn StateSink>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
+    /// What lives on from earlier runs, where something is to live on after this one.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl<'a> Walk<'a> {
@@ -243,7 +245,7 @@ impl<'a> Walk<'a> {
         memo: &'a mut Memo,
         input: WalkInput<'a>,
     ) -> Walk<'a> {
-        let WalkInput { settings, variables, orders, states, previous } = input;
+        let WalkInput { settings, variables, orders, states, previous, kept } = input;
         let templates =
             program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
         let functions = Functions::new(&environment.system, !settings.phase.is_plan());
@@ -256,7 +258,9 @@ impl<'a> Walk<'a> {
             system: Arc::clone(&environment.system),
         };
         offline::learn_given(&offline, &environment.redactor);
-        Walk {
+        let store = EphemeralStore::new(environment.system.now());
+        kept.iter().flat_map(Kept::opened).for_each(|open| store.adopt(open));
+        let walk = Walk {
             program,
             environment,
             settings,
@@ -276,8 +280,8 @@ impl<'a> Walk<'a> {
             implicit_by_source: RefCell::default(),
             orphan_nodes: RefCell::default(),
             memo: RefCell::new(memo),
-            pool: Pool::default(),
-            store: EphemeralStore::new(environment.system.now()),
+            pool: kept.map_or_else(Pool::default, Pool::keeping),
+            store,
             checks: RefCell::default(),
             diagnostics: RefCell::default(),
             changes: RefCell::default(),
@@ -288,7 +292,9 @@ impl<'a> Walk<'a> {
             stopping: Cell::new(false),
             instances: Cell::default(),
             functions,
-        }
+        };
+        walk.place_earlier();
+        walk
     }
 
     /// Lets every resource of the state be handled as one that is to go.

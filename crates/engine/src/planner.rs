@@ -1,0 +1,181 @@
+//! Planning again and again: after each edit only what it touched runs.
+//!
+//! ```text
+//!   plan ─► wait ─► plan ─► wait ─► … ─► close
+//!     │       └─ renews what is open; after idle minutes ends and closes everything
+//!     └─ leaves processes running, and open what their configurations were made from
+//! ```
+//!
+//! **Invariant:** an ephemeral resource outlives a plan only while a process lives that was configured with it.
+//! **Invariant:** as long as a process lives that was told a secret, the redactor knows that secret.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use db::Diagnostic;
+use futures::{FutureExt, future::FusedFuture};
+use hir::Program;
+use state::State;
+
+use crate::{
+    memo::Memo,
+    plan::{Request, plan_with},
+    pool::Kept,
+    request::{Environment, PlanOptions, PlanOutcome},
+    variables::VariableValues,
+    walk::{Phase, Settings, Walk, WalkInput},
+};
+
+/// Without a plan for so long, nothing is kept running or open.
+const IDLE: Duration = Duration::from_secs(5 * 60);
+
+/// Plans one configuration after each change of it. What did not change is neither computed nor sent to a provider
+/// again.
+///
+/// Objects are read when they are first planned, and again after [`Planner::read_again`].
+pub struct Planner {
+    memo: Memo,
+    kept: Kept,
+    /// The program of the last plan, where problems of what is open are shown.
+    program: Option<Arc<Program>>,
+}
+
+impl Default for Planner {
+    fn default() -> Planner {
+        Planner::new()
+    }
+}
+
+impl Planner {
+    /// Remembers nothing: the first plan is like any other.
+    pub fn new() -> Planner {
+        Planner { memo: Memo::new(), kept: Kept::default(), program: None }
+    }
+
+    /// Plans, as [`plan`](crate::plan()) does. Run it to its end: what is dropped in between cannot be closed.
+    pub async fn plan(
+        &mut self,
+        program: &Arc<Program>,
+        prior: State,
+        variables: VariableValues,
+        environment: &Environment,
+        options: PlanOptions,
+    ) -> PlanOutcome {
+        let mut kept = Some(std::mem::take(&mut self.kept));
+        let request = Request { program, prior, variables, environment, options };
+        let mut outcome = plan_with(request, &mut self.memo, &mut kept).await;
+        self.kept = kept.unwrap_or_default();
+        self.program = Some(Arc::clone(program));
+        // Secrets that nobody can look for any more must not go on being told.
+        if environment.redactor.is_full() {
+            outcome.diagnostics.extend(self.close(environment).await);
+        }
+        self.forget_secrets(environment);
+        outcome
+    }
+
+    /// Lets the next plan read every object and every data source again, and ask for every change.
+    pub fn read_again(&mut self) {
+        self.memo.forget_instances();
+    }
+
+    /// Whether processes or ephemeral resources live on.
+    pub fn is_live(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Waits for `until`, and renews meanwhile what is open. Gives also the problems with that.
+    pub async fn wait<T>(
+        &mut self,
+        environment: &Environment,
+        until: impl Future<Output = T>,
+    ) -> (T, Vec<Diagnostic>) {
+        let mut until = pin!(until);
+        if !self.is_live() {
+            return (until.await, Vec::new());
+        }
+        let (answer, mut problems) = self.attend(environment, until.as_mut()).await;
+        match answer {
+            Some(answer) => (answer, problems),
+            None => {
+                problems.extend(self.close(environment).await);
+                (until.await, problems)
+            }
+        }
+    }
+
+    /// Renews until `until` or until it was idle for too long; a renewal that runs then is waited for.
+    async fn attend<T>(
+        &mut self,
+        environment: &Environment,
+        mut until: impl Future<Output = T> + Unpin,
+    ) -> (Option<T>, Vec<Diagnostic>) {
+        let Some(program) = self.program.clone() else { return (Some(until.await), Vec::new()) };
+        let walk = idle_walk(&program, environment, &mut self.memo, std::mem::take(&mut self.kept));
+        let answer = {
+            let mut renewals = pin!(walk.keep_all_open().fuse());
+            let mut idle = pin!(tokio::time::sleep(IDLE));
+            let answer = loop {
+                tokio::select! {
+                    biased;
+                    answer = &mut until => break Some(answer),
+                    () = &mut idle => break None,
+                    () = &mut renewals, if !renewals.is_terminated() => {}
+                }
+            };
+            walk.store.rest();
+            if !renewals.is_terminated() {
+                renewals.await;
+            }
+            answer
+        };
+        self.kept = walk.pool.into_kept();
+        (answer, walk.diagnostics.take())
+    }
+
+    /// Ends all processes and closes everything that is open. The next plan starts them again.
+    pub async fn close(&mut self, environment: &Environment) -> Vec<Diagnostic> {
+        let Some(program) = self.program.clone().filter(|_| self.is_live()) else {
+            return Vec::new();
+        };
+        let walk = idle_walk(&program, environment, &mut self.memo, std::mem::take(&mut self.kept));
+        walk.end_kept().await;
+        let problems = walk.diagnostics.take();
+        drop(walk);
+        self.forget_secrets(environment);
+        problems
+    }
+
+    /// Where nobody lives who knows a secret, nobody looks for one.
+    fn forget_secrets(&mut self, environment: &Environment) {
+        if self.kept.is_empty() {
+            environment.redactor.forget();
+            self.memo.forget_secrets();
+        }
+    }
+}
+
+/// A run in which no node runs: it only has what lives on.
+fn idle_walk<'a>(
+    program: &'a Arc<Program>,
+    environment: &'a Environment,
+    memo: &'a mut Memo,
+    kept: Kept,
+) -> Walk<'a> {
+    let settings = Settings {
+        phase: Phase::Plan,
+        refresh: false,
+        parallelism: 1,
+        applying: false,
+        workspace: "".into(),
+        replace: Default::default(),
+    };
+    let input = WalkInput {
+        settings,
+        variables: VariableValues::new(),
+        orders: None,
+        states: None,
+        previous: Arc::new(State::default()),
+        kept: Some(kept),
+    };
+    Walk::new(program, environment, memo, input)
+}
