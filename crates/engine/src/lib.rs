@@ -28,6 +28,7 @@ mod apply;
 pub mod builtin;
 mod ephemeral;
 mod event;
+mod files;
 mod graph;
 mod memo;
 mod offline;

@@ -33,6 +33,11 @@ pub(crate) struct Digest([u8; 32]);
 /// Set in versions that are hashes, so that none is equal to a counted one.
 const HASHED: u64 = 1 << 63;
 
+impl Inputs {
+    /// Those of nothing: what has them is computed again.
+    const NONE: Inputs = Inputs(u64::MAX);
+}
+
 impl Version {
     /// Stands in the inputs of what is to end, which are then those of nothing else.
     pub(crate) const END: Version = Version(u64::MAX);
@@ -125,6 +130,12 @@ impl Memo {
         self.instances.clear();
     }
 
+    /// Lets everything be computed again. What providers were asked, and for which configuration, stays.
+    pub(crate) fn compute_again(&mut self) {
+        self.nodes.values_mut().for_each(|node| node.stale = true);
+        self.instances.values_mut().for_each(|instance| instance.inputs = Inputs::NONE);
+    }
+
     /// Lets values with secrets in them be computed again: the redactor learns secrets, and what they were made from,
     /// only where they are computed, and has forgotten them.
     pub(crate) fn forget_secrets(&mut self) {
@@ -168,7 +179,7 @@ impl Memo {
         inputs: Inputs,
     ) -> Option<(Version, Option<Value>)> {
         let memo = self.nodes.get(key)?;
-        if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs || memo.stale {
+        if memo.inputs != inputs || memo.stale || !is_same(&memo.item, item) {
             return None;
         }
         let value = match &memo.value {
@@ -253,6 +264,11 @@ impl Memo {
     }
 }
 
+/// Whether an item is as it was. One that was read anew is another in memory, and may be the same all the same.
+pub(crate) fn is_same(a: &Arc<Item>, b: &Arc<Item>) -> bool {
+    Arc::ptr_eq(a, b) || a == b
+}
+
 /// Hashes versions.
 pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
     let mut hasher = FxHasher::default();
@@ -263,7 +279,7 @@ pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
 }
 
 /// A key that nobody can know outside of this process.
-fn process_key() -> [u8; 32] {
+pub(crate) fn process_key() -> [u8; 32] {
     let mut key = [0; 32];
     for half in key.chunks_exact_mut(16) {
         half.copy_from_slice(uuid::Uuid::new_v4().as_bytes());

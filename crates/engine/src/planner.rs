@@ -9,7 +9,7 @@
 //! **Invariant:** an ephemeral resource outlives a plan only while a process lives that was configured with it.
 //! **Invariant:** as long as a process lives that was told a secret, the redactor knows that secret.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use db::Diagnostic;
 use futures::{FutureExt, future::FusedFuture};
@@ -17,6 +17,7 @@ use hir::Program;
 use state::State;
 
 use crate::{
+    files::Observed,
     memo::Memo,
     plan::{Request, plan_with},
     pool::Kept,
@@ -37,6 +38,8 @@ pub struct Planner {
     kept: Kept,
     /// The program of the last plan, where problems of what is open are shown.
     program: Option<Arc<Program>>,
+    /// Through which functions read files.
+    files: Option<Arc<Observed>>,
 }
 
 impl Default for Planner {
@@ -48,7 +51,7 @@ impl Default for Planner {
 impl Planner {
     /// Remembers nothing: the first plan is like any other.
     pub fn new() -> Planner {
-        Planner { memo: Memo::new(), kept: Kept::default(), program: None }
+        Planner { memo: Memo::new(), kept: Kept::default(), program: None, files: None }
     }
 
     /// Plans, as [`plan`](crate::plan()) does. Run it to its end: what is dropped in between cannot be closed.
@@ -60,6 +63,7 @@ impl Planner {
         environment: &Environment,
         options: PlanOptions,
     ) -> PlanOutcome {
+        let environment = &self.observing(environment);
         let mut kept = Some(std::mem::take(&mut self.kept));
         let request = Request { program, prior, variables, environment, options };
         let mut outcome = plan_with(request, &mut self.memo, &mut kept).await;
@@ -71,6 +75,22 @@ impl Planner {
         }
         self.forget_secrets(environment);
         outcome
+    }
+
+    /// The environment with the files under observation. If one that a function read is another now, everything is computed
+    /// again.
+    fn observing(&mut self, environment: &Environment) -> Environment {
+        let new = || Arc::new(Observed::new(Arc::clone(&environment.system)));
+        let files = Arc::clone(self.files.get_or_insert_with(new));
+        if !files.is_as_before() {
+            self.memo.compute_again();
+        }
+        Environment { system: files, ..environment.clone() }
+    }
+
+    /// The files and directories that functions have read: another text in them is another plan.
+    pub fn files_read(&self) -> Vec<PathBuf> {
+        self.files.as_ref().map(|files| files.paths()).unwrap_or_default()
     }
 
     /// Lets the next plan read every object and every data source again, and ask for every change.

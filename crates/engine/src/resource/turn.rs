@@ -365,7 +365,7 @@ impl Walk<'_> {
         )?;
         let same_item = match (&known.item, &subject.entry) {
             (Some(item), Some(entry)) => {
-                Arc::ptr_eq(item, &entry.item) || same_lifecycle(item, &entry.item)
+                memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
             }
             _ => false,
         };
@@ -537,7 +537,7 @@ fn is_guarded(subject: &Subject) -> bool {
 /// Whether a block is the one that was remembered; none where only the state had the resource.
 fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> bool {
     match (known, item) {
-        (Some(known), Some(item)) => Arc::ptr_eq(known, item),
+        (Some(known), Some(item)) => memo::is_same(known, item),
         (None, None) => true,
         _ => false,
     }

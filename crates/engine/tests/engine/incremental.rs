@@ -391,3 +391,25 @@ fn a_secret_that_is_not_computed_again_is_still_kept_out_of_what_providers_say()
     world.close();
     assert_eq!(after(&world), "it says hunter-two");
 }
+
+#[test]
+fn a_file_that_a_function_read_counts() {
+    let config = "locals { text = trimspace(file(\"note.txt\")) }\nresource \"test_thing\" \"a\" {\n  name = local.text\n}\nresource \"test_thing\" \"b\" {\n  name = trimspace(file(\"b.txt\"))\n}\n";
+    let mut world =
+        world(&format!("//- /main.tf\n{config}//- /note.txt\none\n//- /b.txt\nb\n")).watch();
+    assert_eq!(summaries(&world.plan().diagnostics), "");
+    world.calls();
+    world.plan();
+    assert_eq!(world.calls(), Vec::<String>::new());
+    world.write("note.txt", "two");
+    world.plan();
+    assert_eq!(world.calls(), ["#1 plan two"]);
+    world.write("b.txt", "b\n\n");
+    world.plan();
+    assert_eq!(world.calls(), Vec::<String>::new());
+    let read = world.planner.as_ref().expect("is watched").files_read();
+    assert_eq!(
+        read.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
+        ["b.txt", "note.txt"]
+    );
+}

@@ -161,6 +161,11 @@ impl World {
         self.system.write(path, text);
     }
 
+    /// Changes a file that is no part of the configuration.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.system.write(path, text);
+    }
+
     /// The text of the root module's only file.
     pub(crate) fn text(&self) -> String {
         let bytes = self.system.read_file("main.tf".as_ref()).expect("is there");
