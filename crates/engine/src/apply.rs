@@ -14,7 +14,7 @@ use state::{Action, Plan, PlanMode, ResourceChange, State};
 
 use crate::{
     event::{Event, Operation},
-    graph::{Declared, EdgeKind, NodeIx, NodeKind},
+    graph::{Declared, EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
     request::{ApplyOptions, ApplyOutcome, Environment, StateSink},
     variables::VariableValues,
@@ -61,6 +61,7 @@ pub async fn apply(
         states: Some(states),
         previous,
         kept: None,
+        templates: Template::all(program),
     };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();

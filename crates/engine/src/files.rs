@@ -39,10 +39,9 @@ impl Observed {
         Observed { system, key: process_key(), answers: Mutex::default() }
     }
 
-    /// Whether every answer would be the same now. If not, all are forgotten: whoever asked asks again.
+    /// Whether every answer would be the same now.
     pub(crate) fn is_as_before(&self) -> bool {
-        let mut answers = self.answers();
-        let same = answers.iter().all(|((question, path), known)| {
+        self.answers().iter().all(|((question, path), known)| {
             let answer = match question {
                 Question::Content => self.content(&self.system.read_file(path)),
                 Question::Entries => self.entries(&self.system.list_directory(path)),
@@ -50,11 +49,12 @@ impl Observed {
                 Question::IsFile => self.hash(&[u8::from(self.system.is_file(path))]),
             };
             answer == *known
-        });
-        if !same {
-            answers.clear();
-        }
-        same
+        })
+    }
+
+    /// Forgets all answers: whoever asked asks again.
+    pub(crate) fn forget(&self) {
+        self.answers().clear();
     }
 
     /// The paths that were asked about.

@@ -41,6 +41,8 @@ impl Inputs {
 impl Version {
     /// Stands in the inputs of what is to end, which are then those of nothing else.
     pub(crate) const END: Version = Version(u64::MAX);
+    /// That of exactly one instance, always.
+    pub(crate) const ONE: Version = Version(u64::MAX - 1);
 }
 
 /// Everything that runs of one session remember. A run that begins with an empty memo does everything.

@@ -10,6 +10,7 @@ use values::{MarkKind, Type, Value};
 
 use crate::{
     event::{ChangeCounts, Event, Operation},
+    graph::Template,
     memo::Memo,
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
@@ -75,6 +76,7 @@ pub(crate) async fn plan_with(
         states: None,
         previous: Arc::clone(&previous),
         kept: kept.take(),
+        templates: Template::all(program),
     };
     let walk = Walk::new(program, environment, memo, input);
     // What is known to be in vain asks no provider.

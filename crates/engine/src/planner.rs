@@ -15,6 +15,7 @@ use db::Diagnostic;
 use futures::{FutureExt, future::FusedFuture};
 use hir::Program;
 use state::State;
+use tokio::time::Instant;
 
 use crate::{
     files::Observed,
@@ -40,6 +41,8 @@ pub struct Planner {
     program: Option<Arc<Program>>,
     /// Through which functions read files.
     files: Option<Arc<Observed>>,
+    /// When the last plan ended.
+    planned: Instant,
 }
 
 impl Default for Planner {
@@ -51,7 +54,13 @@ impl Default for Planner {
 impl Planner {
     /// Remembers nothing: the first plan is like any other.
     pub fn new() -> Planner {
-        Planner { memo: Memo::new(), kept: Kept::default(), program: None, files: None }
+        Planner {
+            memo: Memo::new(),
+            kept: Kept::default(),
+            program: None,
+            files: None,
+            planned: Instant::now(),
+        }
     }
 
     /// Plans, as [`plan`](crate::plan()) does. Run it to its end: what is dropped in between cannot be closed.
@@ -69,6 +78,7 @@ impl Planner {
         let mut outcome = plan_with(request, &mut self.memo, &mut kept).await;
         self.kept = kept.unwrap_or_default();
         self.program = Some(Arc::clone(program));
+        self.planned = Instant::now();
         // Secrets that nobody can look for any more must not go on being told.
         if environment.redactor.is_full() {
             outcome.diagnostics.extend(self.close(environment).await);
@@ -83,9 +93,15 @@ impl Planner {
         let new = || Arc::new(Observed::new(Arc::clone(&environment.system)));
         let files = Arc::clone(self.files.get_or_insert_with(new));
         if !files.is_as_before() {
+            files.forget();
             self.memo.compute_again();
         }
         Environment { system: files, ..environment.clone() }
+    }
+
+    /// Whether a file that a function read is another now.
+    pub fn files_differ(&self) -> bool {
+        self.files.as_ref().is_some_and(|files| !files.is_as_before())
     }
 
     /// The files and directories that functions have read: another text in them is another plan.
@@ -133,7 +149,7 @@ impl Planner {
         let walk = idle_walk(&program, environment, &mut self.memo, std::mem::take(&mut self.kept));
         let answer = {
             let mut renewals = pin!(walk.keep_all_open().fuse());
-            let mut idle = pin!(tokio::time::sleep(IDLE));
+            let mut idle = pin!(tokio::time::sleep_until(self.planned + IDLE));
             let answer = loop {
                 tokio::select! {
                     biased;
@@ -196,6 +212,7 @@ fn idle_walk<'a>(
         states: None,
         previous: Arc::new(State::default()),
         kept: Some(kept),
+        templates: Vec::new(),
     };
     Walk::new(program, environment, memo, input)
 }

@@ -3,7 +3,7 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
 //! the run.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use addr::ResourceMode;
 use hir::{
@@ -89,6 +89,12 @@ pub(crate) struct CallNodes {
 }
 
 impl Template {
+    /// The templates of all modules of a program.
+    pub(crate) fn all(program: &Program) -> Vec<Rc<Template>> {
+        let modules = program.modules.iter();
+        modules.map(|module| Rc::new(Template::new(program, module))).collect()
+    }
+
     /// The template of a module.
     pub(crate) fn new(program: &Program, module: &Module) -> Template {
         let mut template = Template {

@@ -312,12 +312,15 @@ impl Walk<'_> {
     fn take_change(&self, subject: &Subject, planned: &Planned) {
         let mut state = self.state.borrow_mut();
         match &planned.refreshed {
+            Some(object)
+                if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
             Some(object) => {
                 state.set_current(&subject.address, &subject.provider, Arc::clone(object))
             }
-            None => {
+            None if state.current(&subject.address).is_some() => {
                 state.remove_current(&subject.address);
             }
+            None => {}
         }
         drop(state);
         if let Some(change) = &planned.change {

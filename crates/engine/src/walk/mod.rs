@@ -236,6 +236,8 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) previous: Arc<State>,
     /// What lives on from earlier runs, where something is to live on after this one.
     pub(crate) kept: Option<Kept>,
+    /// The graphs of the program's modules.
+    pub(crate) templates: Vec<Rc<Template>>,
 }
 
 impl<'a> Walk<'a> {
@@ -245,9 +247,7 @@ impl<'a> Walk<'a> {
         memo: &'a mut Memo,
         input: WalkInput<'a>,
     ) -> Walk<'a> {
-        let WalkInput { settings, variables, orders, states, previous, kept } = input;
-        let templates =
-            program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
+        let WalkInput { settings, variables, orders, states, previous, kept, templates } = input;
         let functions = Functions::new(&environment.system, !settings.phase.is_plan());
         let offline = Offline {
             program,
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
             environment,
             settings,
             variables,
-            templates: templates.collect(),
+            templates,
             orders,
             states,
             state: RefCell::new((*previous).clone()),
