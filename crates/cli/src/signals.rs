@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::CancelToken;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{session::Session, ui::Ui};
+use crate::{commands::watch::terminal, session::Session, ui::Ui};
 
 /// Listens to SIGINT and SIGTERM for the rest of the process.
 pub(crate) fn listen(session: &Session) {
@@ -51,6 +51,7 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken) {
 /// Ends the process; plugins must not outlive it.
 #[expect(clippy::exit, reason = "the user asked twice, and destructors may be what hangs")]
 fn end() -> ! {
+    terminal::restore();
     plugin::kill_all();
     std::process::exit(1)
 }
