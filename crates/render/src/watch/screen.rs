@@ -202,6 +202,7 @@ fn header(screen: &WatchScreen, size: TerminalSize, style: &Style) -> Vec<String
         n => format!("{n} ephemeral resources open, "),
     };
     let age = match screen.refreshed {
+        Some(age) if age < Duration::from_secs(1) => "refreshed just now".to_owned(),
         Some(age) => format!("refreshed {} ago", duration(age)),
         None => "not refreshed".to_owned(),
     };

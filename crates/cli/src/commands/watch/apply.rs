@@ -1,5 +1,7 @@
 //! Applying the plan that is shown.
 
+use std::sync::atomic::Ordering;
+
 use render::WatchView;
 
 use super::{Good, Input, Reason, Report, Watch, report, terminal::Key};
@@ -50,9 +52,11 @@ impl Watch<'_> {
             report::lock(terminal).leave();
         }
         self.session.ui.diagnostics(&problems, &good.program.sources);
+        self.is_applying.store(true, Ordering::Relaxed);
         if let Err(Failure::Diagnostics(found, sources)) = self.carry_out(good) {
             self.session.ui.diagnostics(&found, &sources);
         }
+        self.is_applying.store(false, Ordering::Relaxed);
         self.wait_for_a_key();
         if let Report::Screen(terminal) = &self.report {
             report::lock(terminal).enter();

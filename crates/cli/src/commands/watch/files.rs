@@ -122,18 +122,21 @@ pub(super) fn directory_of(path: &Path) -> PathBuf {
 pub(super) struct Watched {
     watcher: Option<RecommendedWatcher>,
     directories: BTreeSet<PathBuf>,
+    inputs: UnboundedSender<Input>,
 }
 
 impl Watched {
     pub(super) fn new(inputs: UnboundedSender<Input>) -> Watched {
+        let told = inputs.clone();
         let tell = move |event: notify::Result<notify::Event>| {
             // Looking at files is no change of theirs.
             let is_look = |kind: &EventKind| matches!(kind, EventKind::Access(access) if !matches!(access, AccessKind::Close(_)));
             if !event.is_ok_and(|it| is_look(&it.kind)) {
-                let _ = inputs.send(Input::Files);
+                let _ = told.send(Input::Files);
             }
         };
-        Watched { watcher: notify::recommended_watcher(tell).ok(), directories: BTreeSet::new() }
+        let watcher = notify::recommended_watcher(tell).ok();
+        Watched { watcher, directories: BTreeSet::new(), inputs }
     }
 
     /// Watches these directories and no others; one that is missing, by the nearest above it that is not.
@@ -147,6 +150,8 @@ impl Watched {
         let mut failed = false;
         for new in wanted.difference(&self.directories) {
             failed |= watcher.watch(new, RecursiveMode::NonRecursive).is_err();
+            // What happened between reading its files and now was not told.
+            let _ = self.inputs.send(Input::Files);
         }
         self.directories = wanted;
         if failed {

@@ -18,8 +18,9 @@ mod report;
 pub(crate) mod terminal;
 
 use std::{
+    collections::VecDeque,
     io::IsTerminal,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -47,6 +48,9 @@ use crate::{
 
 /// An editor that saves does more than one thing to a file.
 const SETTLE: Duration = Duration::from_millis(10);
+
+/// Something that writes without end must not put a plan off for ever.
+const LONGEST: Duration = Duration::from_millis(200);
 
 /// How often ages are drawn anew, and files looked at where nobody tells that they changed.
 const TICK: Duration = Duration::from_secs(1);
@@ -100,6 +104,8 @@ struct Watch<'s> {
     report: Report,
     sink: Arc<Sink>,
     inputs: UnboundedReceiver<Input>,
+    /// What came while files settled.
+    kept: VecDeque<Input>,
     watched: Watched,
     /// Answers to questions; nobody is asked twice.
     answers: VariableValues,
@@ -107,6 +113,10 @@ struct Watch<'s> {
     /// Whether the last attempt failed, so that the good plan is an old one.
     is_broken: bool,
     plans: u64,
+    /// When the files were looked at for the plan that comes.
+    looked: Instant,
+    /// Whether an interrupt takes something with it.
+    is_applying: Arc<AtomicBool>,
     /// `plantimestamp()` of all plans.
     timestamp: Str,
 }
@@ -123,7 +133,6 @@ pub(crate) fn run(
         return Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into());
     }
     operation::replaced(&args.operation.replace)?;
-    signals::listen(session);
     let mut watch = Watch::new(session, args, flags)?;
     watch.begin();
     watch.run();
@@ -138,11 +147,14 @@ impl<'s> Watch<'s> {
         flags: Vec<VarFlag>,
     ) -> Result<Watch<'s>, Failure> {
         let (sender, inputs) = unbounded_channel();
+        let is_applying = Arc::new(AtomicBool::new(false));
+        signals::listen_while(session, is_applying.clone());
         let configuration = Configuration::new(session, &args.state, &flags)?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let report = Report::new(session, args.operation.json, is_terminal);
         if let Report::Screen(_) = &report {
             terminal::read_keys(sender.clone(), session.cancel.clone());
+            session.runtime.spawn(terminal::notice_sizes(sender.clone()));
         }
         Ok(Watch {
             sink: Arc::new(Sink::new(session, &report)),
@@ -153,11 +165,14 @@ impl<'s> Watch<'s> {
             planner: Planner::new(),
             report,
             inputs,
+            kept: VecDeque::new(),
             watched: Watched::new(sender),
             answers: VariableValues::new(),
             good: None,
             is_broken: false,
             plans: 0,
+            looked: Instant::now(),
+            is_applying,
             timestamp: session.timestamp().into(),
         })
     }
@@ -196,6 +211,9 @@ impl<'s> Watch<'s> {
 
     /// Waits for what happens next. What editors do in one go is one input.
     fn next_input(&mut self) -> Input {
+        if let Some(input) = self.kept.pop_front() {
+            return input;
+        }
         let environment = self.environment();
         let ticks = self.watched.is_blind() || matches!(self.report, Report::Screen(_));
         let Watch { session, inputs, planner, .. } = self;
@@ -225,16 +243,24 @@ impl<'s> Watch<'s> {
         input
     }
 
-    /// Waits until nothing more happens to files; keys that are pressed meanwhile are too early to mean something.
+    /// Waits until nothing more happens to files. Keys that are pressed meanwhile keep.
     fn settle(&mut self) {
-        let inputs = &mut self.inputs;
-        self.session.runtime.block_on(async {
-            while let Ok(Some(Input::Files)) = tokio::time::timeout(SETTLE, inputs.recv()).await {}
+        let Watch { session, inputs, kept, .. } = self;
+        let latest = Instant::now() + LONGEST;
+        session.runtime.block_on(async {
+            while Instant::now() < latest
+                && let Ok(Some(input)) = tokio::time::timeout(SETTLE, inputs.recv()).await
+            {
+                if input != Input::Files {
+                    kept.push_back(input);
+                }
+            }
         });
     }
 
     /// Looks whether something changed that the plan is made from.
     fn follow(&mut self) -> Option<Reason> {
+        self.looked = Instant::now();
         let changed = self.configuration.follow(self.session) || self.planner.files_differ();
         changed.then_some(Reason::Edit)
     }
@@ -250,7 +276,10 @@ impl<'s> Watch<'s> {
 
     /// Plans once, and shows what came of it.
     fn attempt(&mut self, reason: Reason) {
-        let begun = Instant::now();
+        let begun = match reason {
+            Reason::Edit => self.looked,
+            Reason::Start | Reason::Refresh => Instant::now(),
+        };
         self.plans += 1;
         self.report.plan_started(self.session, self.plans, reason);
         if reason == Reason::Refresh {

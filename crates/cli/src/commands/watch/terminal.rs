@@ -12,7 +12,10 @@ use std::{
 use engine::CancelToken;
 use render::{Style, TerminalSize, WatchScreen};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc::UnboundedSender,
+};
 
 use super::Input;
 
@@ -118,7 +121,7 @@ impl Terminal {
         let mut output = String::new();
         for (row, line) in lines.iter().enumerate() {
             if self.drawn.get(row) != Some(line) {
-                output.push_str(&format!("\x1b[{};1H{line}\x1b[0m\x1b[K", row + 1));
+                output.push_str(&format!("\x1b[{};1H\x1b[K{line}\x1b[0m", row + 1));
             }
         }
         write(&output);
@@ -170,6 +173,12 @@ fn size() -> TerminalSize {
         }
         _ => TerminalSize { rows: 24, columns: 80 },
     }
+}
+
+/// Tells when the terminal has another size.
+pub(super) async fn notice_sizes(inputs: UnboundedSender<Input>) {
+    let Ok(mut sizes) = signal(SignalKind::window_change()) else { return };
+    while sizes.recv().await.is_some() && inputs.send(Input::Tick).is_ok() {}
 }
 
 /// How to scroll.
@@ -266,17 +275,11 @@ mod tests {
 
     #[test]
     fn keys_are_read_from_what_a_terminal_sends() {
+        use super::Scroll as To;
         use Key::*;
         for (bytes, expected) in [
             (&b"aq"[..], vec![Char('a'), Char('q')]),
-            (
-                b"\x1b[A\x1b[6~j",
-                vec![
-                    Key::Scroll(super::Scroll::Up),
-                    Key::Scroll(super::Scroll::PageDown),
-                    Char('j'),
-                ],
-            ),
+            (b"\x1b[A\x1b[6~j", vec![Scroll(To::Up), Scroll(To::PageDown), Char('j')]),
             (b"\x1b", vec![Escape]),
             (b"\x1b[15~", vec![]),
             (b"yes\r", vec![Char('y'), Char('e'), Char('s'), Enter]),
