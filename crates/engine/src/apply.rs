@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -18,7 +19,7 @@ use crate::{
     memo::Memo,
     request::{ApplyOptions, ApplyOutcome, Environment, StateSink},
     variables::VariableValues,
-    walk::{self, FoundProvider, Phase, Settings, Walk, WalkInput},
+    walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput},
 };
 
 /// Does what a plan says. `refreshed` is the state that came with the plan; `states` gets every state on the way.
@@ -59,9 +60,10 @@ pub async fn apply(
         variables,
         orders: Some(&orders),
         states: Some(states),
-        previous,
         kept: None,
         templates: Template::all(program),
+        state_index: Rc::new(StateIndex::new(&previous)),
+        previous,
     };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();

@@ -7,6 +7,7 @@
 
 use std::{
     hash::{Hash, Hasher},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -97,7 +98,7 @@ pub(crate) struct InstanceMemo {
     /// The configuration as it was evaluated, and the provider's.
     pub(crate) config: Digest,
     pub(crate) prior: Option<Arc<Object>>,
-    pub(crate) planned: Planned,
+    pub(crate) planned: Rc<Planned>,
 }
 
 /// What planning an instance came to.

@@ -1,6 +1,6 @@
 //! Planning: what has to happen, as data.
 
-use std::sync::Arc;
+use std::{any::Any, rc::Rc, sync::Arc};
 
 use db::Diagnostic;
 use hir::{ItemKind, Program};
@@ -15,7 +15,7 @@ use crate::{
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
-    walk::{self, Phase, Settings, Walk, WalkInput},
+    walk::{self, Phase, Settings, StateIndex, Walk, WalkInput},
 };
 
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
@@ -33,7 +33,31 @@ pub async fn plan(
     options: PlanOptions,
 ) -> PlanOutcome {
     let request = Request { program, prior, variables, environment, options };
-    plan_with(request, &mut Memo::new(), &mut None).await
+    plan_with(request, &mut Memo::new(), &mut Leftovers::default()).await
+}
+
+/// What a plan leaves behind, for the next one of the same session.
+#[derive(Default)]
+pub(crate) struct Leftovers {
+    /// What lives on; none where nothing is to.
+    pub(crate) kept: Option<Kept>,
+    pub(crate) templates: Vec<Rc<Template>>,
+    pub(crate) index: Option<(Arc<State>, Rc<StateIndex>)>,
+    /// What took part in the run and is of no more use. Taking it apart takes time, and nobody should wait for that.
+    pub(crate) remains: Vec<Box<dyn Any>>,
+}
+
+impl Leftovers {
+    fn index_of(&mut self, state: &Arc<State>) -> Rc<StateIndex> {
+        if let Some((known, index)) = &self.index
+            && known.has_same_resources(state)
+        {
+            return Rc::clone(index);
+        }
+        let index = Rc::new(StateIndex::new(state));
+        self.index = Some((Arc::clone(state), Rc::clone(&index)));
+        index
+    }
 }
 
 /// What is to be planned, and with what.
@@ -45,11 +69,11 @@ pub(crate) struct Request<'a> {
     pub(crate) options: PlanOptions,
 }
 
-/// Plans with what earlier plans remember and have left; what is in `kept` afterwards lives on.
+/// Plans with what earlier plans remember and have left.
 pub(crate) async fn plan_with(
     request: Request<'_>,
     memo: &mut Memo,
-    kept: &mut Option<Kept>,
+    leftovers: &mut Leftovers,
 ) -> PlanOutcome {
     let Request { program, prior, variables, environment, options } = request;
     if options.mode == PlanMode::RefreshOnly {
@@ -75,8 +99,9 @@ pub(crate) async fn plan_with(
         orders: None,
         states: None,
         previous: Arc::clone(&previous),
-        kept: kept.take(),
-        templates: Template::all(program),
+        kept: leftovers.kept.take(),
+        templates: Template::all_from(program, std::mem::take(&mut leftovers.templates)),
+        state_index: leftovers.index_of(&previous),
     };
     let walk = Walk::new(program, environment, memo, input);
     // What is known to be in vain asks no provider.
@@ -87,10 +112,12 @@ pub(crate) async fn plan_with(
         }
         walk::run(&walk).await;
     }
+    let outcome = finish(&walk, plan, options.mode);
     if walk.pool.keeps() {
-        *kept = Some(walk.pool.into_kept());
+        leftovers.kept = Some(walk.pool.into_kept());
+        (leftovers.templates, leftovers.remains) = walk.take_apart();
     }
-    finish(&walk, plan, options.mode)
+    outcome
 }
 
 /// Whether there is no block that would change what the state means and that this version does not run. Where the state

@@ -9,7 +9,7 @@
 //! **Invariant:** an ephemeral resource outlives a plan only while a process lives that was configured with it.
 //! **Invariant:** as long as a process lives that was told a secret, the redactor knows that secret.
 
-use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::pin, rc::Rc, sync::Arc, time::Duration};
 
 use db::Diagnostic;
 use futures::{FutureExt, future::FusedFuture};
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use crate::{
     files::Observed,
     memo::Memo,
-    plan::{Request, plan_with},
+    plan::{Leftovers, Request, plan_with},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
@@ -37,6 +37,7 @@ const IDLE: Duration = Duration::from_secs(5 * 60);
 pub struct Planner {
     memo: Memo,
     kept: Kept,
+    leftovers: Leftovers,
     /// The program of the last plan, where problems of what is open are shown.
     program: Option<Arc<Program>>,
     /// Through which functions read files.
@@ -57,6 +58,7 @@ impl Planner {
         Planner {
             memo: Memo::new(),
             kept: Kept::default(),
+            leftovers: Leftovers::default(),
             program: None,
             files: None,
             planned: Instant::now(),
@@ -73,10 +75,11 @@ impl Planner {
         options: PlanOptions,
     ) -> PlanOutcome {
         let environment = &self.observing(environment);
-        let mut kept = Some(std::mem::take(&mut self.kept));
+        self.leftovers.remains.clear();
+        self.leftovers.kept = Some(std::mem::take(&mut self.kept));
         let request = Request { program, prior, variables, environment, options };
-        let mut outcome = plan_with(request, &mut self.memo, &mut kept).await;
-        self.kept = kept.unwrap_or_default();
+        let mut outcome = plan_with(request, &mut self.memo, &mut self.leftovers).await;
+        self.kept = self.leftovers.kept.take().unwrap_or_default();
         self.program = Some(Arc::clone(program));
         self.planned = Instant::now();
         // Secrets that nobody can look for any more must not go on being told.
@@ -125,6 +128,7 @@ impl Planner {
         environment: &Environment,
         until: impl Future<Output = T>,
     ) -> (T, Vec<Diagnostic>) {
+        self.leftovers.remains.clear();
         let mut until = pin!(until);
         if !self.is_live() {
             return (until.await, Vec::new());
@@ -213,6 +217,7 @@ fn idle_walk<'a>(
         previous: Arc::new(State::default()),
         kept: Some(kept),
         templates: Vec::new(),
+        state_index: Rc::default(),
     };
     Walk::new(program, environment, memo, input)
 }

@@ -81,6 +81,11 @@ impl State {
         self.resources.is_empty() && self.outputs.is_empty() && self.checks.is_empty()
     }
 
+    /// Whether the resources are known to be the same, because they are shared.
+    pub fn has_same_resources(&self, other: &State) -> bool {
+        Arc::ptr_eq(&self.resources, &other.resources)
+    }
+
     /// All resources, in the order of addresses.
     pub fn resources(&self) -> impl ExactSizeIterator<Item = (&AbsResource, &ResourceState)> {
         self.resources.iter()

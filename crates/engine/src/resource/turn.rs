@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::{InstanceKey, ResourceMode};
+use addr::{InstanceKey, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::{
     Entry, destroy_time,
@@ -169,23 +169,23 @@ impl Walk<'_> {
                 _ => self.planned_before(node, module, entry, each),
             };
             match planned {
-                Some((subject, planned)) => before.push((subject, Some(each), planned)),
+                Some((address, planned)) => before.push((address, Some(each), planned)),
                 None => tasks.push(Work::Instance(each.clone())),
             }
         }
         for (key, reason) in self.gone_keys(module, entry, &keys) {
             match self.ended_before(node, &key, Some(reason)) {
-                Some((subject, planned)) => before.push((subject, None, planned)),
+                Some((subject, planned)) => before.push((subject.address, None, planned)),
                 None => tasks.push(Work::Gone(key, Some(reason))),
             }
         }
         if !tasks.is_empty() && self.wait_for_values(node) {
             return Turn::Again;
         }
-        for (subject, each, planned) in before {
-            match each {
-                Some(each) => self.take_planned(&subject, each, &planned),
-                None => self.take_change(&subject, &planned),
+        for (address, each, planned) in before {
+            self.take_change(node, &address, &planned);
+            if let Some(each) = each {
+                self.set_instance(node, each, planned.value.clone());
             }
         }
         Turn::Tasks(tasks)
@@ -229,7 +229,7 @@ impl Walk<'_> {
         module: &ModuleRun,
         entry: &Entry,
         each: &Each,
-    ) -> Option<(Subject, Planned)> {
+    ) -> Option<(ResourceInstance, Rc<Planned>)> {
         let resource = entry.resource();
         if has_conditions(entry) {
             return None;
@@ -247,9 +247,9 @@ impl Walk<'_> {
             {
                 return None;
             }
-            known.planned.clone()
+            Rc::clone(&known.planned)
         };
-        Some((self.subject(node, entry, &each.key).ok()?, planned))
+        Some((address, planned))
     }
 
     /// What the run before planned for an instance that is to go, if nothing that it was made from changed.
@@ -258,7 +258,7 @@ impl Walk<'_> {
         node: NodeIx,
         key: &InstanceKey,
         reason: Option<Reason>,
-    ) -> Option<(Subject, Planned)> {
+    ) -> Option<(Subject, Rc<Planned>)> {
         let subject = self.gone_subject(node, key).ok()?;
         if self.phase() != Phase::Plan || is_guarded(&subject) {
             return None;
@@ -272,9 +272,12 @@ impl Walk<'_> {
             let same = is_item(known.item.as_ref(), item)
                 && known.inputs == inputs
                 && known.prior.as_ref() == self.previous.current(address);
-            same.then(|| known.planned.clone())?
+            same.then(|| Rc::clone(&known.planned))?
         };
-        if let Some(change) = &mut planned.change {
+        if let Some(change) = &planned.change
+            && change.reason != reason
+            && let Some(change) = &mut Rc::make_mut(&mut planned).change
+        {
             change.reason = reason;
         }
         Some((subject, planned))
@@ -296,7 +299,7 @@ impl Walk<'_> {
             inputs: self.end_inputs(subject),
             config: self.memo.borrow().digest(&[b"end"]),
             prior: self.previous.current(&subject.address).cloned(),
-            planned,
+            planned: Rc::new(planned),
         };
         let ResourceParts { module, resource, key } = ResourceParts::of(subject);
         self.memo.borrow_mut().remember_instance(module, resource, key, memo);
@@ -304,30 +307,31 @@ impl Walk<'_> {
 
     /// Takes a plan for an instance over into this run's results.
     pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
-        self.take_change(subject, planned);
+        self.take_change(subject.node, &subject.address, planned);
         self.set_instance(subject.node, each, planned.value.clone());
     }
 
     /// The same, for an instance that references do not see.
-    fn take_change(&self, subject: &Subject, planned: &Planned) {
-        let mut state = self.state.borrow_mut();
-        match &planned.refreshed {
-            Some(object)
-                if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
-            Some(object) => {
-                state.set_current(&subject.address, &subject.provider, Arc::clone(object))
+    fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
+        let current = self.state.borrow().current(address).cloned();
+        match (&planned.refreshed, current) {
+            (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
+            (Some(object), _) => {
+                let provider = self.provider_node(node).map(|it| self.provider_ref(it));
+                if let Some(provider) = provider {
+                    self.state.borrow_mut().set_current(address, &provider, Arc::clone(object));
+                }
             }
-            None if state.current(&subject.address).is_some() => {
-                state.remove_current(&subject.address);
+            (None, Some(_)) => {
+                self.state.borrow_mut().remove_current(address);
             }
-            None => {}
+            (None, None) => {}
         }
-        drop(state);
         if let Some(change) = &planned.change {
             let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
-            self.with_facts(subject.node, |it| it.changes |= counts);
+            self.with_facts(node, |it| it.changes |= counts);
             self.emit(crate::event::Event::Planned {
-                address: subject.address.clone(),
+                address: address.clone(),
                 action: change.change.action,
                 reason: change.reason,
             });
@@ -351,7 +355,7 @@ impl Walk<'_> {
             inputs: self.inputs(subject.node, &[self.each_version(each)]),
             config,
             prior: self.previous.current(&subject.address).cloned(),
-            planned,
+            planned: Rc::new(planned),
         };
         let ResourceParts { module, resource, key } = ResourceParts::of(subject);
         self.memo.borrow_mut().remember_instance(module, resource, key, memo);
@@ -374,7 +378,7 @@ impl Walk<'_> {
         };
         let prior = self.previous.current(&subject.address);
         let same = same_item && known.config == config && known.prior.as_ref() == prior;
-        same.then(|| known.planned.clone())
+        same.then(|| Planned::clone(&known.planned))
     }
 
     /// Ends a resource's node after its tasks; gives whether something of it stays open.
@@ -468,7 +472,9 @@ impl Walk<'_> {
         if !works.is_empty() && self.wait_for_values(node) {
             return Turn::Again;
         }
-        before.iter().for_each(|(subject, planned)| self.take_change(subject, planned));
+        before
+            .iter()
+            .for_each(|(subject, planned)| self.take_change(node, &subject.address, planned));
         match works.is_empty() {
             true => Turn::Done { keeps: self.conclude(node, true) },
             false => Turn::Tasks(works),

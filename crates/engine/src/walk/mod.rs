@@ -165,7 +165,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) implicit_by_source: RefCell<FxHashMap<addr::ProviderSource, NodeIx>>,
     pub(crate) orphan_nodes: RefCell<FxHashMap<AbsResource, NodeIx>>,
     /// Resources of the state by module instance.
-    pub(crate) state_index: StateIndex,
+    pub(crate) state_index: Rc<StateIndex>,
     pub(crate) state: RefCell<State>,
     pub(crate) memo: RefCell<&'a mut Memo>,
     pub(crate) pool: Pool,
@@ -238,6 +238,8 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) kept: Option<Kept>,
     /// The graphs of the program's modules.
     pub(crate) templates: Vec<Rc<Template>>,
+    /// The resources of `previous` by module instance.
+    pub(crate) state_index: Rc<StateIndex>,
 }
 
 impl<'a> Walk<'a> {
@@ -247,7 +249,16 @@ impl<'a> Walk<'a> {
         memo: &'a mut Memo,
         input: WalkInput<'a>,
     ) -> Walk<'a> {
-        let WalkInput { settings, variables, orders, states, previous, kept, templates } = input;
+        let WalkInput {
+            settings,
+            variables,
+            orders,
+            states,
+            previous,
+            kept,
+            templates,
+            state_index,
+        } = input;
         let functions = Functions::new(&environment.system, !settings.phase.is_plan());
         let offline = Offline {
             program,
@@ -269,7 +280,7 @@ impl<'a> Walk<'a> {
             orders,
             states,
             state: RefCell::new((*previous).clone()),
-            state_index: StateIndex::new(&previous),
+            state_index,
             previous,
             graph: RefCell::default(),
             modules: RefCell::default(),
@@ -295,6 +306,21 @@ impl<'a> Walk<'a> {
         };
         walk.place_earlier();
         walk
+    }
+
+    /// The templates, for another run, and everything of size that is of no more use.
+    pub(crate) fn take_apart(self) -> (Vec<Rc<Template>>, Vec<Box<dyn std::any::Any>>) {
+        // Modules hold templates, which another run can only change if nobody else has them.
+        drop(self.modules.take());
+        let remains: Vec<Box<dyn std::any::Any>> = vec![
+            Box::new(self.graph.take()),
+            Box::new(self.outcomes.take()),
+            Box::new(self.facts.take()),
+            Box::new(self.orphans.take()),
+            Box::new(self.orphan_nodes.take()),
+            Box::new(self.previous),
+        ];
+        (self.templates, remains)
     }
 
     /// Lets every resource of the state be handled as one that is to go.
