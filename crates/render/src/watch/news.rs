@@ -1,6 +1,9 @@
 //! How a plan differs from the one before.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use state::{Action, OutputChange, Plan, ResourceChange};
 use values::Str;
@@ -63,17 +66,16 @@ pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
     news
 }
 
-/// The changes of a plan that the plan before did not have in the same way.
-pub fn changes_since<'p>(before: Option<&'p Plan>, after: &'p Plan) -> Vec<&'p ResourceChange> {
-    let old = before.map(|it| &*it.resource_changes).unwrap_or_default();
-    let mut different = Vec::new();
-    merge(
-        old.iter().filter(|it| is_shown(it)),
-        after.resource_changes.iter().filter(|it| is_shown(it)),
-        |a, b| a.addr.cmp(&b.addr),
-        |old, new| different.extend(new.filter(|_| !same_change(old, new))),
-    );
-    different
+/// The changes of a plan that are news; all that there are where there was no plan before.
+pub fn changed_objects<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p ResourceChange> {
+    let shown = plan.resource_changes.iter().filter(|it| is_shown(it));
+    let Some(news) = news else { return shown.collect() };
+    let entries = news.appeared.iter().chain(&news.changed);
+    let addresses: BTreeSet<&str> = entries.map(|it| it.address.as_str()).collect();
+    match addresses.is_empty() {
+        true => Vec::new(),
+        false => shown.filter(|it| addresses.contains(it.addr.to_string().as_str())).collect(),
+    }
 }
 
 impl PlanNews {

@@ -90,6 +90,15 @@ impl Configuration {
         }
     }
 
+    /// Whether other providers are needed than were found; then everything is loaded anew.
+    pub(super) fn needs_others(&mut self, session: &Session) -> bool {
+        let needs = self.loaded.as_mut().is_some_and(|loaded| loaded.needs_others(session));
+        if needs {
+            self.loaded = None;
+        }
+        needs
+    }
+
     /// Whether modules or providers were installed anew.
     pub(super) fn is_other_setup(&self) -> bool {
         self.is_other_setup
@@ -112,9 +121,6 @@ impl Configuration {
             }
             if args.state.is_none() {
                 session::refuse_other_backends(&loaded.project)?;
-            }
-            if loaded.needs_others(session) {
-                self.loaded = None;
             }
         }
         let loaded = match self.loaded.take() {

@@ -285,7 +285,11 @@ impl<'s> Watch<'s> {
         if reason == Reason::Refresh {
             self.planner.read_again();
         }
-        let planned = self.plan();
+        let mut planned = self.plan();
+        // What is wrong may be that schemas of a new provider are not there.
+        if planned.is_err() && self.configuration.needs_others(self.session) {
+            planned = self.plan();
+        }
         self.sink.show();
         match planned {
             Ok((outcome, checked)) if !outcome.has_errors() => {
@@ -296,6 +300,9 @@ impl<'s> Watch<'s> {
                 self.fail(&found, &checked.program.sources, begun);
             }
             Err(Failure::Diagnostics(found, sources)) => self.fail(&found, &sources, begun),
+        }
+        if self.configuration.needs_others(self.session) {
+            self.kept.push_back(Input::Files);
         }
         let directories = self.configuration.directories();
         let read = self.planner.files_read();

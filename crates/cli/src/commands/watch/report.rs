@@ -90,7 +90,7 @@ impl Report {
     pub(super) fn good(&self, session: &Session, good: &GoodPlan<'_>) {
         let news = good.before.map(|before| render::plan_news(before, good.plan));
         match self {
-            Report::Json => json_plan(session, good, news.unwrap_or_default()),
+            Report::Json => json_plan(session, good, news.as_ref()),
             Report::Lines => {
                 session.ui.diagnostics(good.warnings, good.sources);
                 session.ui.line(&plan_line(session, good, news.as_ref()));
@@ -215,11 +215,11 @@ fn leave_details(screen: &mut render::WatchScreen) {
     screen.scroll = 0;
 }
 
-fn json_plan(session: &Session, good: &GoodPlan<'_>, news: PlanNews) {
+fn json_plan(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
     let now = session.now();
     session.ui.diagnostics(good.warnings, good.sources);
     let mut lines = render::resource_drift_json(good.plan, &now);
-    let changes = render::changes_since(good.before, good.plan);
+    let changes = render::changed_objects(news, good.plan);
     lines.extend(changes.into_iter().map(|it| render::planned_change_json(it, &now)));
     lines.push(render::change_summary_json(good.plan, &now));
     if good.before.is_none_or(|before| before.output_changes != good.plan.output_changes) {
@@ -228,11 +228,12 @@ fn json_plan(session: &Session, good: &GoodPlan<'_>, news: PlanNews) {
     if good.is_read {
         lines.push(render::refreshed_json(good.number, &now));
     }
+    let none = PlanNews::default();
     let finished = PlanFinished {
         plan: good.number,
         duration: good.took,
         errors: 0,
-        good: Some((good.plan, &news)),
+        good: Some((good.plan, news.unwrap_or(&none))),
     };
     lines.push(render::plan_finished_json(&finished, &now));
     lines.push(String::new());
