@@ -114,7 +114,7 @@ pub(crate) async fn plan_with(
     }
     let outcome = finish(&walk, plan, options.mode);
     if walk.pool.keeps() {
-        leftovers.kept = Some(walk.pool.into_kept());
+        leftovers.kept = Some(walk.pool.take_kept());
         (leftovers.templates, leftovers.remains) = walk.take_apart();
     }
     outcome

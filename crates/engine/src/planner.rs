@@ -168,7 +168,7 @@ impl Planner {
             }
             answer
         };
-        self.kept = walk.pool.into_kept();
+        self.kept = walk.pool.take_kept();
         (answer, walk.diagnostics.take())
     }
 

@@ -152,7 +152,7 @@ impl Pool {
     }
 
     /// What lives on, after a run.
-    pub(crate) fn into_kept(&self) -> Kept {
+    pub(crate) fn take_kept(&self) -> Kept {
         let slots = self.by_age();
         let mut of_block = self.of_block.take();
         of_block.retain(|_, (source, config)| {
