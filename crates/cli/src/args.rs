@@ -97,6 +97,8 @@ pub(crate) enum Command {
     Validate(ValidateArgs),
     /// Show the changes that the configuration asks for.
     Plan(PlanArgs),
+    /// Plan, and plan again after every save.
+    Watch(WatchArgs),
     /// Create or update infrastructure.
     Apply(ApplyArgs),
     /// Destroy what was created before.
@@ -133,6 +135,7 @@ impl Command {
             Command::Init(it) => &mut it.vars,
             Command::Validate(it) => &mut it.vars,
             Command::Plan(it) => &mut it.vars,
+            Command::Watch(it) => &mut it.vars,
             Command::Apply(it) | Command::Destroy(it) => &mut it.vars,
             Command::Console(it) => &mut it.vars,
             _ => return,
@@ -305,6 +308,18 @@ pub(crate) struct PlanArgs {
     /// Exit with 2 where there are changes.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    #[command(flatten)]
+    pub(crate) operation: OperationArgs,
 }
 
 #[derive(Args)]

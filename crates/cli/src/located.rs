@@ -66,6 +66,17 @@ impl ProviderExecutables {
         Ok(ProviderExecutables { located, reattached, tls, cache, known: Mutex::default() })
     }
 
+    /// None at all.
+    pub(crate) fn none(session: &Session) -> ProviderExecutables {
+        ProviderExecutables {
+            located: BTreeMap::new(),
+            reattached: BTreeMap::new(),
+            tls: TlsMode::Auto,
+            cache: SchemaCache::new(session),
+            known: Mutex::default(),
+        }
+    }
+
     /// The schemas of a provider: from the cache if its executable is the one that they were read from, else from the
     /// provider itself.
     pub(crate) fn schemas(

@@ -161,6 +161,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Init(it) => &it.view,
         Command::Validate(it) => &it.view,
         Command::Plan(it) => &it.view,
+        Command::Watch(it) => &it.view,
         Command::Apply(it) | Command::Destroy(it) => &it.view,
         Command::Console(it) => &it.view,
         Command::Show(it) => &it.view,
@@ -180,6 +181,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     };
     let json_lines = match &command {
         Command::Plan(it) => it.operation.json,
+        Command::Watch(it) => it.operation.json,
         Command::Apply(it) | Command::Destroy(it) => it.operation.json,
         _ => false,
     };
@@ -193,6 +195,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Init(it) => commands::init::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
+        Command::Watch(it) => commands::watch::run(&session, it, flags),
         Command::Apply(it) => operation::apply_command(&session, &it, flags),
         Command::Destroy(mut it) => {
             it.operation.destroy = true;

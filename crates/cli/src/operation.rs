@@ -9,9 +9,10 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, System};
 use engine::{
-    ApplyOptions, CancelLevel, Environment, Memo, PlanOptions, PlanOutcome, VariableValues,
+    ApplyOptions, CancelLevel, Environment, EventSink, PlanOptions, PlanOutcome, VariableValues,
 };
 use hir::{Program, unsupported};
+use project::Project;
 use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
 
 use crate::{
@@ -19,25 +20,27 @@ use crate::{
     events::{Format, Show},
     exit::Exit,
     local_exec::Processes,
-    located::Factory,
+    located::{Factory, ProviderExecutables},
     private_file::{self, Durable},
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
     store::{self, Keeper, OpenState},
-    variables::{self, VarFlag},
+    variables::{self, Typed, VarFlag},
     verdicts::VerdictCache,
 };
 
 /// What plan files say that they were made by; one of another version is refused.
-const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
 
 /// What an operation works with.
-struct Prepared {
-    loaded: Loaded,
-    program: Arc<Program>,
-    values: VariableValues,
+pub(crate) struct Prepared {
+    pub(crate) executables: Arc<ProviderExecutables>,
+    /// What was typed for ephemeral variables.
+    pub(crate) typed: Typed,
+    pub(crate) program: Arc<Program>,
+    pub(crate) values: VariableValues,
     /// What was found in the configuration and is shown already.
-    shown: Vec<Diagnostic>,
+    pub(crate) shown: Vec<Diagnostic>,
 }
 
 impl Prepared {
@@ -53,7 +56,7 @@ impl Prepared {
 
 /// What a configuration is prepared for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+pub(crate) enum Purpose {
     Plan,
     PlanDestroy,
     /// A plan that was made from it before.
@@ -127,8 +130,8 @@ fn planned(
     let purpose = if args.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if args.input && !args.json {
-        let Prepared { loaded, program, values, .. } = &mut prepared;
-        variables::ask(session, program.root(), values, &mut loaded.typed)?;
+        let Prepared { typed, program, values, .. } = &mut prepared;
+        variables::ask(session, program.root(), values, typed)?;
     }
     let options = PlanOptions {
         mode: if args.destroy { PlanMode::Destroy } else { PlanMode::Normal },
@@ -140,15 +143,8 @@ fn planned(
         timestamp: session.timestamp().into(),
     };
     let (environment, _) = environment(session, args.json, &prepared);
-    let mut memo = Memo::default();
-    let plan = engine::plan(
-        &prepared.program,
-        prior,
-        prepared.values.clone(),
-        &mut memo,
-        &environment,
-        options,
-    );
+    let plan =
+        engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
     session.redactor.forget();
@@ -162,27 +158,49 @@ fn prepare(
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
-    if loaded.project.is_empty() && purpose == Purpose::Plan && state.is_empty() {
+    let checked = check(session, &loaded.project, &flags, state, purpose)?;
+    session.ui.diagnostics(&checked.warnings, &checked.program.sources);
+    let Loaded { executables, typed, .. } = loaded;
+    let Checked { program, values, warnings } = checked;
+    Ok(Prepared { executables, typed, program, values, shown: warnings })
+}
+
+/// A configuration without errors.
+pub(crate) struct Checked {
+    pub(crate) program: Arc<Program>,
+    pub(crate) values: VariableValues,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// Looks for what is wrong with a configuration, and finds the values of its variables.
+pub(crate) fn check(
+    session: &Session,
+    project: &Project,
+    flags: &[VarFlag],
+    state: &State,
+    purpose: Purpose,
+) -> Result<Checked, Failure> {
+    if project.is_empty() && purpose == Purpose::Plan && state.is_empty() {
         let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
                       normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
                       Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
-    let (diagnostics, mut program) = loaded.project.checked();
-    let diagnostics: Vec<Diagnostic> = diagnostics
+    let (diagnostics, mut program) = project.checked();
+    let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
         .map(|it| if purpose == Purpose::Saved { it } else { settled(it, state) })
         .collect();
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Diagnostics(diagnostics, program.sources.clone()));
+    if warnings.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(warnings, program.sources.clone()));
     }
-    session.ui.diagnostics(&diagnostics, &program.sources);
-    let values = variables::collect(session, program.root(), &flags)?;
+    let (values, found) = variables::collect(session, program.root(), flags)?;
+    warnings.extend(found);
     // Values are checked later, and what is wrong with one is shown where it was given.
     let files = program.sources.files.iter().cloned();
-    program.sources.files = files.chain(variables::file_sources(session, &flags)).collect();
-    Ok(Prepared { loaded, program: Arc::new(program), values, shown: diagnostics })
+    program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
+    Ok(Checked { program: Arc::new(program), values, warnings })
 }
 
 /// What is warned of because it depends on the state is an error where the state is as warned of.
@@ -199,12 +217,16 @@ fn settled(found: Diagnostic, state: &State) -> Diagnostic {
 fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environment, Arc<Show>) {
     let format = if json { Format::Json } else { Format::Human };
     let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
-    (acting(session, &prepared.loaded, events.clone()), events)
+    (acting(session, &prepared.executables, events.clone()), events)
 }
 
-fn acting(session: &Session, loaded: &Loaded, events: Arc<Show>) -> Environment {
-    let factory =
-        Factory::new(loaded.executables.clone(), session.redactor.clone(), events.clone());
+/// What the engine acts with.
+pub(crate) fn acting(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    events: Arc<dyn EventSink>,
+) -> Environment {
+    let factory = Factory::new(executables.clone(), session.redactor.clone(), events.clone());
     Environment {
         providers: Arc::new(factory),
         system: session.system.clone(),
@@ -222,7 +244,7 @@ pub(crate) fn validate_with_providers(
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
     let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, loaded, events);
+    let environment = acting(session, &loaded.executables, events);
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
     session.runtime.block_on(engine::validate(
         program,
@@ -232,7 +254,7 @@ pub(crate) fn validate_with_providers(
     ))
 }
 
-fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
+pub(crate) fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
     let parse = |text: &String| {
         let summary = format!("Invalid force-replace address {text:?}");
         let address = addr::parse_resource_instance(text).map_err(|error| {
@@ -250,7 +272,7 @@ fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
 }
 
 /// Options that exist in the reference and not here yet get a clear word instead of silence.
-fn check_options(args: &OperationArgs) -> Result<(), Failure> {
+pub(crate) fn check_options(args: &OperationArgs) -> Result<(), Failure> {
     let missing = [
         ("-target", !args.target.is_empty()),
         ("-exclude", !args.exclude.is_empty()),
@@ -268,7 +290,7 @@ fn check_options(args: &OperationArgs) -> Result<(), Failure> {
 
 fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outcome: &PlanOutcome) {
     let schemas =
-        |source: &addr::ProviderSource| prepared.loaded.executables.schemas(session, source).ok();
+        |source: &addr::ProviderSource| prepared.executables.schemas(session, source).ok();
     let view = render::PlanView {
         plan: &outcome.plan,
         schemas: &schemas,
@@ -294,7 +316,7 @@ fn plan_lines(session: &Session, plan: &Plan) {
 }
 
 /// The first line of a JSON stream says what speaks.
-fn introduce(session: &Session, args: &OperationArgs) {
+pub(crate) fn introduce(session: &Session, args: &OperationArgs) {
     if args.json {
         session.ui.line(&render::version_json(&session.now()));
     }
@@ -419,10 +441,10 @@ enum Decision {
 }
 
 /// A plan that may be applied.
-struct Approved {
-    prepared: Prepared,
-    plan: Plan,
-    refreshed: State,
+pub(crate) struct Approved {
+    pub(crate) prepared: Prepared,
+    pub(crate) plan: Plan,
+    pub(crate) refreshed: State,
 }
 
 fn apply_planned(
@@ -564,7 +586,7 @@ fn check_configuration(file: &PlanFile, program: &Program) -> Result<(), Failure
     }
 }
 
-fn carry_out(
+pub(crate) fn carry_out(
     session: &Session,
     args: &ApplyArgs,
     approved: Approved,
@@ -574,7 +596,7 @@ fn carry_out(
     let (environment, show) = environment(session, args.operation.json, &prepared);
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
-    std::mem::take(&mut prepared.loaded.typed).teach(&session.redactor);
+    std::mem::take(&mut prepared.typed).teach(&session.redactor);
     let keeper = open.keeper();
     let options = ApplyOptions {
         parallelism: args.operation.parallelism.get(),

@@ -1,14 +1,22 @@
 //! Interrupts: the first lets running operations finish, the second ends the program.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use engine::CancelToken;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{session::Session, ui::Ui};
+use crate::{commands::watch::terminal, session::Session, ui::Ui};
 
 /// Listens to SIGINT and SIGTERM for the rest of the process.
 pub(crate) fn listen(session: &Session) {
+    listen_while(session, Arc::new(AtomicBool::new(true)));
+}
+
+/// The same where the first signal is what ends the command, and no surprise: it is announced only while `is_working`.
+pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
     let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
     session.runtime.spawn(async move {
         let (Ok(mut interrupt), Ok(mut terminate)) =
@@ -23,7 +31,7 @@ pub(crate) fn listen(session: &Session) {
                 _ = terminate.recv() => {}
             }
             count += 1;
-            asked(count, &ui, &cancel).await;
+            asked(count, &ui, &cancel, is_working.load(Ordering::Relaxed)).await;
         }
     });
 }
@@ -31,9 +39,10 @@ pub(crate) fn listen(session: &Session) {
 /// How long an abort may take to close what is open before the process ends anyway.
 const ABORT: std::time::Duration = std::time::Duration::from_secs(15);
 
-async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken) {
+async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool) {
     cancel.cancel();
     match count {
+        1 if !is_working => {}
         1 => ui.announce(
             "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...\n\n",
         ),
@@ -51,6 +60,7 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken) {
 /// Ends the process; plugins must not outlive it.
 #[expect(clippy::exit, reason = "the user asked twice, and destructors may be what hangs")]
 fn end() -> ! {
+    terminal::restore();
     plugin::kill_all();
     std::process::exit(1)
 }

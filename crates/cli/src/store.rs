@@ -2,7 +2,7 @@
 
 use std::{
     io::ErrorKind,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -59,6 +59,18 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<Op
         }
     };
     read(session, Arc::new(LocalStore::new(paths.clone())), &paths, None)
+}
+
+/// Reads the state as it is now, as [`open`] would, without its lock. Whether it is here at all is for the caller to know.
+pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
+    let paths = paths(session, args)?;
+    read(session, Arc::new(LocalStore::new(paths.clone())), &paths, None)
+}
+
+/// The file that [`look`] reads.
+pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf, Failure> {
+    Ok(paths(session, args)?.read)
 }
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {

@@ -45,12 +45,12 @@ pub(crate) fn ordered_flags(args: &[String]) -> Vec<VarFlag> {
     flags
 }
 
-/// Collects values from everywhere but questions.
+/// Collects values from everywhere but questions, and what is to be warned of.
 pub(crate) fn collect(
     session: &Session,
     module: &Module,
     flags: &[VarFlag],
-) -> Result<VariableValues, Failure> {
+) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
     let mut collect =
         Collect { session, module, values: VariableValues::new(), diagnostics: Vec::new() };
     collect.environment();
@@ -65,14 +65,11 @@ pub(crate) fn collect(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
     }
-    if !diagnostics.is_empty() {
-        session.ui.diagnostics(&diagnostics, &sources(session, flags));
-    }
-    Ok(values)
+    Ok((values, diagnostics))
 }
 
 /// What was typed for ephemeral variables outside of files, as it was typed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Typed {
     texts: Vec<String>,
     values: Vec<Value>,
@@ -405,7 +402,7 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
     Ok(constant.value)
 }
 
-fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
+pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
     Sources { files: file_sources(session, flags).into() }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -14,11 +15,11 @@ use state::{Action, Plan, PlanMode, ResourceChange, State};
 
 use crate::{
     event::{Event, Operation},
-    graph::{Declared, EdgeKind, NodeIx, NodeKind},
+    graph::{Declared, EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
     request::{ApplyOptions, ApplyOutcome, Environment, StateSink},
     variables::VariableValues,
-    walk::{self, FoundProvider, Phase, Settings, Walk, WalkInput},
+    walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput},
 };
 
 /// Does what a plan says. `refreshed` is the state that came with the plan; `states` gets every state on the way.
@@ -54,8 +55,16 @@ pub async fn apply(
     let orders = Orders::new(plan);
     let mut memo = Memo::new();
     let previous = Arc::new(refreshed);
-    let input =
-        WalkInput { settings, variables, orders: Some(&orders), states: Some(states), previous };
+    let input = WalkInput {
+        settings,
+        variables,
+        orders: Some(&orders),
+        states: Some(states),
+        kept: None,
+        templates: Template::all(program),
+        state_index: Rc::new(StateIndex::new(&previous)),
+        previous,
+    };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();
     walk.add_destruction(&orders);

@@ -18,10 +18,11 @@ use std::{
 
 use addr::ResourceInstance;
 use db::Diagnostic;
-use hir::{Entry, item::Body};
+use hir::Entry;
 use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
-    Private, Provider, RenewEphemeralRequest, Schema, ValidateRequest, objchange,
+    Private, Provider, ProviderDiagnostic, RenewEphemeralRequest, Schema, ValidateRequest,
+    objchange,
 };
 use rustc_hash::FxHashMap;
 use state::EphemeralPlan;
@@ -33,7 +34,7 @@ use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
     progress::with_progress,
     request::CancelLevel,
-    resource::has_conditions,
+    resource::{find_entry, has_conditions},
     walk::{Each, EngineScope, Failed, Outcome, Task, Walk, Work},
 };
 
@@ -60,12 +61,17 @@ pub(crate) struct EphemeralStore {
     spawned: RefCell<Vec<Task>>,
     started: SystemTime,
     origin: Instant,
+    /// Whether waiting for renewals has ended, and who waits for that.
+    rests: Cell<bool>,
+    rest_begins: Notify,
 }
 
-struct Open {
-    node: NodeIx,
+/// An ephemeral resource that is open.
+pub(crate) struct Open {
+    /// The node of this run that opened it; none where an earlier run did.
+    node: Cell<Option<NodeIx>>,
     /// Where it is declared, for what is said later.
-    entry: Entry,
+    entry: RefCell<Entry>,
     address: ResourceInstance,
     type_name: Str,
     provider: Arc<dyn Provider>,
@@ -85,8 +91,14 @@ struct Open {
 }
 
 impl Open {
-    fn place(&self) -> (&Entry, &Body) {
-        (&self.entry, &self.entry.resource().body)
+    /// The process that opened it.
+    pub(crate) fn provider(&self) -> &Arc<dyn Provider> {
+        &self.provider
+    }
+
+    /// Whether it cannot be used any more.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.expired.get() || self.closing.get()
     }
 
     /// Ends when a renewal that runs must make room for the close.
@@ -107,7 +119,31 @@ impl EphemeralStore {
             spawned: RefCell::default(),
             started: now,
             origin: Instant::now(),
+            rests: Cell::new(false),
+            rest_begins: Notify::new(),
         }
+    }
+
+    /// Takes over what an earlier run opened.
+    pub(crate) fn adopt(&self, open: Rc<Open>) {
+        open.node.set(None);
+        self.push(open);
+    }
+
+    /// Ends all waiting for renewals; one that runs goes on to its end.
+    pub(crate) fn rest(&self) {
+        self.rests.set(true);
+        self.rest_begins.notify_waiters();
+    }
+
+    pub(crate) fn index_of(&self, open: &Rc<Open>) -> Option<OpenIx> {
+        let index = self.open.borrow().iter().position(|it| Rc::ptr_eq(it, open))?;
+        Some(OpenIx(index as u32))
+    }
+
+    /// Everything that was opened or taken over.
+    pub(crate) fn all(&self) -> Vec<OpenIx> {
+        (0..self.open.borrow().len() as u32).map(OpenIx).collect()
     }
 
     /// Tasks that keep something open alive and have not begun.
@@ -122,18 +158,24 @@ impl EphemeralStore {
         of_node.filter(|it| !open[it.0 as usize].closing.get()).collect()
     }
 
-    fn get(&self, open: OpenIx) -> Rc<Open> {
+    pub(crate) fn get(&self, open: OpenIx) -> Rc<Open> {
         Rc::clone(&self.open.borrow()[open.0 as usize])
     }
 
-    fn add(&self, open: Open) -> OpenIx {
+    fn add(&self, node: NodeIx, open: Open) -> OpenIx {
+        let index = self.push(Rc::new(open));
+        self.by_node.borrow_mut().entry(node).or_default().push(index);
+        index
+    }
+
+    fn push(&self, open: Rc<Open>) -> OpenIx {
         let mut all = self.open.borrow_mut();
         let index = OpenIx(all.len() as u32);
         if open.renew_at.get().is_some() {
-            self.spawned.borrow_mut().push(Task { node: open.node, work: Work::Keep(index) });
+            // Nobody waits for the end of it, so it belongs to no node.
+            self.spawned.borrow_mut().push(Task { node: NodeIx(0), work: Work::Keep(index) });
         }
-        self.by_node.borrow_mut().entry(open.node).or_default().push(index);
-        all.push(Rc::new(open));
+        all.push(open);
         index
     }
 }
@@ -326,9 +368,9 @@ impl Walk<'_> {
         opened: OpenedEphemeral,
     ) -> (OpenIx, Value) {
         self.environment.redactor.learn_whole(&opened.result);
-        let open = self.store.add(Open {
-            node,
-            entry: entry.clone(),
+        let opened_here = Open {
+            node: Cell::new(Some(node)),
+            entry: RefCell::new(entry.clone()),
             address: address.clone(),
             type_name: Str::from(entry.resource().resource.type_name.as_str()),
             provider: Arc::clone(provider),
@@ -340,8 +382,8 @@ impl Walk<'_> {
             close_called: Cell::new(false),
             close_begins: Notify::new(),
             renewing: tokio::sync::Mutex::new(()),
-        });
-        (open, opened.result)
+        };
+        (self.store.add(node, opened_here), opened.result)
     }
 
     /// The result must have the schema's type, be there and known, and repeat what the configuration gave (DESIGN 2.7).
@@ -428,8 +470,9 @@ impl Walk<'_> {
         let it = self.store.get(open);
         loop {
             let begins = it.close_begins.notified();
+            let rest_begins = self.store.rest_begins.notified();
             let (Some(renew_at), false, false) =
-                (it.renew_at.get(), it.expired.get(), it.closing.get())
+                (it.renew_at.get(), it.expired.get(), it.closing.get() || self.store.rests.get())
             else {
                 return;
             };
@@ -438,8 +481,33 @@ impl Walk<'_> {
             tokio::select! {
                 () = tokio::time::sleep(due.max(least)) => self.renew(&it).await,
                 () = begins => return,
+                () = rest_begins => return,
             }
         }
+    }
+
+    /// Renews everything that is open until [`EphemeralStore::rest`].
+    pub(crate) async fn keep_all_open(&self) {
+        // The tasks would do the same in a run.
+        drop(self.store.take_spawned());
+        let all = self.store.all();
+        futures::future::join_all(all.iter().map(|open| self.keep_open(*open))).await;
+    }
+
+    /// Lets what earlier runs opened stand where the program declares it.
+    pub(crate) fn place_earlier(&self) {
+        for open in self.store.open.borrow().iter() {
+            if let Some(entry) = find_entry(self, &open.address) {
+                open.entry.replace(entry);
+            }
+        }
+    }
+
+    /// Takes what a provider said of something open.
+    fn report_open(&self, open: &Open, found: Vec<ProviderDiagnostic>) -> Result<(), Failed> {
+        let entry = open.entry.borrow().clone();
+        let place = Some((&entry, &entry.resource().body));
+        self.report_provider(found, place, Some(&open.address.to_string()))
     }
 
     async fn renew(&self, open: &Open) {
@@ -469,7 +537,7 @@ impl Walk<'_> {
             Some(response) => {
                 open.private.replace(response.private);
                 open.renew_at.set(response.renew_at);
-                self.report_provider(response.diagnostics, Some(open.place()), Some(&text))
+                self.report_open(open, response.diagnostics)
             }
             None => {
                 self.report_about(
@@ -492,14 +560,18 @@ impl Walk<'_> {
 
     /// Closes one instance, once.
     async fn close(&self, open: OpenIx) {
-        let it = self.store.get(open);
+        self.close_open(&self.store.get(open)).await;
+    }
+
+    /// Closes something that is open, once.
+    pub(crate) async fn close_open(&self, it: &Open) {
         if it.closing.replace(true) {
             return;
         }
         it.close_begins.notify_waiters();
         // A renewal that runs would change what closing needs.
         let _renewal = it.renewing.lock().await;
-        self.call_close(&it).await;
+        self.call_close(it).await;
     }
 
     async fn call_close(&self, it: &Open) {
@@ -517,7 +589,7 @@ impl Walk<'_> {
         let call = tokio::time::timeout(limit, it.provider.close_ephemeral(request));
         let text = it.address.to_string();
         let ok = match self.ephemeral_progress(&it.address, action, begun, call).await {
-            Ok(found) => self.report_provider(found, Some(it.place()), Some(&text)).is_ok(),
+            Ok(found) => self.report_open(it, found).is_ok(),
             Err(_) => {
                 self.report_about(
                     &text,
@@ -529,7 +601,9 @@ impl Walk<'_> {
             }
         };
         it.private.take();
-        self.forget_instance(it.node, &it.address.key);
+        if let Some(node) = it.node.get() {
+            self.forget_instance(node, &it.address.key);
+        }
         self.ephemeral_end(&it.address, action, begun, ok);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and answers) and [`Event`] (what happens on
 //! the way). Inside: `src/walk` (the run), `src/graph` (nodes and edges as data), then `src/resource`, `src/ephemeral.rs`,
-//! `src/pool.rs` and `src/provisioner.rs`, one for each kind of work. `tests/engine` runs configurations in text against
+//! `src/pool.rs` and `src/provisioner.rs`, one for each kind of work. [`Planner`] plans again after each edit. `tests/engine` runs configurations in text against
 //! a provider in memory.
 //!
 //! ```text
@@ -28,10 +28,12 @@ mod apply;
 pub mod builtin;
 mod ephemeral;
 mod event;
+mod files;
 mod graph;
 mod memo;
 mod offline;
 mod plan;
+mod planner;
 mod pool;
 mod progress;
 mod provider_node;
@@ -52,9 +54,9 @@ pub use crate::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
         EventSink, LogLevel, ObjectId, Operation,
     },
-    memo::Memo,
     offline::Console,
     plan::plan,
+    planner::Planner,
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner,

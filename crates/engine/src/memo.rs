@@ -7,6 +7,7 @@
 
 use std::{
     hash::{Hash, Hasher},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -33,8 +34,20 @@ pub(crate) struct Digest([u8; 32]);
 /// Set in versions that are hashes, so that none is equal to a counted one.
 const HASHED: u64 = 1 << 63;
 
+impl Inputs {
+    /// Those of nothing: what has them is computed again.
+    const NONE: Inputs = Inputs(u64::MAX);
+}
+
+impl Version {
+    /// Stands in the inputs of what is to end, which are then those of nothing else.
+    pub(crate) const END: Version = Version(u64::MAX);
+    /// That of exactly one instance, always.
+    pub(crate) const ONE: Version = Version(u64::MAX - 1);
+}
+
 /// Everything that runs of one session remember. A run that begins with an empty memo does everything.
-pub struct Memo {
+pub(crate) struct Memo {
     key: [u8; 32],
     last_version: u64,
     /// What the whole run depends on beside the program: settings and the like.
@@ -67,6 +80,8 @@ pub(crate) struct NodeMemo {
     pub(crate) inputs: Inputs,
     pub(crate) version: Version,
     value: Remembered,
+    /// Whether it must be computed once more because its secrets were forgotten where they are looked for.
+    stale: bool,
 }
 
 enum Remembered {
@@ -77,12 +92,13 @@ enum Remembered {
 /// What is remembered of a resource instance: the plan for it.
 #[derive(Clone)]
 pub(crate) struct InstanceMemo {
-    pub(crate) item: Arc<Item>,
+    /// The block; none for what only the state has.
+    pub(crate) item: Option<Arc<Item>>,
     pub(crate) inputs: Inputs,
     /// The configuration as it was evaluated, and the provider's.
     pub(crate) config: Digest,
     pub(crate) prior: Option<Arc<Object>>,
-    pub(crate) planned: Planned,
+    pub(crate) planned: Rc<Planned>,
 }
 
 /// What planning an instance came to.
@@ -94,15 +110,9 @@ pub(crate) struct Planned {
     pub(crate) value: Value,
 }
 
-impl Default for Memo {
-    fn default() -> Memo {
-        Memo::new()
-    }
-}
-
 impl Memo {
     /// Remembers nothing.
-    pub fn new() -> Memo {
+    pub(crate) fn new() -> Memo {
         Memo {
             key: process_key(),
             last_version: 0,
@@ -113,9 +123,29 @@ impl Memo {
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.nodes.clear();
         self.instances.clear();
+    }
+
+    /// Forgets what providers said, so that they are asked again. What was computed stays.
+    pub(crate) fn forget_instances(&mut self) {
+        self.instances.clear();
+    }
+
+    /// Lets everything be computed again. What providers were asked, and for which configuration, stays.
+    pub(crate) fn compute_again(&mut self) {
+        self.nodes.values_mut().for_each(|node| node.stale = true);
+        self.instances.values_mut().for_each(|instance| instance.inputs = Inputs::NONE);
+    }
+
+    /// Lets values with secrets in them be computed again: the redactor learns secrets, and what they were made from,
+    /// only where they are computed, and has forgotten them.
+    pub(crate) fn forget_secrets(&mut self) {
+        self.nodes.values_mut().for_each(|node| {
+            node.stale |=
+                matches!(&node.value, Remembered::Value(value) if value.has_deep_secret());
+        });
     }
 
     /// Begins a run: what was remembered under other surroundings is forgotten.
@@ -152,7 +182,7 @@ impl Memo {
         inputs: Inputs,
     ) -> Option<(Version, Option<Value>)> {
         let memo = self.nodes.get(key)?;
-        if !Arc::ptr_eq(&memo.item, item) || memo.inputs != inputs {
+        if memo.inputs != inputs || memo.stale || !is_same(&memo.item, item) {
             return None;
         }
         let value = match &memo.value {
@@ -181,8 +211,8 @@ impl Memo {
             _ => false,
         });
         let version = if same { self.nodes[&key].version } else { self.next_version() };
-        self.nodes
-            .insert(key, NodeMemo { item: Arc::clone(item), inputs, version, value: remembered });
+        let item = Arc::clone(item);
+        self.nodes.insert(key, NodeMemo { item, inputs, version, value: remembered, stale: false });
         version
     }
 
@@ -237,6 +267,11 @@ impl Memo {
     }
 }
 
+/// Whether an item is as it was. One that was read anew is another in memory, and may be the same all the same.
+pub(crate) fn is_same(a: &Arc<Item>, b: &Arc<Item>) -> bool {
+    Arc::ptr_eq(a, b) || a == b
+}
+
 /// Hashes versions.
 pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
     let mut hasher = FxHasher::default();
@@ -247,7 +282,7 @@ pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
 }
 
 /// A key that nobody can know outside of this process.
-fn process_key() -> [u8; 32] {
+pub(crate) fn process_key() -> [u8; 32] {
     let mut key = [0; 32];
     for half in key.chunks_exact_mut(16) {
         half.copy_from_slice(uuid::Uuid::new_v4().as_bytes());

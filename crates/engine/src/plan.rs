@@ -1,6 +1,6 @@
 //! Planning: what has to happen, as data.
 
-use std::sync::Arc;
+use std::{any::Any, rc::Rc, sync::Arc};
 
 use db::Diagnostic;
 use hir::{ItemKind, Program};
@@ -10,27 +10,72 @@ use values::{MarkKind, Type, Value};
 
 use crate::{
     event::{ChangeCounts, Event, Operation},
+    graph::Template,
     memo::Memo,
+    pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
-    walk::{self, Phase, Settings, Walk, WalkInput},
+    walk::{self, Phase, Settings, StateIndex, Walk, WalkInput},
 };
 
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
 /// the state knows.
 ///
-/// `memo` makes a plan after an edit cheap; a new one makes everything run. The plan's fields about where it is kept
-/// (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the caller's to fill in before it is saved.
+/// The plan's fields about where it is kept (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the
+/// caller's to fill in before it is saved. A [`Planner`](crate::Planner) plans the same more than once.
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
 pub async fn plan(
     program: &Arc<Program>,
     prior: State,
     variables: VariableValues,
-    memo: &mut Memo,
     environment: &Environment,
     options: PlanOptions,
 ) -> PlanOutcome {
+    let request = Request { program, prior, variables, environment, options };
+    plan_with(request, &mut Memo::new(), &mut Leftovers::default()).await
+}
+
+/// What a plan leaves behind, for the next one of the same session.
+#[derive(Default)]
+pub(crate) struct Leftovers {
+    /// What lives on; none where nothing is to.
+    pub(crate) kept: Option<Kept>,
+    pub(crate) templates: Vec<Rc<Template>>,
+    pub(crate) index: Option<(Arc<State>, Rc<StateIndex>)>,
+    /// What took part in the run and is of no more use. Taking it apart takes time, and nobody should wait for that.
+    pub(crate) remains: Vec<Box<dyn Any>>,
+}
+
+impl Leftovers {
+    fn index_of(&mut self, state: &Arc<State>) -> Rc<StateIndex> {
+        if let Some((known, index)) = &self.index
+            && known.has_same_resources(state)
+        {
+            return Rc::clone(index);
+        }
+        let index = Rc::new(StateIndex::new(state));
+        self.index = Some((Arc::clone(state), Rc::clone(&index)));
+        index
+    }
+}
+
+/// What is to be planned, and with what.
+pub(crate) struct Request<'a> {
+    pub(crate) program: &'a Arc<Program>,
+    pub(crate) prior: State,
+    pub(crate) variables: VariableValues,
+    pub(crate) environment: &'a Environment,
+    pub(crate) options: PlanOptions,
+}
+
+/// Plans with what earlier plans remember and have left.
+pub(crate) async fn plan_with(
+    request: Request<'_>,
+    memo: &mut Memo,
+    leftovers: &mut Leftovers,
+) -> PlanOutcome {
+    let Request { program, prior, variables, environment, options } = request;
     if options.mode == PlanMode::RefreshOnly {
         return refused(prior, options, "refresh-only plans");
     }
@@ -54,6 +99,9 @@ pub async fn plan(
         orders: None,
         states: None,
         previous: Arc::clone(&previous),
+        kept: leftovers.kept.take(),
+        templates: Template::all_from(program, std::mem::take(&mut leftovers.templates)),
+        state_index: leftovers.index_of(&previous),
     };
     let walk = Walk::new(program, environment, memo, input);
     // What is known to be in vain asks no provider.
@@ -64,7 +112,12 @@ pub async fn plan(
         }
         walk::run(&walk).await;
     }
-    finish(&walk, plan, options.mode)
+    let outcome = finish(&walk, plan, options.mode);
+    if walk.pool.keeps() {
+        leftovers.kept = Some(walk.pool.take_kept());
+        (leftovers.templates, leftovers.remains) = walk.take_apart();
+    }
+    outcome
 }
 
 /// Whether there is no block that would change what the state means and that this version does not run. Where the state

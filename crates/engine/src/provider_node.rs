@@ -8,8 +8,10 @@ use hir::Entry;
 use values::Value;
 
 use crate::{
+    ephemeral::OpenIx,
     graph::{ModuleIx, NodeIx},
-    memo::NodeName,
+    memo::{NodeKey, NodeName},
+    pool::SlotIx,
     walk::{EngineScope, Facts, Failed, ModuleRun, Outcome, Turn, Walk},
 };
 
@@ -32,6 +34,7 @@ impl Walk<'_> {
         };
         let Ok(schema) = self.provider_schema(&source, Some(entry)) else { return Turn::Failed };
         let name = NodeName::Provider(config.local_name.clone(), config.alias.clone());
+        let key = NodeKey { module: module.address.clone(), node: name.clone() };
         let turn = self.remembered(node, module, name, &entry.item, &[], || {
             let scope = EngineScope::new(self, index, None);
             self.decode(&scope, entry, &config.body, entry.item.header, schema.block(), None)
@@ -39,16 +42,40 @@ impl Walk<'_> {
         if !matches!(turn, Turn::Done { .. }) {
             return turn;
         }
-        if let Some(value) = self.value_of(node) {
-            // It may come from the run before, whose secrets were forgotten.
-            self.environment.redactor.learn(&value);
-            self.place(node, source, &value, Some(entry));
+        match self.value_of(node) {
+            Some(value) => {
+                // It may come from the run before, whose secrets were forgotten.
+                self.environment.redactor.learn(&value);
+                let slot = self.place(node, source, &value, Some(entry));
+                let opened = self.inherited(node).opened;
+                self.pool.feed(slot, opened.iter().map(|open| self.store.get(*open)).collect());
+                self.pool.remember_block(key, slot);
+            }
+            // Its value is not kept, but a process that has it may be.
+            None => {
+                if let Some(slot) = self.pool.kept_slot(&key) {
+                    self.set_outcome(node, Outcome::Provider(slot));
+                }
+            }
         }
         // Whatever the configuration was made from stays open as long as the provider is used: a process may have to be
         // started at any time until then.
-        let inherited = self.inherited(node);
-        self.with_facts(node, |it| it.opened = inherited.opened);
+        let opened = self.needed_by_provider(node);
+        self.with_facts(node, |it| it.opened = opened);
         Turn::Done { keeps: true }
+    }
+
+    /// What must be open while a provider is used: what its configuration was made from in this run, and what it was made
+    /// from in the run that started the process.
+    fn needed_by_provider(&self, node: NodeIx) -> Rc<[OpenIx]> {
+        let here = self.inherited(node).opened;
+        let Outcome::Provider(slot) = self.outcomes.borrow()[node.0 as usize] else { return here };
+        let before = self.pool.get(slot).fed_by();
+        let before = before.iter().filter_map(|open| self.store.index_of(open));
+        let mut all: Vec<OpenIx> = here.iter().copied().chain(before).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into()
     }
 
     /// One turn of a provider for which nothing is written.
@@ -62,11 +89,18 @@ impl Walk<'_> {
         Turn::Done { keeps: false }
     }
 
-    fn place(&self, node: NodeIx, source: ProviderSource, config: &Value, entry: Option<&Entry>) {
+    fn place(
+        &self,
+        node: NodeIx,
+        source: ProviderSource,
+        config: &Value,
+        entry: Option<&Entry>,
+    ) -> SlotIx {
         let plain = config.without_all_marks();
         let digest = self.memo.borrow().value_digest(&plain);
         let slot = self.pool.slot(source, digest, plain, entry.cloned());
         self.set_outcome(node, Outcome::Provider(slot));
+        slot
     }
 
     fn provider_schema(

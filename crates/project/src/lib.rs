@@ -9,6 +9,7 @@
 mod load;
 mod mentions;
 mod prime;
+mod reload;
 mod tree;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -21,6 +22,7 @@ use values::Str;
 
 pub use crate::{
     mentions::Edit,
+    reload::Files,
     tree::{Manifest, SourceTree},
 };
 

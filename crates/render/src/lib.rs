@@ -27,6 +27,7 @@ mod schema_json;
 mod state;
 mod style;
 mod value;
+mod watch;
 
 use std::sync::Arc;
 
@@ -39,13 +40,19 @@ pub use crate::{
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     plan::{
         PlanJson, PlanView, change_summary_json, diagnostic_json_line, log_json,
-        output_changes_json, plan, plan_footer, plan_json, planned_changes_json,
-        resource_drift_json, version_json,
+        output_changes_json, plan, plan_footer, plan_json, planned_change_json,
+        planned_changes_json, resource_drift_json, version_json,
     },
     schema_json::providers_schema_json,
     state::{StateJson, resource_instance, state, state_json},
     style::Style,
     value::value,
+    watch::{
+        KEYS, ListedChange, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize, WatchScreen,
+        WatchView, WatchedPlan, change_list, changed_objects, closed_json, plan_finished_json,
+        plan_news, plan_started_json, plan_summary, refreshed_json, watch_body_length,
+        watch_screen, watching_json,
+    },
 };
 
 /// Finds the schemas of a provider. Where there are none, objects are shown by the types of their values.

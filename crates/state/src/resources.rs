@@ -34,7 +34,8 @@ pub struct State {
     /// Outputs of the root module.
     pub outputs: BTreeMap<Str, OutputValue>,
     /// **Invariant:** no resource without instances, no instance without objects ([`State::prune`]).
-    resources: BTreeMap<AbsResource, ResourceState>,
+    /// Shared by clones until one of them changes.
+    resources: Arc<BTreeMap<AbsResource, ResourceState>>,
     pub checks: CheckResults,
 }
 
@@ -78,6 +79,11 @@ impl State {
     /// Whether there is nothing at all.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.outputs.is_empty() && self.checks.is_empty()
+    }
+
+    /// Whether the resources are known to be the same, because they are shared.
+    pub fn has_same_resources(&self, other: &State) -> bool {
+        Arc::ptr_eq(&self.resources, &other.resources)
     }
 
     /// All resources, in the order of addresses.
@@ -184,7 +190,7 @@ impl State {
             return false;
         }
         let resource = from.containing_resource();
-        let Some(old) = self.resources.get_mut(&resource) else { return false };
+        let Some(old) = Arc::make_mut(&mut self.resources).get_mut(&resource) else { return false };
         let provider = old.provider.clone();
         let Some(instance) = old.instances.remove(&from.key) else { return false };
         self.prune(&resource);
@@ -194,13 +200,13 @@ impl State {
 
     /// Puts a whole resource in place (a reader's way in); one without objects is left out.
     pub(crate) fn insert(&mut self, addr: AbsResource, resource: ResourceState) {
-        self.resources.insert(addr.clone(), resource);
+        Arc::make_mut(&mut self.resources).insert(addr.clone(), resource);
         self.prune(&addr);
     }
 
     /// Sets the provider configuration of a whole resource (`state replace-provider`).
     pub fn set_provider(&mut self, addr: &AbsResource, provider: ProviderConfigRef) {
-        if let Some(resource) = self.resources.get_mut(addr) {
+        if let Some(resource) = Arc::make_mut(&mut self.resources).get_mut(addr) {
             resource.provider = provider;
         }
     }
@@ -218,7 +224,7 @@ impl State {
             })
         };
         let mut is_changed = false;
-        for resource in self.resources.values_mut() {
+        for resource in Arc::make_mut(&mut self.resources).values_mut() {
             if let Some(provider) = translated(&resource.provider) {
                 resource.provider = provider;
                 is_changed = true;
@@ -237,9 +243,10 @@ impl State {
     }
 
     fn ensure(&mut self, addr: &ResourceInstance, provider: &ProviderConfigRef) -> &mut Instance {
-        let resource = self.resources.entry(addr.containing_resource()).or_insert_with(|| {
-            ResourceState { provider: provider.without_key(), instances: BTreeMap::new() }
-        });
+        let resource =
+            Arc::make_mut(&mut self.resources).entry(addr.containing_resource()).or_insert_with(
+                || ResourceState { provider: provider.without_key(), instances: BTreeMap::new() },
+            );
         if resource.provider != *provider {
             resource.provider = provider.without_key();
         }
@@ -247,7 +254,10 @@ impl State {
     }
 
     fn instance_mut(&mut self, addr: &ResourceInstance) -> Option<&mut Instance> {
-        self.resources.get_mut(&addr.containing_resource())?.instances.get_mut(&addr.key)
+        Arc::make_mut(&mut self.resources)
+            .get_mut(&addr.containing_resource())?
+            .instances
+            .get_mut(&addr.key)
     }
 
     fn take<T>(
@@ -259,7 +269,7 @@ impl State {
         let instance = self.instance(addr);
         if instance.is_some_and(Instance::is_empty) {
             let resource = addr.containing_resource();
-            if let Some(it) = self.resources.get_mut(&resource) {
+            if let Some(it) = Arc::make_mut(&mut self.resources).get_mut(&resource) {
                 it.instances.remove(&addr.key);
             }
             self.prune(&resource);
@@ -269,7 +279,7 @@ impl State {
 
     fn prune(&mut self, addr: &AbsResource) {
         if self.resources.get(addr).is_some_and(|it| it.instances.is_empty()) {
-            self.resources.remove(addr);
+            Arc::make_mut(&mut self.resources).remove(addr);
         }
     }
 }

@@ -32,7 +32,8 @@ pub(crate) fn run(
     if !problems.is_empty() {
         return Err(Failure::Diagnostics(problems, program.sources.clone()));
     }
-    let values = variables::collect(session, program.root(), flags)?;
+    let (values, warnings) = variables::collect(session, program.root(), flags)?;
+    session.ui.diagnostics(&warnings, &variables::sources(session, flags));
     let console = engine::Console::new(
         &program,
         &open.file.state,

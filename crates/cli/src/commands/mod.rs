@@ -10,6 +10,7 @@ pub(crate) mod show;
 pub(crate) mod state;
 pub(crate) mod validate;
 pub(crate) mod version;
+pub(crate) mod watch;
 
 use std::io::Write;
 

@@ -346,6 +346,12 @@ impl Started {
         stdin.write_all(format!("{line}\n").as_bytes()).expect("is read");
     }
 
+    /// Presses keys of a terminal.
+    pub(crate) fn presses(&mut self, keys: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(keys.as_bytes()).expect("is read");
+    }
+
     /// Presses Ctrl-C: the whole process group gets the signal, as from a terminal.
     pub(crate) fn interrupt(&self) {
         let _ = rustix::process::kill_process_group(self.group(), Signal::INT);

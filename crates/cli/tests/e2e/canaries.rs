@@ -329,3 +329,37 @@ fn a_killed_process_leaves_no_dump() {
         all.canaries.assert_not_written(&all.bench);
     }
 }
+
+#[test]
+fn watching_prints_and_writes_no_secret() {
+    let all = Everywhere::new();
+    let outside = tempfile::tempdir().expect("a directory can be made");
+    let to = format!("-var=outside={}", outside.path().display());
+    let tfvars = String::from_utf8(all.bench.read("everywhere/terraform.tfvars")).expect("is text");
+    for arguments in [&["watch", "-json", "-input=false"][..], &["watch", "-input=false"]] {
+        let run = all.run(&[arguments, &[to.as_str()]].concat(), "");
+        let started = run.env("TF_VAR_from_prompt", &all.prompt).start();
+        started.wait_for("Plan: 7 to add");
+        // What is computed again, and what is not; then text that is broken in the place of a secret.
+        all.bench.write(
+            "everywhere/main.tf",
+            &format!("{EVERYWHERE}\noutput \"more\" {{\n  value = 1\n}}\n"),
+        );
+        started.wait_for(if arguments.contains(&"-json") {
+            "output.more"
+        } else {
+            "1 change since"
+        });
+        all.bench.write("everywhere/terraform.tfvars", "from_tfvars = \"");
+        started.wait_for("Unterminated");
+        started.signal(rustix::process::Signal::INT);
+        all.check(started.end().exits(0));
+        all.bench.write("everywhere/main.tf", EVERYWHERE);
+        all.bench.write("everywhere/terraform.tfvars", &tfvars);
+    }
+    let ledger = all.bench.ledger("everywhere");
+    for kind in ["playground_secret", "playground_random", "playground_lease"] {
+        assert_eq!(ledger.count("opened", kind), ledger.count("closed", kind), "{kind}");
+    }
+    all.bench.assert_no_orphans("everywhere");
+}

@@ -15,3 +15,4 @@ mod interrupts;
 mod saved_plans;
 mod search;
 mod terraform;
+mod watch;

@@ -3,7 +3,7 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
 //! the run.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use addr::ResourceMode;
 use hir::{
@@ -89,6 +89,91 @@ pub(crate) struct CallNodes {
 }
 
 impl Template {
+    /// The templates of all modules of a program.
+    pub(crate) fn all(program: &Program) -> Vec<Rc<Template>> {
+        let modules = program.modules.iter();
+        modules.map(|module| Rc::new(Template::new(program, module))).collect()
+    }
+
+    /// The same, from the templates of an earlier program as far as they fit: an edit inside of expressions leaves nodes and
+    /// edges as they are.
+    pub(crate) fn all_from(program: &Program, earlier: Vec<Rc<Template>>) -> Vec<Rc<Template>> {
+        let mut earlier = earlier.into_iter();
+        let modules = program.modules.iter();
+        let renewed = modules.map(|module| {
+            let fitting = earlier.next().and_then(|it| Rc::try_unwrap(it).ok());
+            let fitting = fitting.and_then(|it| it.renewed(program, module));
+            Rc::new(fitting.unwrap_or_else(|| Template::new(program, module)))
+        });
+        renewed.collect()
+    }
+
+    /// This template with the items of `module`, if they make the same nodes and edges.
+    fn renewed(mut self, program: &Program, module: &Module) -> Option<Template> {
+        if self.module != module.id {
+            return None;
+        }
+        let mut nodes = self.nodes.iter_mut();
+        for (name, entry) in &module.variables {
+            let Declared::Variable(old) = nodes.next()? else { return None };
+            let same =
+                old.variable().name == *name && is_lazy_variable(old) == is_lazy_variable(entry);
+            replace(old, entry, same)?;
+        }
+        for (key, entry) in &module.providers {
+            let Declared::Provider(old) = nodes.next()? else { return None };
+            let config = old.provider_config();
+            let same = config.local_name == key.0 && config.alias == key.1;
+            replace(old, entry, same)?;
+        }
+        for (name, entry) in &module.locals {
+            let Declared::Local(old) = nodes.next()? else { return None };
+            let same = old.item.kind.as_local().is_some_and(|it| it.name == *name);
+            replace(old, entry, same)?;
+        }
+        for (name, (entry, callee)) in &module.calls {
+            let is_as_before = self.calls.get(name).is_some_and(|known| {
+                known.outputs.keys().eq(program.module(*callee).outputs.keys())
+            });
+            let of_call = self
+                .calls
+                .get(name)
+                .map_or(0, |known| known.outputs.len() + 3 + usize::from(known.gate.is_some()));
+            for _ in 0..of_call {
+                match nodes.next()? {
+                    Declared::Call(old, id) if id == callee => unchanged(old, entry)?,
+                    Declared::Gate(old)
+                    | Declared::ModuleOutput { call: old, .. }
+                    | Declared::ModuleObject(old) => unchanged(old, entry)?,
+                    Declared::CallDone => {}
+                    _ => return None,
+                }
+            }
+            if !is_as_before {
+                return None;
+            }
+        }
+        for (resource, entry) in &module.resources {
+            let Declared::Expand(old) = nodes.next()? else { return None };
+            let same = old.resource().resource == *resource
+                && is_lazy_resource(old) == is_lazy_resource(entry);
+            replace(old, entry, same)?;
+            let Declared::Resource(old) = nodes.next()? else { return None };
+            replace(old, entry, same)?;
+        }
+        for (name, entry) in &module.outputs {
+            let Declared::Output(old) = nodes.next()? else { return None };
+            let same = old.output().name == *name;
+            replace(old, entry, same)?;
+        }
+        for (name, entry) in &module.checks {
+            let Declared::Check(old) = nodes.next()? else { return None };
+            let same = old.check().name == *name;
+            replace(old, entry, same)?;
+        }
+        nodes.next().is_none().then_some(self)
+    }
+
     /// The template of a module.
     pub(crate) fn new(program: &Program, module: &Module) -> Template {
         let mut template = Template {
@@ -305,21 +390,41 @@ impl Template {
 fn is_lazy(node: &Declared) -> bool {
     match node {
         Declared::Provider(_) => true,
-        Declared::Expand(entry) | Declared::Resource(entry) => {
-            let resource = entry.resource();
-            let lifecycle = &resource.lifecycle;
-            resource.resource.mode == ResourceMode::Ephemeral
-                && lifecycle.preconditions.is_empty()
-                && lifecycle.postconditions.is_empty()
-        }
+        Declared::Expand(entry) | Declared::Resource(entry) => is_lazy_resource(entry),
         // An ephemeral value enters a module by a variable that is declared so. Those of the root module run all the
         // same; what reads them need not.
-        Declared::Variable(entry) => {
-            let variable = entry.variable();
-            variable.ephemeral && variable.validations.is_empty()
-        }
+        Declared::Variable(entry) => is_lazy_variable(entry),
         _ => false,
     }
+}
+
+fn is_lazy_resource(entry: &Entry) -> bool {
+    let resource = entry.resource();
+    let lifecycle = &resource.lifecycle;
+    resource.resource.mode == ResourceMode::Ephemeral
+        && lifecycle.preconditions.is_empty()
+        && lifecycle.postconditions.is_empty()
+}
+
+fn is_lazy_variable(entry: &Entry) -> bool {
+    let variable = entry.variable();
+    variable.ephemeral && variable.validations.is_empty()
+}
+
+/// Puts an item in the place of another, if it has the same edges.
+fn replace(old: &mut Entry, new: &Entry, same: bool) -> Option<()> {
+    if Arc::ptr_eq(&old.item, &new.item) {
+        old.origin = new.origin;
+        return Some(());
+    }
+    let same = same && old.item.refs == new.item.refs;
+    same.then(|| *old = new.clone())
+}
+
+/// A call has a say in more than its own edges.
+fn unchanged(old: &mut Entry, new: &Entry) -> Option<()> {
+    old.origin = new.origin;
+    Arc::ptr_eq(&old.item, &new.item).then_some(())
 }
 
 /// Finds the input of a call that an expression belongs to.

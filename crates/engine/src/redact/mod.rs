@@ -135,6 +135,12 @@ impl Redactor {
         known.add_inside(bytes, MAX_INSIDE);
     }
 
+    /// Whether there are more secrets than can be looked for.
+    pub(crate) fn is_full(&self) -> bool {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        known.ephemeral.is_full || known.sensitive.is_full
+    }
+
     /// Forgets everything, at the end of a run.
     pub fn forget(&self) {
         *self.known() = Known::default();

@@ -32,12 +32,12 @@ impl Walk<'_> {
         let config = self.resource_config(&mut subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
         let deferred = self.data_deferred(node, entry, &config);
-        let has_conditions = has_conditions(entry);
         if deferred.is_none()
-            && !has_conditions
             && let Some(planned) = self.planned_same(&subject, digest)
         {
             self.take_planned(&subject, each, &planned);
+            let value = Some(planned.value.clone());
+            self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }

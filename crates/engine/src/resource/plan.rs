@@ -12,7 +12,7 @@ use values::{Kind, MarkKind, Type, Value, convert};
 use super::{
     ChangePlan, Subject,
     change::ChangeRequest,
-    find_entry, find_module, has_conditions,
+    find_entry, find_module,
     prior::{Prior, storable},
 };
 use crate::{
@@ -36,10 +36,11 @@ impl Walk<'_> {
         self.freshen(&opened).await?;
         let config = self.resource_config(&mut subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
-        if !has_conditions(entry)
-            && let Some(planned) = self.planned_same(&subject, digest)
-        {
+        if let Some(planned) = self.planned_same(&subject, digest) {
+            self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
             self.take_planned(&subject, each, &planned);
+            let value = Some(planned.value.clone());
+            self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
@@ -161,7 +162,16 @@ impl Walk<'_> {
         }
         self.refuse_stored(&subject)?;
         let provider = self.provider(subject.provider_node).await?;
-        let Some(prior) = self.read_prior(&subject, &*provider).await? else { return Ok(()) };
+        let Some(prior) = self.read_prior(&subject, &*provider).await? else {
+            let planned = Planned {
+                change: None,
+                drift: self.drift.borrow().get(&subject.address).cloned(),
+                refreshed: None,
+                value: Value::null(subject.ty().clone()),
+            };
+            self.remember_ended(&subject, planned);
+            return Ok(());
+        };
         self.check_prevent_destroy(&subject, None)?;
         // What destroys a whole configuration never looks at the block otherwise.
         if let Some(entry) = &subject.entry
@@ -181,15 +191,16 @@ impl Walk<'_> {
         };
         let planned = Planned {
             change: Some(self.resource_change(&subject, &plan)),
-            drift: None,
-            refreshed: None,
+            drift: self.drift.borrow().get(&subject.address).cloned(),
+            refreshed: self.object(&subject.address),
             value: plan.after,
         };
         self.record_change(&subject, &planned);
+        self.remember_ended(&subject, planned);
         Ok(())
     }
 
-    fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
+    pub(super) fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
         let kind = self.graph.borrow().kind(node);
         let address = match kind {
             NodeKind::Declared { .. } => {

@@ -38,6 +38,10 @@ impl Walk<'_> {
         let Some(stored) = self.previous.current(&subject.address).cloned() else {
             return Ok(None);
         };
+        if let Some(known) = self.read_before(subject, &stored) {
+            self.keep_refreshed(subject, known.as_ref());
+            return known.map(|object| self.prior_of(subject, object)).transpose();
+        }
         let upgraded = self.upgrade(subject, provider, &stored).await?;
         if !self.settings.refresh {
             self.keep_refreshed(subject, Some(&upgraded.object));
@@ -47,6 +51,31 @@ impl Walk<'_> {
         self.record_drift(subject, &upgraded, refreshed.as_ref());
         self.keep_refreshed(subject, refreshed.as_ref().map(|it| &it.object));
         Ok(refreshed)
+    }
+
+    /// What an earlier run of the session read for the same stored object; none in it if the object is gone. Objects are
+    /// read when a session begins and when somebody asks for it, not after every edit.
+    fn read_before(&self, subject: &Subject, stored: &Arc<Object>) -> Option<Option<Arc<Object>>> {
+        let memo = self.memo.borrow();
+        let address = &subject.address;
+        let known = memo.instance(&address.module, &address.resource, &address.key)?;
+        if known.prior.as_ref() != Some(stored) {
+            return None;
+        }
+        let drift = known.planned.drift.clone().map(|it| (it.addr.clone(), it));
+        self.drift.borrow_mut().extend(drift);
+        Some(known.planned.refreshed.clone())
+    }
+
+    /// An object that was read before, as its provider knew it then.
+    fn prior_of(&self, subject: &Subject, object: Arc<Object>) -> Result<Prior, Failed> {
+        Ok(Prior {
+            value: remark(&self.object_value(subject, &object)?, &object),
+            private: Private::new(Arc::clone(&object.private)),
+            identity: self.identity(subject, object.identity.as_ref()),
+            tainted: object.status == Status::Tainted,
+            object,
+        })
     }
 
     /// Writes an object to the refreshed state, unless it is there.

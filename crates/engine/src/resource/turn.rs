@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::{InstanceKey, ResourceMode};
+use addr::{InstanceKey, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::{
     Entry, destroy_time,
@@ -15,7 +15,7 @@ use values::MarkKind;
 use super::{InstanceValues, Subject, has_conditions};
 use crate::{
     graph::{EdgeKind, NodeIx},
-    memo::{InstanceMemo, NodeKey, NodeName, Planned},
+    memo::{self, Inputs, InstanceMemo, NodeKey, NodeName, Planned, Version},
     walk::{
         Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk,
         Work,
@@ -162,15 +162,31 @@ impl Walk<'_> {
             *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
         });
         let mut tasks = Vec::new();
+        let mut before = Vec::new();
         for each in &keys.instances {
-            if mode == ResourceMode::Ephemeral || !self.planned_before(node, module, entry, each) {
-                tasks.push(Work::Instance(each.clone()));
+            let planned = match mode {
+                ResourceMode::Ephemeral => None,
+                _ => self.planned_before(node, module, entry, each),
+            };
+            match planned {
+                Some((address, planned)) => before.push((address, Some(each), planned)),
+                None => tasks.push(Work::Instance(each.clone())),
             }
         }
-        let gone = self.gone_keys(module, entry, &keys);
-        tasks.extend(gone.into_iter().map(|(key, reason)| Work::Gone(key, Some(reason))));
+        for (key, reason) in self.gone_keys(module, entry, &keys) {
+            match self.ended_before(node, &key, Some(reason)) {
+                Some((subject, planned)) => before.push((subject.address, None, planned)),
+                None => tasks.push(Work::Gone(key, Some(reason))),
+            }
+        }
         if !tasks.is_empty() && self.wait_for_values(node) {
             return Turn::Again;
+        }
+        for (address, each, planned) in before {
+            self.take_change(node, &address, &planned);
+            if let Some(each) = each {
+                self.set_instance(node, each, planned.value.clone());
+            }
         }
         Turn::Tasks(tasks)
     }
@@ -206,11 +222,17 @@ impl Walk<'_> {
         }
     }
 
-    /// Uses what the run before planned for an instance, if nothing that it was made from changed.
-    fn planned_before(&self, node: NodeIx, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
+    /// What the run before planned for an instance, if nothing that it was made from changed.
+    fn planned_before(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        entry: &Entry,
+        each: &Each,
+    ) -> Option<(ResourceInstance, Rc<Planned>)> {
         let resource = entry.resource();
         if has_conditions(entry) {
-            return false;
+            return None;
         }
         let inputs = self.inputs(node, &[self.each_version(each)]);
         let address =
@@ -218,39 +240,98 @@ impl Walk<'_> {
         let prior = self.previous.current(&address);
         let planned = {
             let memo = self.memo.borrow();
-            let Some(known) = memo.instance(&module.address, &resource.resource, &each.key) else {
-                return false;
-            };
-            if !Arc::ptr_eq(&known.item, &entry.item)
+            let known = memo.instance(&module.address, &resource.resource, &each.key)?;
+            if !is_item(known.item.as_ref(), Some(&entry.item))
                 || known.inputs != inputs
-                || known.prior.as_deref() != prior.map(|it| &**it)
+                || known.prior.as_ref() != prior
             {
-                return false;
+                return None;
             }
-            known.planned.clone()
+            Rc::clone(&known.planned)
         };
-        let Ok(subject) = self.subject(node, entry, &each.key) else { return false };
-        self.take_planned(&subject, each, &planned);
-        true
+        Some((address, planned))
+    }
+
+    /// What the run before planned for an instance that is to go, if nothing that it was made from changed.
+    fn ended_before(
+        &self,
+        node: NodeIx,
+        key: &InstanceKey,
+        reason: Option<Reason>,
+    ) -> Option<(Subject, Rc<Planned>)> {
+        let subject = self.gone_subject(node, key).ok()?;
+        if self.phase() != Phase::Plan || is_guarded(&subject) {
+            return None;
+        }
+        let inputs = self.end_inputs(&subject);
+        let mut planned = {
+            let memo = self.memo.borrow();
+            let address = &subject.address;
+            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let item = subject.entry.as_ref().map(|entry| &entry.item);
+            let same = is_item(known.item.as_ref(), item)
+                && known.inputs == inputs
+                && known.prior.as_ref() == self.previous.current(address);
+            same.then(|| Rc::clone(&known.planned))?
+        };
+        if let Some(change) = &planned.change
+            && change.reason != reason
+            && let Some(change) = &mut Rc::make_mut(&mut planned).change
+        {
+            change.reason = reason;
+        }
+        Some((subject, planned))
+    }
+
+    /// The end of an instance depends on nothing but its provider, and that this is the end.
+    fn end_inputs(&self, subject: &Subject) -> Inputs {
+        let provider = self.with_facts(subject.provider_node, |it| it.version);
+        memo::inputs([provider, Version::END].into_iter())
+    }
+
+    /// Remembers the plan for the end of an instance.
+    pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
+        if self.phase() != Phase::Plan || is_guarded(subject) {
+            return;
+        }
+        let memo = InstanceMemo {
+            item: subject.entry.as_ref().map(|entry| Arc::clone(&entry.item)),
+            inputs: self.end_inputs(subject),
+            config: self.memo.borrow().digest(&[b"end"]),
+            prior: self.previous.current(&subject.address).cloned(),
+            planned: Rc::new(planned),
+        };
+        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
+        self.memo.borrow_mut().remember_instance(module, resource, key, memo);
     }
 
     /// Takes a plan for an instance over into this run's results.
     pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
-        let mut state = self.state.borrow_mut();
-        match &planned.refreshed {
-            Some(object) => {
-                state.set_current(&subject.address, &subject.provider, Arc::clone(object))
+        self.take_change(subject.node, &subject.address, planned);
+        self.set_instance(subject.node, each, planned.value.clone());
+    }
+
+    /// The same, for an instance that references do not see.
+    fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
+        let current = self.state.borrow().current(address).cloned();
+        match (&planned.refreshed, current) {
+            (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
+            (Some(object), _) => {
+                let provider = self.provider_node(node).map(|it| self.provider_ref(it));
+                if let Some(provider) = provider {
+                    self.state.borrow_mut().set_current(address, &provider, Arc::clone(object));
+                }
             }
-            None => {
-                state.remove_current(&subject.address);
+            (None, Some(_)) => {
+                self.state.borrow_mut().remove_current(address);
             }
+            (None, None) => {}
         }
-        drop(state);
         if let Some(change) = &planned.change {
             let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
-            self.with_facts(subject.node, |it| it.changes |= counts);
+            self.with_facts(node, |it| it.changes |= counts);
             self.emit(crate::event::Event::Planned {
-                address: subject.address.clone(),
+                address: address.clone(),
                 action: change.change.action,
                 reason: change.reason,
             });
@@ -258,7 +339,6 @@ impl Walk<'_> {
         }
         let drift = planned.drift.clone().map(|it| (it.addr.clone(), it));
         self.drift.borrow_mut().extend(drift);
-        self.set_instance(subject.node, each, planned.value.clone());
     }
 
     /// Remembers the plan for an instance.
@@ -266,16 +346,16 @@ impl Walk<'_> {
         &self,
         subject: &Subject,
         each: &Each,
-        config: crate::memo::Digest,
+        config: memo::Digest,
         planned: Planned,
     ) {
         let Some(entry) = &subject.entry else { return };
         let memo = InstanceMemo {
-            item: Arc::clone(&entry.item),
+            item: Some(Arc::clone(&entry.item)),
             inputs: self.inputs(subject.node, &[self.each_version(each)]),
             config,
             prior: self.previous.current(&subject.address).cloned(),
-            planned,
+            planned: Rc::new(planned),
         };
         let ResourceParts { module, resource, key } = ResourceParts::of(subject);
         self.memo.borrow_mut().remember_instance(module, resource, key, memo);
@@ -283,24 +363,22 @@ impl Walk<'_> {
 
     /// What is remembered of an instance whose configuration, prior state and provider are the same, even if what they
     /// were made from is not.
-    pub(crate) fn planned_same(
-        &self,
-        subject: &Subject,
-        config: crate::memo::Digest,
-    ) -> Option<Planned> {
+    pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
         let memo = self.memo.borrow();
         let known = memo.instance(
             &subject.address.module,
             &subject.address.resource,
             &subject.address.key,
         )?;
-        let same_item = subject.entry.as_ref().is_some_and(|entry| {
-            Arc::ptr_eq(&known.item, &entry.item) || same_lifecycle(&known.item, &entry.item)
-        });
+        let same_item = match (&known.item, &subject.entry) {
+            (Some(item), Some(entry)) => {
+                memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
+            }
+            _ => false,
+        };
         let prior = self.previous.current(&subject.address);
-        let same =
-            same_item && known.config == config && known.prior.as_deref() == prior.map(|it| &**it);
-        same.then(|| known.planned.clone())
+        let same = same_item && known.config == config && known.prior.as_ref() == prior;
+        same.then(|| Planned::clone(&known.planned))
     }
 
     /// Ends a resource's node after its tasks; gives whether something of it stays open.
@@ -379,14 +457,27 @@ impl Walk<'_> {
             return Turn::Done { keeps: false };
         }
         match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
-            Ok(true) => {
-                let works =
-                    orphan.instances.iter().map(|(key, reason)| Work::Gone(key.clone(), *reason));
-                let works: Vec<Work> = works.collect();
-                if works.is_empty() { Turn::Done { keeps: false } } else { Turn::Tasks(works) }
+            Ok(true) => {}
+            Ok(false) => return Turn::Again,
+            Err(Failed) => return Turn::Failed,
+        }
+        let mut works = Vec::new();
+        let mut before = Vec::new();
+        for (key, reason) in &orphan.instances {
+            match self.ended_before(node, key, *reason) {
+                Some(ended) => before.push(ended),
+                None => works.push(Work::Gone(key.clone(), *reason)),
             }
-            Ok(false) => Turn::Again,
-            Err(Failed) => Turn::Failed,
+        }
+        if !works.is_empty() && self.wait_for_values(node) {
+            return Turn::Again;
+        }
+        before
+            .iter()
+            .for_each(|(subject, planned)| self.take_change(node, &subject.address, planned));
+        match works.is_empty() {
+            true => Turn::Done { keeps: self.conclude(node, true) },
+            false => Turn::Tasks(works),
         }
     }
 
@@ -399,7 +490,7 @@ impl Walk<'_> {
     ) -> Result<bool, Failed> {
         use crate::walk::FoundProvider;
         if self.with_facts(node, |it| it.prepared) {
-            return Ok(!self.wait_for_values(node));
+            return Ok(true);
         }
         match self.find_provider_ref(provider) {
             FoundProvider::Node(found) => {
@@ -441,6 +532,23 @@ impl ResourceParts {
             resource: it.resource.clone(),
             key: it.key.clone(),
         }
+    }
+}
+
+/// Whether the block has a say in the end of an instance, beyond being there.
+fn is_guarded(subject: &Subject) -> bool {
+    subject.entry.as_ref().is_some_and(|entry| {
+        let resource = entry.resource();
+        resource.lifecycle.prevent_destroy.is_some() || !resource.provisioners.is_empty()
+    })
+}
+
+/// Whether a block is the one that was remembered; none where only the state had the resource.
+fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> bool {
+    match (known, item) {
+        (Some(known), Some(item)) => memo::is_same(known, item),
+        (None, None) => true,
+        _ => false,
     }
 }
 

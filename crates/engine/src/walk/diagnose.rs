@@ -195,7 +195,11 @@ impl Walk<'_> {
                 }),
             }
         }
-        if failed { Err(Failed) } else { Ok(()) }
+        if failed {
+            self.pool.note_failure();
+            return Err(Failed);
+        }
+        Ok(())
     }
 
     /// An error about an object that no text caused.

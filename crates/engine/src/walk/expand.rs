@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     graph::{Declared, EdgeKind, ModuleIx, NodeIx},
-    memo,
+    memo::{self, Version},
 };
 
 /// The most instances of one run: of resources, and of everything else that is declared in instances of modules. A slip of
@@ -174,6 +174,11 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
         let keys = self.keys(module, entry, resource.repetition, 1)?;
+        if keys.repeated == Repeated::Single {
+            self.with_facts(node, |it| it.version = Version::ONE);
+            self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
+            return Ok(());
+        }
         let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
         let names = self.memo.borrow().version_of_value(&Value::string(names));
         let values = keys.instances.iter().map(|it| self.each_version(it));

@@ -49,7 +49,7 @@ use crate::{
     graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
     memo::{Memo, Version},
     offline::{self, Offline},
-    pool::{Pool, SlotIx},
+    pool::{Kept, Pool, SlotIx},
     request::{CancelLevel, Environment, StateSink},
     variables::VariableValues,
 };
@@ -165,7 +165,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) implicit_by_source: RefCell<FxHashMap<addr::ProviderSource, NodeIx>>,
     pub(crate) orphan_nodes: RefCell<FxHashMap<AbsResource, NodeIx>>,
     /// Resources of the state by module instance.
-    pub(crate) state_index: StateIndex,
+    pub(crate) state_index: Rc<StateIndex>,
     pub(crate) state: RefCell<State>,
     pub(crate) memo: RefCell<&'a mut Memo>,
     pub(crate) pool: Pool,
@@ -234,6 +234,12 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) states: Option<&'a dyn StateSink>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
+    /// What lives on from earlier runs, where something is to live on after this one.
+    pub(crate) kept: Option<Kept>,
+    /// The graphs of the program's modules.
+    pub(crate) templates: Vec<Rc<Template>>,
+    /// The resources of `previous` by module instance.
+    pub(crate) state_index: Rc<StateIndex>,
 }
 
 impl<'a> Walk<'a> {
@@ -243,9 +249,16 @@ impl<'a> Walk<'a> {
         memo: &'a mut Memo,
         input: WalkInput<'a>,
     ) -> Walk<'a> {
-        let WalkInput { settings, variables, orders, states, previous } = input;
-        let templates =
-            program.modules.iter().map(|module| Rc::new(Template::new(program, module)));
+        let WalkInput {
+            settings,
+            variables,
+            orders,
+            states,
+            previous,
+            kept,
+            templates,
+            state_index,
+        } = input;
         let functions = Functions::new(&environment.system, !settings.phase.is_plan());
         let offline = Offline {
             program,
@@ -256,16 +269,18 @@ impl<'a> Walk<'a> {
             system: Arc::clone(&environment.system),
         };
         offline::learn_given(&offline, &environment.redactor);
-        Walk {
+        let store = EphemeralStore::new(environment.system.now());
+        kept.iter().flat_map(Kept::opened).for_each(|open| store.adopt(open));
+        let walk = Walk {
             program,
             environment,
             settings,
             variables,
-            templates: templates.collect(),
+            templates,
             orders,
             states,
             state: RefCell::new((*previous).clone()),
-            state_index: StateIndex::new(&previous),
+            state_index,
             previous,
             graph: RefCell::default(),
             modules: RefCell::default(),
@@ -276,8 +291,8 @@ impl<'a> Walk<'a> {
             implicit_by_source: RefCell::default(),
             orphan_nodes: RefCell::default(),
             memo: RefCell::new(memo),
-            pool: Pool::default(),
-            store: EphemeralStore::new(environment.system.now()),
+            pool: kept.map_or_else(Pool::default, Pool::keeping),
+            store,
             checks: RefCell::default(),
             diagnostics: RefCell::default(),
             changes: RefCell::default(),
@@ -288,7 +303,24 @@ impl<'a> Walk<'a> {
             stopping: Cell::new(false),
             instances: Cell::default(),
             functions,
-        }
+        };
+        walk.place_earlier();
+        walk
+    }
+
+    /// The templates, for another run, and everything of size that is of no more use.
+    pub(crate) fn take_apart(self) -> (Vec<Rc<Template>>, Vec<Box<dyn std::any::Any>>) {
+        // Modules hold templates, which another run can only change if nobody else has them.
+        drop(self.modules.take());
+        let remains: Vec<Box<dyn std::any::Any>> = vec![
+            Box::new(self.graph.take()),
+            Box::new(self.outcomes.take()),
+            Box::new(self.facts.take()),
+            Box::new(self.orphans.take()),
+            Box::new(self.orphan_nodes.take()),
+            Box::new(self.previous),
+        ];
+        (self.templates, remains)
     }
 
     /// Lets every resource of the state be handled as one that is to go.

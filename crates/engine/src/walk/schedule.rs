@@ -121,8 +121,12 @@ struct Left {
 pub(crate) async fn run(walk: &Walk<'_>) {
     drive(walk, |task| start(walk, task)).await;
     let was_stopped = walk.is_stopping();
-    walk.close_everything().await;
-    walk.end_providers().await;
+    if walk.pool.keeps() && !was_stopped {
+        walk.end_unwanted().await;
+    } else {
+        walk.close_everything().await;
+        walk.end_providers().await;
+    }
     if was_stopped {
         let detail = match walk.environment.cancel.level() {
             CancelLevel::Aborting => {
@@ -156,6 +160,9 @@ async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -
         begin(walk, &mut running, &make);
         if running.tasks.len() == running.keepers {
             if running.waiting.is_empty() && !unlock_stuck(walk) {
+                // A renewal that was left alone would take what closing needs with it.
+                walk.store.rest();
+                while running.next().await.is_some() {}
                 return;
             }
             continue;
@@ -402,7 +409,8 @@ impl Walk<'_> {
         if let Outcome::Provider(slot) = &self.outcomes.borrow()[node.0 as usize] {
             return Some(Work::LeaveProvider(*slot));
         }
-        let opened = self.store.opened_by(node);
+        let mut opened = self.store.opened_by(node);
+        opened.retain(|open| !self.pool.needs(&self.store.get(*open)));
         (!opened.is_empty()).then_some(Work::Close(opened))
     }
 

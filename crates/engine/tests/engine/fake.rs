@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     /// What the provider says as a warning whenever it applies.
     pub(crate) mutters: &'static str,
     pub(crate) open: i64,
+    /// How many calls there were of any kind, also of those that `calls` does not list.
+    pub(crate) asked: u32,
     pub(crate) ids: u32,
 }
 
@@ -53,10 +55,15 @@ impl Fake {
         Fake { serial, shared, now }
     }
 
+    fn count(&self) {
+        self.shared.lock().expect("no test panics with the lock").asked += 1;
+    }
+
     /// Records a call; waits for ever or fails if a fault says so.
     async fn call(&self, what: String) -> Vec<ProviderDiagnostic> {
         let (fails, hangs, slow) = {
             let mut shared = self.shared.lock().expect("no test panics with the lock");
+            shared.asked += 1;
             shared.calls.push(format!("#{} {what}", self.serial));
             let named = |list: &[&str]| list.iter().any(|it| what == *it);
             let slow = shared.slow.filter(|(slow, _)| *slow == what);
@@ -168,6 +175,7 @@ pub(crate) fn secret_value(name: &str) -> String {
 
 impl Provider for Fake {
     fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
+        self.count();
         Box::pin(async { Ok(schemas()) })
     }
 
@@ -178,6 +186,7 @@ impl Provider for Fake {
     }
 
     fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        self.count();
         Box::pin(async { Vec::new() })
     }
 
@@ -198,10 +207,12 @@ impl Provider for Fake {
         &self,
         _: ValidateRequest,
     ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        self.count();
         Box::pin(async { Vec::new() })
     }
 
     fn validate_data_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        self.count();
         Box::pin(async { Vec::new() })
     }
 
@@ -216,6 +227,7 @@ impl Provider for Fake {
         &self,
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse> {
+        self.count();
         let RawState::Json(text) = request.raw_state else { unreachable!("tests store JSON") };
         let ty = schemas().managed("test_thing").expect("has it").implied_type().clone();
         let state = values::json::decode(&text, &ty).expect("stored by tests");

@@ -23,7 +23,8 @@ pub(crate) struct World {
     system: Arc<MemorySystem>,
     pub(crate) shared: SharedRef,
     pub(crate) state: State,
-    pub(crate) memo: Memo,
+    /// What plans once it is asked to plan again and again.
+    pub(crate) planner: Option<Planner>,
     pub(crate) variables: VariableValues,
     pub(crate) mode: PlanMode,
     pub(crate) refresh: bool,
@@ -61,7 +62,7 @@ pub(crate) fn world(fixture: &str) -> World {
         system,
         shared: SharedRef::default(),
         state: State::default(),
-        memo: Memo::new(),
+        planner: None,
         variables: VariableValues::new(),
         mode: PlanMode::Normal,
         refresh: true,
@@ -157,6 +158,18 @@ impl World {
     /// Changes a file as an editor does.
     pub(crate) fn edit(&mut self, path: &str, text: &str) {
         assert!(self.project.set_text(path, text), "{path} is part of the configuration");
+        self.system.write(path, text);
+    }
+
+    /// Changes a file that is no part of the configuration.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.system.write(path, text);
+    }
+
+    /// The text of the root module's only file.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.system.read_file("main.tf".as_ref()).expect("is there");
+        String::from_utf8(bytes).expect("is text")
     }
 
     pub(crate) fn set(&mut self, name: &str, value: &str) -> &mut World {
@@ -205,7 +218,32 @@ impl World {
         let (program, environment, options) =
             (self.program(), self.environment(), self.options(applying));
         let (state, variables) = (self.state.clone(), self.variables.clone());
-        block_on(plan(&program, state, variables, &mut self.memo, &environment, options))
+        match &mut self.planner {
+            Some(planner) => {
+                block_on(planner.plan(&program, state, variables, &environment, options))
+            }
+            None => block_on(plan(&program, state, variables, &environment, options)),
+        }
+    }
+
+    /// From here on plans are those of one session.
+    pub(crate) fn watch(mut self) -> World {
+        self.planner = Some(Planner::new());
+        self
+    }
+
+    /// Lets time go by between two plans of a session.
+    pub(crate) fn idle(&mut self, seconds: u64) -> Vec<Diagnostic> {
+        let environment = self.environment();
+        let planner = self.planner.as_mut().expect("is watched");
+        let time = tokio::time::Duration::from_secs(seconds);
+        block_on(async { planner.wait(&environment, tokio::time::sleep(time)).await.1 })
+    }
+
+    /// Ends the session.
+    pub(crate) fn close(&mut self) -> Vec<Diagnostic> {
+        let environment = self.environment();
+        block_on(self.planner.as_mut().expect("is watched").close(&environment))
     }
 
     /// Plans and applies, as `apply -auto-approve` does.
@@ -242,6 +280,11 @@ impl World {
     /// What the provider was asked since the last time.
     pub(crate) fn calls(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().expect("not poisoned").calls)
+    }
+
+    /// How many calls there were since the last time, of any kind.
+    pub(crate) fn asked(&self) -> u32 {
+        std::mem::take(&mut self.shared.lock().expect("not poisoned").asked)
     }
 
     /// The events since the last time, as lines.

@@ -59,7 +59,7 @@ pub(super) fn is_move_only(change: &ResourceChange) -> bool {
 }
 
 /// Whether there is something to say about an object. A data source that goes leaves nothing behind to speak of.
-pub(super) fn is_shown(change: &ResourceChange) -> bool {
+pub(crate) fn is_shown(change: &ResourceChange) -> bool {
     match (change.change.action, change.addr.resource.mode) {
         (_, ResourceMode::Ephemeral) => false,
         (Action::NoOp, _) => change.change.importing.is_some() || is_moved(change),

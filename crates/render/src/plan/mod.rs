@@ -6,18 +6,20 @@ mod human;
 mod json;
 mod stream;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use state::Plan;
 
 use crate::Schemas;
+
+pub(crate) use self::comment::is_shown;
 
 pub use self::{
     human::{plan, plan_footer},
     json::{PlanJson, plan_json},
     stream::{
         change_summary_json, diagnostic_json_line, log_json, output_changes_json,
-        planned_changes_json, resource_drift_json, version_json,
+        planned_change_json, planned_changes_json, resource_drift_json, version_json,
     },
 };
 

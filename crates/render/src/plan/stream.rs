@@ -55,14 +55,16 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
 
 /// What will be done, one line for each object that something is done to.
 pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
-    let lines =
-        plan.resource_changes.iter().filter(|it| super::comment::is_shown(it)).map(|change| {
-            let word = action_word(change);
-            Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
-                .with("change", described(change))
-                .finish()
-        });
-    lines.collect()
+    let shown = plan.resource_changes.iter().filter(|it| super::comment::is_shown(it));
+    shown.map(|change| planned_change_json(change, timestamp)).collect()
+}
+
+/// What will be done to one object.
+pub fn planned_change_json(change: &ResourceChange, timestamp: &str) -> String {
+    let word = action_word(change);
+    Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
+        .with("change", described(change))
+        .finish()
 }
 
 /// The counts of a plan.

@@ -116,6 +116,11 @@ fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
     }
 }
 
+/// A plan that does nothing.
+pub(crate) fn empty_plan() -> Plan {
+    plan_of(Vec::new())
+}
+
 fn rendered(plan: &Plan, show_sensitive: bool, style: &Style) -> String {
     let known = schemas();
     let find = |_: &ProviderSource| Some(Arc::clone(&known));

@@ -9,6 +9,8 @@ pub(crate) struct Budget {
     pub(crate) faster: Option<f64>,
     /// How much memory at most, in megabytes.
     pub(crate) megabytes: Option<f64>,
+    /// How many milliseconds at most.
+    pub(crate) milliseconds: Option<f64>,
     /// How much more time per resource than at the smallest size, at most.
     pub(crate) growth: Option<f64>,
 }
@@ -21,7 +23,7 @@ pub(crate) fn of(kind: Kind, step: Step, resources: usize) -> Budget {
     let bound = |faster: f64, megabytes: Option<f64>| Budget {
         faster: Some(faster),
         megabytes,
-        growth: None,
+        ..Budget::default()
     };
     match (kind, step, resources) {
         (Kind::Builtin, Step::Validate, 1_000) => bound(30.0, Some(150.0)),
@@ -42,5 +44,11 @@ pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
         (Step::Plan, 100_000) => Some(3_000.0),
         _ => None,
     };
-    Budget { faster: None, megabytes, growth: Some(1.3) }
+    Budget { megabytes, growth: Some(1.3), ..Budget::default() }
+}
+
+/// The budget of an edit while `watch` runs: that of the work of Mayfly itself, so there is none where a plugin works.
+pub(crate) fn of_watch(kind: Kind, resources: usize) -> Budget {
+    let milliseconds = (kind == Kind::Builtin && resources <= 5_000).then_some(50.0);
+    Budget { milliseconds, ..Budget::default() }
 }

@@ -12,6 +12,7 @@ mod options;
 mod report;
 mod scenario;
 mod tool;
+mod watch;
 mod workload;
 
 use std::{
@@ -45,6 +46,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         println!("measuring {scenario} …");
         report.add(scenario::measure(&scenario, &place, &references, options.runs)?);
     }
+    report.add(watch::measure(&options, &place)?);
     print!("{report}");
     match report.missed() {
         0 => Ok(()),

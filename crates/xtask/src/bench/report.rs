@@ -110,7 +110,11 @@ impl Report {
             text: format!("≤ {most}× a resource"),
             is_met: factor <= most,
         });
-        faster.into_iter().chain(memory).chain(growth).collect()
+        let time = budget.milliseconds.map(|most| Bound {
+            text: format!("≤ {most:.0} ms"),
+            is_met: row.ours().wall.as_secs_f64() * 1000.0 <= most,
+        });
+        faster.into_iter().chain(memory).chain(time).chain(growth).collect()
     }
 
     /// Time per resource against the smallest size of the same work.
@@ -213,7 +217,7 @@ mod tests {
     #[test]
     fn the_budget_is_held_against_the_fastest_reference() {
         let figures = vec![measured("mayfly", 10), measured("slow", 900), measured("fast", 300)];
-        let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), growth: None };
+        let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), ..Budget::default() };
         let mut report = Report::default();
         report.add(vec![Row { work: "plan".to_owned(), resources: 1_000, figures, budget }]);
         assert_eq!(report.missed(), 1);

@@ -219,14 +219,7 @@ fn prepare<'a>(
     let name = format!("{}-{size}-{}", scenario.kind.resource_type(), tool.name);
     let workload = Workload::write(place.work.join(name), scenario.kind, size)?;
     let configuration = workload.folder.join("cli.tfrc");
-    let overrides = match scenario.kind {
-        Kind::Builtin => String::new(),
-        Kind::Playground => format!(
-            "provider_installation {{\n  dev_overrides {{\n    \"registry.opentofu.org/mayfly/playground\" = {:?}\n  }}\n}}\n",
-            place.plugins
-        ),
-    };
-    fs::write(&configuration, overrides)?;
+    fs::write(&configuration, scenario.kind.overrides(&place.plugins))?;
     let usages = vec![Vec::new(); scenario.steps.len()];
     let contender = Contender { tool, workload, configuration, usages };
     // Overridden providers are not installed; asking for them would go to the registry.

@@ -27,6 +27,16 @@ impl Kind {
             Kind::Playground => "playground_secret",
         }
     }
+
+    /// A CLI configuration that finds the provider among the `plugins`.
+    pub(crate) fn overrides(self, plugins: &Path) -> String {
+        match self {
+            Kind::Builtin => String::new(),
+            Kind::Playground => format!(
+                "provider_installation {{\n  dev_overrides {{\n    \"registry.opentofu.org/mayfly/playground\" = {plugins:?}\n  }}\n}}\n"
+            ),
+        }
+    }
 }
 
 /// A folder with a configuration of `resources` resources, each with two locals and an output.
@@ -67,6 +77,11 @@ impl Workload {
             false => fs::remove_file(path)?,
         }
         Ok(())
+    }
+
+    /// The file that declares a resource.
+    pub(crate) fn file_of(&self, index: usize) -> PathBuf {
+        self.folder.join(format!("part_{:06}.tf", index / PER_FILE * PER_FILE))
     }
 
     pub(crate) fn state(&self) -> PathBuf {

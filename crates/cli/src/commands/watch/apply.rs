@@ -1,0 +1,112 @@
+//! Applying the plan that is shown.
+
+use std::sync::atomic::Ordering;
+
+use render::WatchView;
+
+use super::{Good, Input, Reason, Report, Watch, report, terminal::Key};
+use crate::{
+    args::{ApplyArgs, VarArgs},
+    exit::Exit,
+    operation::{self, Approved, Prepared},
+    session::Failure,
+    store,
+};
+
+impl Watch<'_> {
+    /// Asks, if there is something to apply.
+    pub(super) fn ask_to_apply(&mut self) {
+        let refused = match &self.good {
+            _ if self.is_broken => Some(
+                "The plan that is shown is an old one. Mend the errors, or restore the text that it was made from; then it can be applied.",
+            ),
+            None => Some("There is no plan so far."),
+            Some(good) if !good.plan.is_applyable => Some("There is nothing to apply."),
+            Some(_) => None,
+        };
+        if let Some(text) = refused {
+            return self.report.notice(text);
+        }
+        if let Report::Screen(terminal) = &self.report {
+            let mut terminal = report::lock(terminal);
+            terminal.screen.view = WatchView::Confirm(String::new());
+            terminal.screen.scroll = 0;
+            terminal.draw();
+        }
+    }
+
+    /// Applies what was shown when the question was asked.
+    pub(super) fn apply(&mut self) -> Option<Reason> {
+        // What was saved meanwhile is not what was agreed to.
+        if let Some(reason) = self.follow() {
+            self.attempt(reason);
+            self.report.notice(
+                "Something was saved before the answer, so nothing was applied. Look at the new plan.",
+            );
+            return None;
+        }
+        let good = self.good.take()?;
+        let environment = self.environment();
+        let problems = self.session.runtime.block_on(self.planner.close(&environment));
+        if let Report::Screen(terminal) = &self.report {
+            report::lock(terminal).leave();
+        }
+        self.session.ui.diagnostics(&problems, &good.program.sources);
+        self.is_applying.store(true, Ordering::Relaxed);
+        if let Err(Failure::Diagnostics(found, sources)) = self.carry_out(good) {
+            self.session.ui.diagnostics(&found, &sources);
+        }
+        self.is_applying.store(false, Ordering::Relaxed);
+        self.wait_for_a_key();
+        if let Report::Screen(terminal) = &self.report {
+            report::lock(terminal).enter();
+        }
+        // The state is another now, and perhaps more than that.
+        self.configuration.follow(self.session);
+        Some(Reason::Refresh)
+    }
+
+    fn carry_out(&mut self, good: Good) -> Result<Exit, Failure> {
+        let open = store::open(self.session, &self.args.state, "OperationTypeApply")?;
+        let current = open.exists().then_some(&open.file);
+        if let Err(stale) = engine::check_plan_is_current(&good.plan.prior_state, current) {
+            open.close(self.session)?;
+            return Err((*stale).into());
+        }
+        let Good { plan, refreshed, program, values, warnings } = good;
+        let prepared = Prepared {
+            executables: self.configuration.executables(self.session),
+            typed: self.configuration.typed(),
+            program,
+            values,
+            shown: warnings,
+        };
+        let args = ApplyArgs {
+            view: self.args.view.clone(),
+            vars: VarArgs::default(),
+            state: self.args.state.clone(),
+            operation: self.args.operation.clone(),
+            auto_approve: true,
+            plan_file: None,
+        };
+        operation::carry_out(self.session, &args, Approved { prepared, plan, refreshed }, open)
+    }
+
+    fn wait_for_a_key(&mut self) {
+        self.session.ui.print("\nPress Enter to go on watching. ");
+        let (session, inputs) = (self.session, &mut self.inputs);
+        session.runtime.block_on(async {
+            // What was typed while it ran is no answer.
+            while inputs.try_recv().is_ok() {}
+            loop {
+                tokio::select! {
+                    () = session.cancel.reached(engine::CancelLevel::Stopping) => return,
+                    input = inputs.recv() => match input {
+                        None | Some(Input::Key(Key::Enter | Key::Quit)) => return,
+                        Some(_) => {}
+                    }
+                }
+            }
+        });
+    }
+}

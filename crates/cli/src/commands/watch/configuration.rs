@@ -1,0 +1,168 @@
+//! The configuration, its state and its providers, as they are in the files now.
+
+use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
+
+use addr::{ProviderSource, VersionConstraint};
+use project::{Files, Followed, Project};
+use state::StateIdentity;
+
+use super::files::Beside;
+use crate::{
+    args::StateArgs,
+    located::ProviderExecutables,
+    session::{self, Failure, Session},
+    store::{self, OpenState},
+    variables::{Typed, VarFlag},
+};
+
+/// What was loaded, and whether it still is what the files say.
+pub(super) struct Configuration {
+    loaded: Option<Loaded>,
+    beside: Beside,
+    is_other_setup: bool,
+    is_other_state: bool,
+    /// For a time in which nothing is loaded.
+    executables: Option<Arc<ProviderExecutables>>,
+}
+
+/// A configuration with its state and what its providers are.
+pub(super) struct Loaded {
+    pub(super) project: Project,
+    pub(super) state: OpenState,
+    pub(super) typed: Typed,
+    files: Files,
+    executables: Arc<ProviderExecutables>,
+    requirements: BTreeMap<ProviderSource, VersionConstraint>,
+}
+
+impl Loaded {
+    /// The version of the state that a plan is made for.
+    pub(super) fn identity(&self) -> StateIdentity {
+        if self.state.exists() { self.state.identity() } else { StateIdentity::default() }
+    }
+
+    /// Reads the state again.
+    fn read_state(&mut self, session: &Session, args: &StateArgs) -> Result<(), Failure> {
+        let mut state = store::look(session, args)?;
+        let required = self.project.provider_requirements();
+        state.file.state.adopt_other_registry(&|source| required.contains_key(source));
+        self.state = state;
+        Ok(())
+    }
+
+    /// Whether other providers are needed than were found.
+    fn needs_others(&mut self, session: &Session) -> bool {
+        let needed = session.requirements(&self.project, Some(&self.state.file.state));
+        needed != self.requirements
+    }
+}
+
+impl Configuration {
+    /// Nothing is loaded so far.
+    pub(super) fn new(
+        session: &Session,
+        args: &StateArgs,
+        flags: &[VarFlag],
+    ) -> Result<Configuration, Failure> {
+        Ok(Configuration {
+            loaded: None,
+            beside: Beside::new(session, args, flags)?,
+            is_other_setup: false,
+            is_other_state: false,
+            executables: None,
+        })
+    }
+
+    /// Looks at the files. Gives whether a plan may come out in another way.
+    pub(super) fn follow(&mut self, session: &Session) -> bool {
+        let changed = self.beside.follow(session);
+        self.is_other_setup |= changed.setup;
+        self.is_other_state |= changed.state;
+        let is_other = changed.setup || changed.state || changed.variables;
+        let Some(loaded) = &mut self.loaded else { return true };
+        match loaded.files.follow(&mut loaded.project) {
+            Followed::Same => is_other,
+            Followed::Texts => true,
+            Followed::Others => {
+                self.loaded = None;
+                true
+            }
+        }
+    }
+
+    /// Whether other providers are needed than were found; then everything is loaded anew.
+    pub(super) fn needs_others(&mut self, session: &Session) -> bool {
+        let needs = self.loaded.as_mut().is_some_and(|loaded| loaded.needs_others(session));
+        if needs {
+            self.loaded = None;
+        }
+        needs
+    }
+
+    /// Whether modules or providers were installed anew.
+    pub(super) fn is_other_setup(&self) -> bool {
+        self.is_other_setup
+    }
+
+    /// The configuration with everything that it needs now.
+    pub(super) fn load(
+        &mut self,
+        session: &Session,
+        args: &StateArgs,
+        flags: &[VarFlag],
+    ) -> Result<&mut Loaded, Failure> {
+        let is_other_state = std::mem::take(&mut self.is_other_state);
+        if std::mem::take(&mut self.is_other_setup) {
+            self.loaded = None;
+        }
+        if let Some(loaded) = &mut self.loaded {
+            if is_other_state {
+                loaded.read_state(session, args)?;
+            }
+            if args.state.is_none() {
+                session::refuse_other_backends(&loaded.project)?;
+            }
+        }
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => load(session, args, flags)?,
+        };
+        self.executables = Some(loaded.executables.clone());
+        Ok(self.loaded.insert(loaded))
+    }
+
+    /// Where providers are found; nowhere before something was loaded.
+    pub(super) fn executables(&self, session: &Session) -> Arc<ProviderExecutables> {
+        match &self.executables {
+            Some(executables) => executables.clone(),
+            None => Arc::new(ProviderExecutables::none(session)),
+        }
+    }
+
+    /// What was typed for ephemeral variables.
+    pub(super) fn typed(&self) -> Typed {
+        self.loaded.as_ref().map(|loaded| loaded.typed.clone()).unwrap_or_default()
+    }
+
+    /// The directories in which something may change that counts.
+    pub(super) fn directories(&self) -> Vec<PathBuf> {
+        let mut directories: Vec<PathBuf> = self.beside.directories().collect();
+        directories.push(PathBuf::from("."));
+        if let Some(loaded) = &self.loaded {
+            directories.extend(loaded.files.directories(&loaded.project));
+        }
+        directories
+    }
+}
+
+fn load(session: &Session, args: &StateArgs, flags: &[VarFlag]) -> Result<Loaded, Failure> {
+    if args.state.is_none() {
+        session.refuse_other_backends()?;
+    }
+    let mut state = store::look(session, args)?;
+    let loaded = session.load_with_values(Some(&mut state.file.state), flags)?;
+    let session::Loaded { project, executables, typed } = loaded;
+    let project = ManuallyDrop::into_inner(project);
+    let requirements = session.requirements(&project, Some(&state.file.state));
+    Ok(Loaded { files: Files::of(&project), project, state, typed, executables, requirements })
+}

@@ -1,0 +1,178 @@
+//! The files that a plan is made from, beside the configuration itself: which are another now, and being told of it.
+//!
+//! **Invariant:** of a variables file or state no more than a keyed hash is kept here.
+
+use std::{
+    collections::BTreeSet,
+    hash::{BuildHasher, RandomState},
+    path::{Path, PathBuf},
+};
+
+use db::System;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Input;
+use crate::{
+    args::StateArgs,
+    session::{Failure, LOCK_FILE, Session},
+    store,
+    variables::VarFlag,
+};
+
+/// The files as they were.
+pub(super) struct Beside {
+    hasher: RandomState,
+    paths: Paths,
+    seen: Seen,
+}
+
+/// Where they lie.
+struct Paths {
+    state: PathBuf,
+    manifest: PathBuf,
+    named: Vec<PathBuf>,
+}
+
+/// What is different.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Seen {
+    /// What `init` writes.
+    setup: u64,
+    variables: u64,
+    state: u64,
+}
+
+/// Which of them changed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Changed {
+    pub(super) setup: bool,
+    pub(super) variables: bool,
+    pub(super) state: bool,
+}
+
+impl Beside {
+    pub(super) fn new(
+        session: &Session,
+        args: &StateArgs,
+        flags: &[VarFlag],
+    ) -> Result<Beside, Failure> {
+        let named = flags.iter().filter_map(|flag| match flag {
+            VarFlag::File(path) => Some(path.clone()),
+            VarFlag::Value(_) => None,
+        });
+        let paths = Paths {
+            state: store::state_path(session, args)?,
+            manifest: session.module_manifest_path(),
+            named: named.collect(),
+        };
+        let mut beside = Beside { hasher: RandomState::new(), paths, seen: Seen::default() };
+        beside.seen = beside.look(session);
+        Ok(beside)
+    }
+
+    /// Which files changed since the last time.
+    pub(super) fn follow(&mut self, session: &Session) -> Changed {
+        let seen = self.look(session);
+        let before = std::mem::replace(&mut self.seen, seen);
+        Changed {
+            setup: before.setup != seen.setup,
+            variables: before.variables != seen.variables,
+            state: before.state != seen.state,
+        }
+    }
+
+    fn look(&self, session: &Session) -> Seen {
+        let mut variables: Vec<PathBuf> =
+            ["terraform.tfvars", "terraform.tfvars.json"].map(PathBuf::from).into();
+        let entries = session.system.list_directory(Path::new(".")).unwrap_or_default();
+        let names = entries.into_iter().map(|entry| entry.name);
+        let automatic =
+            names.filter(|it| it.ends_with(".auto.tfvars") || it.ends_with(".auto.tfvars.json"));
+        variables.extend(automatic.map(PathBuf::from));
+        variables.extend(self.paths.named.iter().cloned());
+        Seen {
+            setup: self.hash(session, &[PathBuf::from(LOCK_FILE), self.paths.manifest.clone()]),
+            variables: self.hash(session, &variables),
+            state: self.hash(session, std::slice::from_ref(&self.paths.state)),
+        }
+    }
+
+    fn hash(&self, session: &Session, paths: &[PathBuf]) -> u64 {
+        let read = |path: &PathBuf| (path.clone(), session.system.read_file(path).ok());
+        self.hasher.hash_one(paths.iter().map(read).collect::<Vec<_>>())
+    }
+
+    /// The directories in which they lie.
+    pub(super) fn directories(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let Paths { state, manifest, named } = &self.paths;
+        [state, manifest].into_iter().chain(named).map(|path| directory_of(path))
+    }
+}
+
+/// The directory of a file.
+pub(super) fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Tells when something happens in directories.
+pub(super) struct Watched {
+    watcher: Option<RecommendedWatcher>,
+    directories: BTreeSet<PathBuf>,
+    inputs: UnboundedSender<Input>,
+}
+
+impl Watched {
+    pub(super) fn new(inputs: UnboundedSender<Input>) -> Watched {
+        let told = inputs.clone();
+        let tell = move |event: notify::Result<notify::Event>| {
+            // Looking at files is no change of theirs.
+            let is_look = |kind: &EventKind| matches!(kind, EventKind::Access(access) if !matches!(access, AccessKind::Close(_)));
+            if !event.is_ok_and(|it| is_look(&it.kind)) {
+                let _ = told.send(Input::Files);
+            }
+        };
+        let watcher = notify::recommended_watcher(tell).ok();
+        Watched { watcher, directories: BTreeSet::new(), inputs }
+    }
+
+    /// Watches these directories and no others; one that is missing, by the nearest above it that is not.
+    pub(super) fn set(&mut self, session: &Session, wanted: impl Iterator<Item = PathBuf>) {
+        let wanted: BTreeSet<PathBuf> = wanted.map(|path| existing(session, path)).collect();
+        let Some(watcher) = &mut self.watcher else { return };
+        for gone in self.directories.difference(&wanted) {
+            // It may not be there any more.
+            let _ = watcher.unwatch(gone);
+        }
+        let mut failed = false;
+        for new in wanted.difference(&self.directories) {
+            failed |= watcher.watch(new, RecursiveMode::NonRecursive).is_err();
+            // What happened between reading its files and now was not told.
+            let _ = self.inputs.send(Input::Files);
+        }
+        self.directories = wanted;
+        if failed {
+            // The system has no more watches to give.
+            self.watcher = None;
+        }
+    }
+
+    /// Whether nobody tells, so that it must be looked at from time to time.
+    pub(super) fn is_blind(&self) -> bool {
+        self.watcher.is_none()
+    }
+}
+
+fn existing(session: &Session, path: PathBuf) -> PathBuf {
+    let mut path = path;
+    while !session.system.is_directory(&path) {
+        path = directory_of(&path);
+        if path == Path::new(".") || path == Path::new("/") {
+            break;
+        }
+    }
+    path
+}

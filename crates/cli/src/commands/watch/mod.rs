@@ -1,0 +1,421 @@
+//! `watch`: plans, and plans again after every save.
+//!
+//! ```text
+//!   files, keys, signals ──Input──► loop ─► follow the files ─► check ─► Planner::plan ─► report: screen │ lines │ JSON
+//!                                    └── meanwhile Planner::wait renews what is open
+//! ```
+//!
+//! Start reading at [`run`] and [`Watch::attempt`]; `configuration.rs` follows the files, `report.rs` shows what came of
+//! it, `terminal.rs` has the terminal.
+//!
+//! **Invariant:** while it plans, no lock on the state is held; an apply takes it, and refuses a plan of another state.
+//! **Invariant:** what is applied is the plan that is shown, by the code of `apply`.
+
+mod apply;
+mod configuration;
+mod files;
+mod report;
+pub(crate) mod terminal;
+
+use std::{
+    collections::VecDeque,
+    io::IsTerminal,
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use db::{Diagnostic, Sources};
+use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
+use hir::Program;
+use state::{Plan, PlanMode, State};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use values::Str;
+
+use self::{
+    configuration::Configuration,
+    files::Watched,
+    report::{Report, Sink},
+    terminal::Key,
+};
+use crate::{
+    args::WatchArgs,
+    exit::Exit,
+    operation::{self, Checked, Purpose},
+    session::{Failure, Session},
+    signals,
+    variables::{self, VarFlag},
+};
+
+/// An editor that saves does more than one thing to a file.
+const SETTLE: Duration = Duration::from_millis(10);
+
+/// Something that writes without end must not put a plan off for ever.
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// How often ages are drawn anew, and files looked at where nobody tells that they changed.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What happens to a watcher.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Input {
+    /// Something happened to files.
+    Files,
+    Key(Key),
+    /// Some time went by.
+    Tick,
+    Quit,
+}
+
+/// Why it plans.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Start,
+    /// Something that the plan is made from was changed.
+    Edit,
+    /// Somebody asked for it.
+    Refresh,
+}
+
+impl Reason {
+    fn word(self) -> &'static str {
+        match self {
+            Reason::Start => "start",
+            Reason::Edit => "edit",
+            Reason::Refresh => "refresh",
+        }
+    }
+}
+
+/// The last good plan, with what it takes to apply it.
+struct Good {
+    plan: Plan,
+    refreshed: State,
+    program: Arc<Program>,
+    values: VariableValues,
+    warnings: Vec<Diagnostic>,
+}
+
+struct Watch<'s> {
+    session: &'s Session,
+    args: WatchArgs,
+    flags: Vec<VarFlag>,
+    configuration: Configuration,
+    planner: Planner,
+    report: Report,
+    sink: Arc<Sink>,
+    inputs: UnboundedReceiver<Input>,
+    /// What came while files settled.
+    kept: VecDeque<Input>,
+    watched: Watched,
+    /// Answers to questions; nobody is asked twice.
+    answers: VariableValues,
+    good: Option<Good>,
+    /// Whether the last attempt failed, so that the good plan is an old one.
+    is_broken: bool,
+    plans: u64,
+    /// When the files were looked at for the plan that comes.
+    looked: Instant,
+    /// Whether an interrupt takes something with it.
+    is_applying: Arc<AtomicBool>,
+    /// `plantimestamp()` of all plans.
+    timestamp: Str,
+}
+
+pub(crate) fn run(
+    session: &Session,
+    args: WatchArgs,
+    flags: Vec<VarFlag>,
+) -> Result<Exit, Failure> {
+    operation::introduce(session, &args.operation);
+    operation::check_options(&args.operation)?;
+    if args.operation.destroy {
+        let detail = "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \"mayfly plan -destroy\".";
+        return Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into());
+    }
+    operation::replaced(&args.operation.replace)?;
+    let mut watch = Watch::new(session, args, flags)?;
+    watch.begin();
+    watch.run();
+    watch.end();
+    Ok(Exit::Success)
+}
+
+impl<'s> Watch<'s> {
+    fn new(
+        session: &'s Session,
+        args: WatchArgs,
+        flags: Vec<VarFlag>,
+    ) -> Result<Watch<'s>, Failure> {
+        let (sender, inputs) = unbounded_channel();
+        let is_applying = Arc::new(AtomicBool::new(false));
+        signals::listen_while(session, is_applying.clone());
+        let configuration = Configuration::new(session, &args.state, &flags)?;
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let report = Report::new(session, args.operation.json, is_terminal);
+        if let Report::Screen(_) = &report {
+            terminal::read_keys(sender.clone(), session.cancel.clone());
+            session.runtime.spawn(terminal::notice_sizes(sender.clone()));
+        }
+        Ok(Watch {
+            sink: Arc::new(Sink::new(session, &report)),
+            session,
+            args,
+            flags,
+            configuration,
+            planner: Planner::new(),
+            report,
+            inputs,
+            kept: VecDeque::new(),
+            watched: Watched::new(sender),
+            answers: VariableValues::new(),
+            good: None,
+            is_broken: false,
+            plans: 0,
+            looked: Instant::now(),
+            is_applying,
+            timestamp: session.timestamp().into(),
+        })
+    }
+
+    fn begin(&mut self) {
+        self.report.watching(self.session);
+        self.attempt(Reason::Start);
+    }
+
+    fn run(&mut self) {
+        loop {
+            let again = match self.next_input() {
+                Input::Quit => return,
+                Input::Tick if self.watched.is_blind() => self.follow(),
+                Input::Tick => {
+                    self.report.tick();
+                    None
+                }
+                Input::Files => self.follow(),
+                Input::Key(key) => self.key(key),
+            };
+            if self.session.cancel.level() > CancelLevel::Running {
+                return;
+            }
+            if let Some(reason) = again {
+                self.attempt(reason);
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let environment = self.environment();
+        let problems = self.session.runtime.block_on(self.planner.close(&environment));
+        self.report.end(self.session, &problems, &self.sources());
+    }
+
+    /// Waits for what happens next. What editors do in one go is one input.
+    fn next_input(&mut self) -> Input {
+        if let Some(input) = self.kept.pop_front() {
+            return input;
+        }
+        let environment = self.environment();
+        let ticks = self.watched.is_blind() || matches!(self.report, Report::Screen(_));
+        let Watch { session, inputs, planner, .. } = self;
+        let next = async {
+            let tick = async {
+                match ticks {
+                    true => tokio::time::sleep(TICK).await,
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = session.cancel.reached(CancelLevel::Stopping) => Input::Quit,
+                input = inputs.recv() => input.unwrap_or(Input::Quit),
+                () = tick => Input::Tick,
+            }
+        };
+        let (input, problems) = session.runtime.block_on(planner.wait(&environment, next));
+        if !problems.is_empty() {
+            let sources = self.sources();
+            self.report.problems_between(self.session, &problems, &sources);
+        }
+        self.sink.show();
+        if input == Input::Files {
+            self.settle();
+        }
+        input
+    }
+
+    /// Waits until nothing more happens to files. Keys that are pressed meanwhile keep.
+    fn settle(&mut self) {
+        let Watch { session, inputs, kept, .. } = self;
+        let latest = Instant::now() + LONGEST;
+        session.runtime.block_on(async {
+            while Instant::now() < latest
+                && let Ok(Some(input)) = tokio::time::timeout(SETTLE, inputs.recv()).await
+            {
+                if input != Input::Files {
+                    kept.push_back(input);
+                }
+            }
+        });
+    }
+
+    /// Looks whether something changed that the plan is made from.
+    fn follow(&mut self) -> Option<Reason> {
+        self.looked = Instant::now();
+        let changed = self.configuration.follow(self.session) || self.planner.files_differ();
+        changed.then_some(Reason::Edit)
+    }
+
+    fn environment(&self) -> Environment {
+        let executables = self.configuration.executables(self.session);
+        operation::acting(self.session, &executables, self.sink.clone())
+    }
+
+    fn sources(&self) -> Sources {
+        self.good.as_ref().map(|it| it.program.sources.clone()).unwrap_or_default()
+    }
+
+    /// Plans once, and shows what came of it.
+    fn attempt(&mut self, reason: Reason) {
+        let begun = match reason {
+            Reason::Edit => self.looked,
+            Reason::Start | Reason::Refresh => Instant::now(),
+        };
+        self.plans += 1;
+        self.report.plan_started(self.session, self.plans, reason);
+        if reason == Reason::Refresh {
+            self.planner.read_again();
+        }
+        let mut planned = self.plan();
+        // What is wrong may be that schemas of a new provider are not there.
+        if planned.is_err() && self.configuration.needs_others(self.session) {
+            planned = self.plan();
+        }
+        self.sink.show();
+        match planned {
+            Ok((outcome, checked)) if !outcome.has_errors() => {
+                self.take(outcome, checked, reason, begun)
+            }
+            Ok((outcome, checked)) => {
+                let found = [checked.warnings, outcome.diagnostics].concat();
+                self.fail(&found, &checked.program.sources, begun);
+            }
+            Err(Failure::Diagnostics(found, sources)) => self.fail(&found, &sources, begun),
+        }
+        if self.configuration.needs_others(self.session) {
+            self.kept.push_back(Input::Files);
+        }
+        let directories = self.configuration.directories();
+        let read = self.planner.files_read();
+        let read = read.iter().map(|path| files::directory_of(path));
+        self.watched.set(self.session, directories.into_iter().chain(read));
+    }
+
+    fn plan(&mut self) -> Result<(PlanOutcome, Checked), Failure> {
+        if self.configuration.is_other_setup() {
+            // What runs is perhaps of another version.
+            let environment = self.environment();
+            self.session.runtime.block_on(self.planner.close(&environment));
+        }
+        let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
+        let state = &loaded.state.file.state;
+        let purpose = Purpose::Plan;
+        let mut checked =
+            operation::check(self.session, &loaded.project, &self.flags, state, purpose)?;
+        if self.plans == 1 && self.args.operation.input && !self.args.operation.json {
+            let mut values = checked.values.clone();
+            variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
+            for (name, given) in values.iter().filter(|(name, _)| !checked.values.contains(name)) {
+                self.answers.set(name.clone(), given.value.clone(), given.source.clone());
+            }
+        }
+        for (name, given) in self.answers.iter() {
+            let is_declared = checked.program.root().variables.contains_key(name);
+            if is_declared && !checked.values.contains(name) {
+                checked.values.set(name.clone(), given.value.clone(), given.source.clone());
+            }
+        }
+        self.report.enter();
+        loaded.typed.teach(&self.session.redactor);
+        let (state, identity) = (state.clone(), loaded.identity());
+        let environment = self.environment();
+        let options = self.options()?;
+        let plan = self.planner.plan(
+            &checked.program,
+            state,
+            checked.values.clone(),
+            &environment,
+            options,
+        );
+        let mut outcome = self.session.runtime.block_on(plan);
+        outcome.plan.prior_state = identity;
+        outcome.plan.made_by = operation::PROGRAM.to_owned();
+        outcome.plan.data_dir = self.session.data_dir().display().to_string();
+        Ok((outcome, checked))
+    }
+
+    fn options(&self) -> Result<PlanOptions, Failure> {
+        Ok(PlanOptions {
+            mode: PlanMode::Normal,
+            refresh: self.args.operation.refresh,
+            parallelism: self.args.operation.parallelism.get(),
+            applying: false,
+            workspace: self.session.workspace(),
+            replace: operation::replaced(&self.args.operation.replace)?,
+            timestamp: self.timestamp.clone(),
+        })
+    }
+
+    fn take(&mut self, outcome: PlanOutcome, checked: Checked, reason: Reason, begun: Instant) {
+        let Checked { program, values, warnings } = checked;
+        let PlanOutcome { plan, refreshed, diagnostics } = outcome;
+        let is_read = reason != Reason::Edit && self.args.operation.refresh;
+        let found = [&*warnings, &*diagnostics].concat();
+        self.report.good(
+            self.session,
+            &report::GoodPlan {
+                number: self.plans,
+                plan: &plan,
+                before: self.good.as_ref().map(|it| &it.plan),
+                warnings: &found,
+                sources: &program.sources,
+                took: begun.elapsed(),
+                is_read,
+            },
+        );
+        self.is_broken = false;
+        self.good = Some(Good { plan, refreshed, program, values, warnings });
+    }
+
+    fn fail(&mut self, found: &[Diagnostic], sources: &Sources, begun: Instant) {
+        self.is_broken = true;
+        self.report.enter();
+        self.report.broken(self.session, self.plans, found, sources, begun.elapsed());
+    }
+
+    fn key(&mut self, key: Key) -> Option<Reason> {
+        let Report::Screen(terminal) = &self.report else { return None };
+        let asked = report::key(&mut report::lock(terminal), key);
+        match asked {
+            report::Asked::Nothing => {}
+            report::Asked::Quit => self.session.cancel.cancel(),
+            report::Asked::Refresh => return Some(Reason::Refresh),
+            report::Asked::Details => self.show_details(),
+            report::Asked::Question => self.ask_to_apply(),
+            report::Asked::Apply => return self.apply(),
+        }
+        None
+    }
+
+    fn show_details(&self) {
+        let Some(good) = &self.good else { return };
+        let executables = self.configuration.executables(self.session);
+        let schemas =
+            |source: &addr::ProviderSource| executables.schemas(self.session, source).ok();
+        let view = render::PlanView {
+            plan: &good.plan,
+            schemas: &schemas,
+            show_sensitive: self.args.operation.show_sensitive,
+        };
+        self.report.details(render::plan(&view, &self.session.ui.out));
+    }
+}

@@ -1,0 +1,468 @@
+//! What came of a plan: on the screen, as lines, or as JSON.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use db::{Diagnostic, Severity, Sources, System};
+use engine::{EphemeralAction, Event, EventSink};
+use render::{PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
+use state::Plan;
+
+use super::{
+    Reason,
+    terminal::{Key, Terminal},
+};
+use crate::{
+    log::Log,
+    session::{self, CliSystem, Session},
+    ui::Ui,
+};
+
+/// Who is told.
+pub(super) enum Report {
+    /// A screen on a terminal.
+    Screen(Arc<Mutex<Terminal>>),
+    /// Lines for people.
+    Lines,
+    /// A JSON object a line.
+    Json,
+}
+
+/// A plan without errors.
+pub(super) struct GoodPlan<'a> {
+    pub(super) number: u64,
+    pub(super) plan: &'a Plan,
+    /// The good one before.
+    pub(super) before: Option<&'a Plan>,
+    pub(super) warnings: &'a [Diagnostic],
+    pub(super) sources: &'a Sources,
+    pub(super) took: Duration,
+    /// Whether all objects were read for it.
+    pub(super) is_read: bool,
+}
+
+pub(super) fn lock(terminal: &Mutex<Terminal>) -> MutexGuard<'_, Terminal> {
+    terminal.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Report {
+    pub(super) fn new(session: &Session, json: bool, is_terminal: bool) -> Report {
+        match (json, is_terminal) {
+            (true, _) => Report::Json,
+            (false, true) => {
+                let terminal = Terminal::new(place(session), session.ui.out);
+                Report::Screen(Arc::new(Mutex::new(terminal)))
+            }
+            (false, false) => Report::Lines,
+        }
+    }
+
+    pub(super) fn watching(&self, session: &Session) {
+        match self {
+            Report::Json => {
+                session.ui.line(&render::watching_json(&place(session), &session.now()));
+            }
+            Report::Lines => session.ui.line(&format!("Watching {}.", place(session))),
+            Report::Screen(_) => {}
+        }
+    }
+
+    /// Takes the terminal, the first time.
+    pub(super) fn enter(&self) {
+        if let Report::Screen(terminal) = self {
+            lock(terminal).enter_once();
+        }
+    }
+
+    pub(super) fn plan_started(&self, session: &Session, number: u64, reason: Reason) {
+        match self {
+            Report::Json => {
+                let line = render::plan_started_json(number, reason.word(), &session.now());
+                session.ui.line(&line);
+            }
+            Report::Screen(terminal) => lock(terminal).screen.notice = None,
+            Report::Lines => {}
+        }
+    }
+
+    pub(super) fn good(&self, session: &Session, good: &GoodPlan<'_>) {
+        let news = good.before.map(|before| render::plan_news(before, good.plan));
+        match self {
+            Report::Json => json_plan(session, good, news.as_ref()),
+            Report::Lines => {
+                session.ui.diagnostics(good.warnings, good.sources);
+                session.ui.line(&plan_line(session, good, news.as_ref()));
+            }
+            Report::Screen(terminal) => {
+                let mut terminal = lock(terminal);
+                if good.is_read {
+                    terminal.refreshed = Some(Instant::now());
+                }
+                let screen = &mut terminal.screen;
+                screen.plan = Some(WatchedPlan {
+                    at: time(session),
+                    took: good.took,
+                    summary: render::plan_summary(good.plan),
+                    news,
+                    changes: render::change_list(good.plan),
+                    details: None,
+                });
+                screen.problems = problems(session, good.warnings, good.sources);
+                screen.activity = None;
+                leave_details(screen);
+                terminal.draw();
+            }
+        }
+    }
+
+    /// The text is broken, or planning failed: the plan before stays.
+    pub(super) fn broken(
+        &self,
+        session: &Session,
+        number: u64,
+        found: &[Diagnostic],
+        sources: &Sources,
+        took: Duration,
+    ) {
+        match self {
+            Report::Json => {
+                session.ui.diagnostics(found, sources);
+                let errors = found.iter().filter(|it| it.is_error()).count();
+                let finished = PlanFinished { plan: number, duration: took, errors, good: None };
+                session.ui.line(&render::plan_finished_json(&finished, &session.now()));
+            }
+            Report::Lines => {
+                session.ui.diagnostics(found, sources);
+                let line = format!("{}  No plan: mend the errors above.", time(session));
+                session.ui.line(&line);
+            }
+            Report::Screen(terminal) => {
+                let mut terminal = lock(terminal);
+                let since = terminal.screen.problems.take().filter(Problems::is_broken);
+                let mut problems = problems(session, found, sources);
+                if let (Some(problems), Some(since)) = (&mut problems, since) {
+                    problems.at = since.at;
+                }
+                terminal.screen.problems = problems;
+                terminal.screen.activity = None;
+                leave_details(&mut terminal.screen);
+                terminal.draw();
+            }
+        }
+    }
+
+    /// Problems with what is open, that came up between plans.
+    pub(super) fn problems_between(
+        &self,
+        session: &Session,
+        found: &[Diagnostic],
+        sources: &Sources,
+    ) {
+        match self {
+            Report::Screen(terminal) => {
+                let mut terminal = lock(terminal);
+                terminal.screen.notice =
+                    problems(session, found, sources).map(|it| it.text.trim().to_owned());
+                terminal.draw();
+            }
+            _ => session.ui.diagnostics(found, sources),
+        }
+    }
+
+    pub(super) fn notice(&self, text: &str) {
+        if let Report::Screen(terminal) = self {
+            let mut terminal = lock(terminal);
+            terminal.screen.notice = Some(text.to_owned());
+            terminal.screen.scroll = 0;
+            terminal.draw();
+        }
+    }
+
+    pub(super) fn details(&self, text: String) {
+        if let Report::Screen(terminal) = self {
+            let mut terminal = lock(terminal);
+            if let Some(plan) = &mut terminal.screen.plan {
+                plan.details = Some(text);
+            }
+            terminal.draw();
+        }
+    }
+
+    pub(super) fn tick(&self) {
+        if let Report::Screen(terminal) = self {
+            lock(terminal).draw();
+        }
+    }
+
+    pub(super) fn end(&self, session: &Session, found: &[Diagnostic], sources: &Sources) {
+        if let Report::Screen(terminal) = self {
+            lock(terminal).leave();
+        }
+        session.ui.diagnostics(found, sources);
+        if let Report::Json = self {
+            session.ui.line(&render::closed_json(&session.now()));
+        }
+    }
+}
+
+/// The whole plan is shown of the plan that it belongs to.
+fn leave_details(screen: &mut render::WatchScreen) {
+    if screen.view != WatchView::Help {
+        screen.view = WatchView::Summary;
+    }
+    screen.scroll = 0;
+}
+
+fn json_plan(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
+    let now = session.now();
+    session.ui.diagnostics(good.warnings, good.sources);
+    let mut lines = render::resource_drift_json(good.plan, &now);
+    let changes = render::changed_objects(news, good.plan);
+    lines.extend(changes.into_iter().map(|it| render::planned_change_json(it, &now)));
+    lines.push(render::change_summary_json(good.plan, &now));
+    if good.before.is_none_or(|before| before.output_changes != good.plan.output_changes) {
+        lines.extend(render::output_changes_json(good.plan, None, &now));
+    }
+    if good.is_read {
+        lines.push(render::refreshed_json(good.number, &now));
+    }
+    let none = PlanNews::default();
+    let finished = PlanFinished {
+        plan: good.number,
+        duration: good.took,
+        errors: 0,
+        good: Some((good.plan, news.unwrap_or(&none))),
+    };
+    lines.push(render::plan_finished_json(&finished, &now));
+    lines.push(String::new());
+    session.ui.print(&lines.join("\n"));
+}
+
+fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) -> String {
+    let since = match news.map(PlanNews::len) {
+        None => String::new(),
+        Some(0) => ", nothing changed".to_owned(),
+        Some(1) => ", 1 change since the last plan".to_owned(),
+        Some(n) => format!(", {n} changes since the last plan"),
+    };
+    let summary = render::plan_summary(good.plan);
+    format!("{}  {summary} ({} ms{since})", time(session), good.took.as_millis())
+}
+
+fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
+    let shown: Vec<Diagnostic> =
+        found.iter().filter(|it| it.severity != Severity::Hint).cloned().collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let (errors, warnings): (Vec<_>, Vec<_>) = shown.into_iter().partition(Diagnostic::is_error);
+    let style = Style { box_drawing: true, ..session.ui.out };
+    let count = errors.len();
+    let all = [errors, render::consolidated(warnings)].concat();
+    Some(Problems {
+        errors: count,
+        at: time(session),
+        text: render::diagnostics(&all, sources, &style),
+    })
+}
+
+/// The working directory, as people know it.
+fn place(session: &Session) -> String {
+    let directory = std::env::current_dir().unwrap_or_else(|_| session.system.current_directory());
+    let workspace = session.workspace();
+    match &*workspace {
+        backend::DEFAULT_WORKSPACE => directory.display().to_string(),
+        name => format!("{} (workspace {name})", directory.display()),
+    }
+}
+
+/// The time of day, where the user is.
+fn time(session: &Session) -> String {
+    let now = jiff::Timestamp::try_from(session.system.now()).unwrap_or_default();
+    now.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
+}
+
+/// What a key asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    Nothing,
+    Quit,
+    Refresh,
+    Details,
+    /// To be asked whether to apply.
+    Question,
+    Apply,
+}
+
+/// What a key does to the screen, and what it asks for beyond that.
+pub(super) fn key(terminal: &mut Terminal, key: Key) -> Asked {
+    let asked = match (&mut terminal.screen.view, key) {
+        (_, Key::Quit) => Asked::Quit,
+        (WatchView::Confirm(typed), key) => {
+            let (asked, is_over) = answer(typed, key);
+            if is_over {
+                terminal.screen.view = WatchView::Summary;
+            }
+            asked
+        }
+        (_, Key::Scroll(scroll)) => {
+            terminal.scroll(scroll);
+            Asked::Nothing
+        }
+        (view, Key::Char(char)) => match char {
+            'q' => Asked::Quit,
+            'r' => Asked::Refresh,
+            'a' => Asked::Question,
+            'd' => turn(terminal, WatchView::Details),
+            '?' => turn(terminal, WatchView::Help),
+            _ => {
+                let _ = view;
+                scrolled(terminal, char)
+            }
+        },
+        (view, Key::Escape) => {
+            *view = WatchView::Summary;
+            Asked::Nothing
+        }
+        _ => Asked::Nothing,
+    };
+    terminal.draw();
+    asked
+}
+
+/// Another view, or back from it.
+fn turn(terminal: &mut Terminal, view: WatchView) -> Asked {
+    terminal.screen.scroll = 0;
+    let is_back = terminal.screen.view == view;
+    terminal.screen.view = if is_back { WatchView::Summary } else { view };
+    match terminal.screen.view {
+        WatchView::Details => Asked::Details,
+        _ => Asked::Nothing,
+    }
+}
+
+fn scrolled(terminal: &mut Terminal, char: char) -> Asked {
+    use super::terminal::Scroll;
+    let scroll = match char {
+        'k' => Scroll::Up,
+        'j' => Scroll::Down,
+        ' ' => Scroll::PageDown,
+        'b' => Scroll::PageUp,
+        'g' => Scroll::Begin,
+        'G' => Scroll::End,
+        _ => return Asked::Nothing,
+    };
+    terminal.scroll(scroll);
+    Asked::Nothing
+}
+
+/// What a key means to a question, and whether that is its end.
+fn answer(typed: &mut String, key: Key) -> (Asked, bool) {
+    match key {
+        Key::Char(char) if typed.len() < 16 => {
+            typed.push(char);
+            (Asked::Nothing, false)
+        }
+        Key::Backspace => {
+            typed.pop();
+            (Asked::Nothing, false)
+        }
+        Key::Enter if typed == "yes" => (Asked::Apply, true),
+        Key::Enter | Key::Escape => (Asked::Nothing, true),
+        _ => (Asked::Nothing, false),
+    }
+}
+
+/// Shows what happens while it plans and between plans.
+pub(super) struct Sink {
+    to: To,
+    system: Arc<CliSystem>,
+    ui: Arc<Ui>,
+    log: Option<Log>,
+}
+
+enum To {
+    Screen(Arc<Mutex<Terminal>>),
+    Lines,
+    Json,
+}
+
+impl Sink {
+    pub(super) fn new(session: &Session, report: &Report) -> Sink {
+        let to = match report {
+            Report::Screen(terminal) => To::Screen(terminal.clone()),
+            Report::Lines => To::Lines,
+            Report::Json => To::Json,
+        };
+        // Lines of a log would tear the screen.
+        let has_file = session.system.variable("TF_LOG_PATH").is_some_and(|it| !it.is_empty());
+        let is_shown = !matches!(to, To::Screen(_)) || has_file;
+        Sink {
+            to,
+            system: session.system.clone(),
+            ui: session.ui.clone(),
+            log: is_shown.then(|| Log::new(session)),
+        }
+    }
+
+    /// Shows the last that happened, which may have been passed over.
+    pub(super) fn show(&self) {
+        if let To::Screen(terminal) = &self.to {
+            let mut terminal = lock(terminal);
+            terminal.screen.activity = None;
+            terminal.draw();
+        }
+    }
+
+    fn note(&self, event: &Event) {
+        let Some(log) = &self.log else { return };
+        match event {
+            Event::ProviderLog { provider, level, message } => {
+                log.line(&session::time_of_day(&*self.system), provider, *level, message);
+            }
+            Event::EphemeralStart { action: EphemeralAction::Open, .. } => log.open_begins(),
+            Event::EphemeralComplete { action: EphemeralAction::Open, .. } => log.open_ends(),
+            Event::EphemeralErrored { action: EphemeralAction::Open, .. } => log.open_fails(),
+            _ => {}
+        }
+    }
+}
+
+impl EventSink for Sink {
+    fn event(&self, event: Event) {
+        self.note(&event);
+        match (&self.to, &event) {
+            // Shown with the plan, or not at all.
+            (_, Event::Diagnostic(_) | Event::Summary { .. } | Event::Planned { .. }) => {}
+            (To::Lines, event) => {
+                if let Some(text) = render::event(event, &self.ui.out) {
+                    self.ui.print(&text);
+                }
+            }
+            (To::Json, event) => {
+                let now = session::time_of_day(&*self.system);
+                for line in render::event_json(event, &now, &Sources::default()) {
+                    self.ui.line(&line);
+                }
+            }
+            (To::Screen(terminal), event) => {
+                let mut terminal = lock(terminal);
+                match event {
+                    Event::EphemeralComplete { action: EphemeralAction::Open, .. } => {
+                        terminal.screen.open += 1;
+                    }
+                    Event::EphemeralComplete { action: EphemeralAction::Close, .. }
+                    | Event::EphemeralErrored { action: EphemeralAction::Close, .. } => {
+                        terminal.screen.open = terminal.screen.open.saturating_sub(1);
+                    }
+                    _ => {}
+                }
+                if let Some(text) = render::event(event, &Style::PLAIN) {
+                    terminal.progress(text.trim().to_owned());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! `watch`: saves, broken text, leases that live on, and secrets, with the real executable and a real provider.
+
+use std::{fs, process::Command};
+
+use rustix::process::Signal;
+
+use crate::{
+    bench::{Bench, Started},
+    search::Canaries,
+};
+
+const MAIN: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "secret" {
+  type      = string
+  ephemeral = true
+}
+variable "kind" {
+  default = "String"
+}
+locals {
+  value = "one"
+}
+ephemeral "playground_lease" "login" {
+  path   = "secret/login"
+  ttl_ms = 2000
+}
+provider "playground" {
+  alias      = "leased"
+  auth_token = ephemeral.playground_lease.login.data["auth_token"]
+}
+resource "playground_parameter" "leased" {
+  provider = playground.leased
+  name     = "leased"
+  type     = var.kind
+  value    = local.value
+}
+resource "playground_secret" "s" {
+  name             = "s"
+  value_wo         = var.secret
+  value_wo_version = 1
+}
+"#;
+
+/// A watcher that writes JSON.
+struct Watcher<'b> {
+    bench: &'b Bench,
+    started: Started,
+    plans: u32,
+}
+
+impl<'b> Watcher<'b> {
+    fn start(bench: &'b Bench, secret: &str) -> Watcher<'b> {
+        let run = bench.mayfly(".", ["watch", "-json", &format!("-var=secret={secret}")]);
+        let mut watcher = Watcher { bench, started: run.env("TF_LOG", "TRACE").start(), plans: 0 };
+        watcher.next_plan(true);
+        watcher
+    }
+
+    /// Waits for the end of the next plan.
+    #[track_caller]
+    fn next_plan(&mut self, is_good: bool) {
+        self.plans += 1;
+        let number = self.plans;
+        match is_good {
+            true => self.started.wait_for(&format!("\"ok\":true,\"plan\":{number},")),
+            false => self.started.wait_for(&format!("\"ok\":false,\"plan\":{number},")),
+        }
+    }
+
+    /// Saves as editors do: beside, then over.
+    #[track_caller]
+    fn save(&mut self, name: &str, text: &str, is_good: bool) {
+        self.bench.write(&format!("{name}.new"), text);
+        fs::rename(self.bench.path(&format!("{name}.new")), self.bench.path(name))
+            .expect("is renamed");
+        self.next_plan(is_good);
+    }
+
+    fn calls(&self, rpc: &str, type_name: &str) -> usize {
+        self.bench.ledger(".").calls(rpc, type_name)
+    }
+
+    fn all_calls(&self) -> usize {
+        let ledger = self.bench.ledger(".");
+        // A lease is renewed whatever happens.
+        ledger.0.iter().filter(|it| it.event == "rpc" && it.rpc != "renew").count()
+    }
+}
+
+#[test]
+fn a_save_asks_the_provider_only_about_what_it_changed() {
+    let bench = Bench::with_main(MAIN);
+    let mut canaries = Canaries::new();
+    let secret = canaries.add("-var");
+    let mut watcher = Watcher::start(&bench, &secret);
+    let plan = "plan";
+    let parameters = watcher.calls(plan, "playground_parameter");
+    assert!(parameters > 0 && watcher.calls(plan, "playground_secret") > 0);
+    let calls = watcher.all_calls();
+
+    // Another spelling of the same value.
+    watcher.save("main.tf", &MAIN.replace("\"one\"", "lower(\"ONE\")"), true);
+    assert_eq!(watcher.all_calls(), calls);
+
+    // Broken text: no plan, and nobody is asked.
+    watcher.save("main.tf", &MAIN.replace("\"one\"", "\"one"), false);
+    assert_eq!(watcher.all_calls(), calls);
+
+    // Mended, with another value: one resource is planned by the process that runs.
+    watcher.save("main.tf", &MAIN.replace("\"one\"", "\"two\""), true);
+    assert!(watcher.calls(plan, "playground_parameter") > parameters);
+    let ledger = bench.ledger(".");
+    assert_eq!(ledger.calls("open", "playground_lease"), 1, "the lease lives on");
+    assert_eq!(ledger.count("closed", "playground_lease"), 0);
+    let parameters = watcher.calls(plan, "playground_parameter");
+    let secrets = watcher.calls(plan, "playground_secret");
+
+    // A variables file that was not there before, and a file of the configuration that comes and goes.
+    watcher.save("terraform.tfvars", "kind = \"SecureString\"\n", true);
+    assert!(watcher.calls(plan, "playground_parameter") > parameters);
+    watcher.save("more.tf", "output \"more\" {\n  value = 1\n}\n", true);
+    fs::remove_file(bench.path("more.tf")).expect("is removed");
+    watcher.next_plan(true);
+    assert_eq!(watcher.calls(plan, "playground_secret"), secrets, "nothing of it changed");
+
+    watcher.started.signal(Signal::INT);
+    let ended = watcher.started.end().exits(0);
+    canaries.assert_not_printed(&ended);
+    canaries.assert_not_written(&bench);
+    ended.shows(&[
+        "\"type\":\"watching\"",
+        "\"reason\":\"start\",\"type\":\"plan_started\"",
+        "\"type\":\"planned_change\"",
+        "\"type\":\"refreshed\"",
+        "\"since_last\":{\"appeared\":[],\"changed\":[],\"gone\":[]},\"type\":\"plan_finished\"",
+        "\"type\":\"diagnostic\"",
+        "\"ok\":false",
+        "\"changed\":[\"playground_parameter.leased\"]",
+        "\"appeared\":[\"output.more\"]",
+        "\"gone\":[\"output.more\"]",
+        "\"type\":\"closed\"",
+    ]);
+    ended.json_lines();
+    let ledger = bench.ledger(".");
+    let kind = "playground_lease";
+    assert_eq!(ledger.count("opened", kind), ledger.count("closed", kind));
+    bench.assert_no_orphans(".");
+}
+
+#[test]
+fn another_command_that_applies_is_noticed() {
+    let bench = Bench::with_main(MAIN);
+    let watcher = Watcher::start(&bench, "secret-value");
+    // While it only plans, it holds no lock.
+    bench.mayfly(".", ["apply", "-auto-approve", "-var=secret=secret-value"]).succeeds();
+    // The state is written more than once; the last time, everything is there.
+    watcher.started.wait_for("\"changes\":{\"add\":0,\"change\":0,");
+    watcher.started.signal(Signal::TERM);
+    let ended = watcher.started.end().exits(0);
+    ended.shows(&["\"gone\":[", "playground_secret.s"]);
+}
+
+/// A watcher on a terminal that `script` makes; nothing where there is no such program.
+fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Started> {
+    if Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: there is no program \"script\" to make a terminal");
+        return None;
+    }
+    let command = format!("{} watch {arguments}", env!("CARGO_BIN_EXE_mayfly"));
+    let run = bench.program("script", ".", ["-qfec", &command, "/dev/null"]);
+    Some(run.env("TERM", "xterm").start())
+}
+
+const SMALL: &str = "locals {\n  value = \"one\"\n}\nresource \"terraform_data\" \"a\" {\n  input = local.value\n}\n";
+
+#[test]
+fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
+    let bench = Bench::with_main(SMALL);
+    let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
+    started.wait_for("\u{1b}[?1049h");
+    started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
+    bench.write("main.tf", &SMALL.replace("\"one\"", "\"two"));
+    started.wait_for("1 error since");
+    started.wait_for("as of ");
+    bench.write("main.tf", &SMALL.replace("\"one\"", "\"two\""));
+    started.wait_for("terraform_data.a changed");
+    started.presses("a");
+    started.wait_for("Apply this plan? Only 'yes' will be accepted");
+    started.presses("yes\r");
+    started.wait_for("Apply complete! Resources: 1 added, 0 changed, 0 destroyed.");
+    started.wait_for("Press Enter to go on watching.");
+    started.presses("\r");
+    started.wait_for("No changes. Your infrastructure matches the configuration.");
+    started.presses("q");
+    let ended = started.end().exits(0);
+    let last = ended.out.rfind("\u{1b}[?1049l").expect("the page is left");
+    assert!(last > ended.out.rfind("\u{1b}[?1049h").expect("the page was entered"));
+    assert_eq!(
+        bench.state(".")["resources"][0]["instances"][0]["attributes"]["input"]["value"],
+        "two"
+    );
+}
+
+#[test]
+fn anything_but_yes_applies_nothing() {
+    let bench = Bench::with_main(SMALL);
+    let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
+    started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
+    started.presses("a");
+    started.wait_for("Only 'yes' will be accepted");
+    started.presses("no\r");
+    started.wait_for("no_");
+    started.presses("\u{3}");
+    let ended = started.end().exits(0);
+    ended.lacks(&["Creating..."]);
+    assert!(!bench.path("terraform.tfstate").exists());
+}
+
+#[test]
+fn without_a_terminal_there_is_a_line_for_each_plan() {
+    let bench = Bench::with_main(SMALL);
+    let started = bench.mayfly(".", ["watch", "-no-color"]).start();
+    started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
+    bench.write("main.tf", &SMALL.replace("\"one\"", "\"two\""));
+    started.wait_for("1 change since the last plan)");
+    started.signal(Signal::INT);
+    started.end().exits(0).lacks(&["\u{1b}", "data loss"]);
+}

@@ -1,0 +1,201 @@
+//! Following the files of a configuration: what changed since they were read.
+//!
+//! Texts are compared, not times or events: an editor that saves by renaming, a checkout and a save without a change all
+//! come to what they are.
+//!
+//! ```text
+//!   Files::of(project) … something happened … Files::follow(project) ─► what differs ─► SourceTree::reload
+//! ```
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use db::{Block, File, System, system::normalize};
+
+use crate::{Project, tree::called_paths};
+
+/// Which files there are in the directories of a configuration.
+pub struct Files {
+    system: Arc<dyn System>,
+    base: PathBuf,
+    listings: BTreeMap<Arc<str>, Listing>,
+}
+
+/// The files of a directory that may be part of a configuration, and whether those can be read that are not part of it.
+type Listing = BTreeMap<String, Option<bool>>;
+
+impl Files {
+    /// The files as a project was just loaded from them: `system` and `root` are those that it was loaded with.
+    pub fn of(system: Arc<dyn System>, root: PathBuf, project: &Project) -> Files {
+        let mut files = Files { system, base: root, listings: BTreeMap::new() };
+        files.list(project);
+        files
+    }
+
+    /// The directories of all modules, whether they are there or not.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        self.listings.keys().map(|shown| self.path_of(shown)).collect()
+    }
+
+    /// Takes over what changed in the files of `project`. Gives whether anything did.
+    pub fn follow(&mut self, project: &mut Project) -> bool {
+        let mut changed = self.other_files(project);
+        changed.extend(self.other_texts(project));
+        if changed.is_empty() {
+            return false;
+        }
+        project.tree_mut().reload(changed.iter().map(String::as_str));
+        self.list(project);
+        true
+    }
+
+    fn list(&mut self, project: &Project) {
+        let listing = |shown: Arc<str>| {
+            let listing = self.listing(project, &shown);
+            (shown, listing)
+        };
+        self.listings = directories(project).into_iter().map(listing).collect();
+    }
+
+    fn path_of(&self, shown: &str) -> PathBuf {
+        normalize(&self.base.join(shown))
+    }
+
+    /// Files that came or went, or can or cannot be read as they could not or could before.
+    fn other_files(&self, project: &Project) -> Vec<String> {
+        let mut others = Vec::new();
+        for (shown, known) in &self.listings {
+            let listing = self.listing(project, shown);
+            let names: BTreeSet<&String> = listing.keys().chain(known.keys()).collect();
+            let differ = names.into_iter().filter(|name| listing.get(*name) != known.get(*name));
+            others.extend(differ.map(|name| shown_as(shown, name)));
+        }
+        others
+    }
+
+    /// The files of a directory; none where it cannot be listed.
+    fn listing(&self, project: &Project, shown: &Arc<str>) -> Listing {
+        let path = self.path_of(shown);
+        let entries = self.system.list_directory(&path).unwrap_or_default();
+        let candidates = entries.into_iter().filter(|it| !it.is_directory && is_candidate(&it.name));
+        let described = candidates.map(|entry| {
+            let is_loaded = project.tree().file(&shown_as(shown, &entry.name)).is_some();
+            let readable =
+                (!is_loaded).then(|| self.system.read_file(&path.join(&entry.name)).is_ok());
+            (entry.name, readable)
+        });
+        described.collect()
+    }
+
+    /// Files with another text.
+    fn other_texts(&self, project: &Project) -> Vec<String> {
+        let differs = |path: &&Arc<str>| {
+            let Some((file, _)) = project.tree().file(path) else { return false };
+            match self.system.read_file(&self.path_of(path)) {
+                Ok(bytes) => !is_text_of(project, file, &bytes),
+                Err(_) => true,
+            }
+        };
+        project.tree().paths().filter(differs).map(ToString::to_string).collect()
+    }
+}
+
+/// The directories of all modules that were read, and those that calls lead to and are missing.
+fn directories(project: &Project) -> BTreeSet<Arc<str>> {
+    let db = project.db();
+    let known = project.workspace().directories(db);
+    let callers: Vec<_> = known.values().copied().collect();
+    let mut all = called_paths(db, project.workspace(), &callers);
+    all.extend(known.keys().cloned());
+    all.insert(project.root().path(db).clone());
+    all
+}
+
+fn is_text_of(project: &Project, file: File, bytes: &[u8]) -> bool {
+    let db = project.db();
+    let is_text = |bytes: &[u8]| {
+        let mut rest = bytes;
+        let mut blocks = file.blocks(db).iter().copied();
+        blocks.all(|block: Block| match rest.strip_prefix(block.text(db).as_bytes()) {
+            Some(after) => {
+                rest = after;
+                true
+            }
+            None => false,
+        }) && rest.is_empty()
+    };
+    if file.decode_error(db).is_none() && is_text(bytes) {
+        return true;
+    }
+    // Bytes that are no UTF-8, and a mark of their order, are not part of the text.
+    let (text, error) = syntax::decode(bytes);
+    let error = error.map(|error| u32::from(error.range.start()));
+    error == file.decode_error(db) && is_text(text.as_bytes())
+}
+
+fn shown_as(directory: &str, name: &str) -> String {
+    match directory {
+        "." => name.to_owned(),
+        _ => format!("{directory}/{name}"),
+    }
+}
+
+/// Whether a file may be part of a configuration, or is one that is refused.
+fn is_candidate(name: &str) -> bool {
+    let path = Path::new(name.strip_suffix(".json").unwrap_or(name));
+    path.extension().is_some_and(|it| it == "tf" || it == "tofu")
+}
+
+#[cfg(test)]
+mod tests {
+    use db::MemorySystem;
+
+    use super::*;
+
+    /// Loads, changes files with `change`, follows, and looks whether that is what loading gives.
+    #[track_caller]
+    fn check(change: impl FnOnce(&MemorySystem), expected: bool) {
+        let system = Arc::new(MemorySystem::new());
+        system.write(
+            "main.tf",
+            "module \"m\" {\n  source = \"./m\"\n}\nmodule \"n\" {\n  source = \"./n\"\n}\n",
+        );
+        system.write("m/main.tf", "locals {\n  a = 1\n}\n");
+        system.write("note.txt", "");
+        let shared = || Arc::clone(&system) as Arc<dyn System>;
+        let load = || {
+            Project::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable")
+        };
+        let mut project = load();
+        let mut files = Files::of(shared(), PathBuf::from("."), &project);
+        assert!(!files.follow(&mut project));
+        change(&system);
+        assert_eq!(files.follow(&mut project), expected);
+        assert!(!files.follow(&mut project));
+        assert_eq!(project.diagnostics(), load().diagnostics());
+    }
+
+    #[test]
+    fn another_text_is_taken_over() {
+        check(|it| it.write("m/main.tf", "locals {\n  a = nothing.b\n}\n"), true);
+        check(|it| it.write("main.tf", ""), true);
+        check(|it| it.write("m/main.tf", *b"locals {\n  a = \"\xff\"\n}\n"), true);
+    }
+
+    #[test]
+    fn a_save_without_a_change_is_nothing() {
+        check(|it| it.write("m/main.tf", "locals {\n  a = 1\n}\n"), false);
+        check(|it| it.write("note.txt", "other"), false);
+    }
+
+    #[test]
+    fn files_come_and_go() {
+        check(|it| it.write("more.tf", "locals {\n  b = nothing.b\n}\n"), true);
+        check(|it| it.write("more.tf.json", "{}"), true);
+        check(|it| it.remove("m/main.tf"), true);
+        check(|it| it.write("n/main.tf", ""), true);
+    }
+}

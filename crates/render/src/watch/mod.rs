@@ -1,0 +1,24 @@
+//! What `watch` shows: what changed from one plan to the next, the screen, and the stream of JSON.
+//!
+//! ```text
+//!   plan, plan before ──news──► entries ─┬─► screen: a pure function of a model, lines for a terminal of any size
+//!                                        └─► plan_finished, one object a line
+//! ```
+
+mod json;
+mod news;
+mod screen;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    json::{
+        PlanFinished, closed_json, plan_finished_json, plan_started_json, refreshed_json,
+        watching_json,
+    },
+    news::{NewsEntry, PlanNews, changed_objects, plan_news},
+    screen::{
+        KEYS, ListedChange, Problems, TerminalSize, WatchScreen, WatchView, WatchedPlan,
+        change_list, plan_summary, watch_body_length, watch_screen,
+    },
+};

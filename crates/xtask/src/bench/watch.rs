@@ -1,0 +1,202 @@
+//! `watch`: from a save to the new plan, asserted by what the stream says of it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value as Json;
+use wait4::Wait4 as _;
+
+use super::{
+    Place, budget,
+    options::Options,
+    report::{Measured, Row},
+    tool::Usage,
+    workload::{Kind, Workload},
+};
+
+/// How the rows are called.
+const TITLE: &str = "watch: one-line edit to new plan";
+
+/// More edits than runs of a command: one takes little time.
+const EDITS_PER_RUN: usize = 7;
+
+/// No plan may take longer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Measures every size that is wanted.
+///
+/// # Errors
+/// A watcher that does not say what the edit asks for.
+pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (kind, title) in
+        [(Kind::Builtin, TITLE.to_owned()), (Kind::Playground, format!("{TITLE}, over a plugin"))]
+    {
+        for &size in options.sizes.iter().filter(|_| options.wants(&title)) {
+            if kind == Kind::Playground && size > 1_000 {
+                continue;
+            }
+            println!("measuring {title} at {size} …");
+            let usages = edits(place, kind, size, options.runs * EDITS_PER_RUN)?;
+            rows.push(Row {
+                work: title.clone(),
+                resources: size,
+                figures: vec![Measured::median(&place.mayfly.name, &usages)],
+                budget: budget::of_watch(kind, size),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// The time from each save to the end of its plan; as processor time, what the watcher itself says that it took.
+fn edits(place: &Place, kind: Kind, size: usize, count: usize) -> Result<Vec<Usage>> {
+    let folder = place.work.join(format!("watch-{}-{size}", kind.resource_type()));
+    let workload = Workload::write(folder, kind, size)?;
+    let configuration = workload.folder.join("cli.tfrc");
+    fs::write(&configuration, kind.overrides(&place.plugins))?;
+    let mut child = Command::new(&place.mayfly.program)
+        .args(["watch", "-json"])
+        .current_dir(&workload.folder)
+        .env("TF_CLI_CONFIG_FILE", &configuration)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("failed to start {}", place.mayfly.program.display()))?;
+    let out = child.stdout.take().context("stdout is piped")?;
+    let stream = Stream::read(out);
+    let result = follow(&stream, &workload, count);
+    // The watcher ends as if somebody pressed Ctrl-C; whatever it measured, it must not stay.
+    let ended = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let ended = ended.context("failed to end the watcher").and_then(|_| Ok(child.wait4()?))?;
+    let mut usages = result?;
+    ensure!(ended.status.success(), "the watcher ended with {:?}", ended.status.code());
+    usages.iter_mut().for_each(|it| it.bytes = ended.rusage.maxrss);
+    Ok(usages)
+}
+
+fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usage>> {
+    let first = stream.plan()?;
+    ensure!(first.finished["ok"] == true, "the first plan failed: {}", first.finished);
+    let mut usages = Vec::new();
+    for round in 0..count {
+        // Another resource each time, in another file.
+        let index = (round * 337 + 5) % workload.resources;
+        let path = workload.file_of(index);
+        let text = edited(&path, index, round)?;
+        let saved = Instant::now();
+        fs::write(&path, text)?;
+        let plan = stream.plan()?;
+        let wall = plan.at - saved;
+        assert(&plan, workload, index)?;
+        let own = plan.finished["duration_ms"].as_f64().context("there is no duration")?;
+        let cpu = Duration::from_secs_f64(own / 1000.0);
+        usages.push(Usage { wall, cpu, bytes: 0 });
+    }
+    Ok(usages)
+}
+
+/// The file with another value for one local.
+fn edited(path: &Path, index: usize, round: usize) -> Result<String> {
+    let text = fs::read_to_string(path)?;
+    let key = format!("  text_{index} = upper(\"");
+    let (before, after) = text.split_once(&key).context("the local is not there")?;
+    Ok(format!("{before}{key}{round} {after}"))
+}
+
+/// The new plan is that of the edit: as many changes as before, and this one is another.
+fn assert(plan: &Finished, workload: &Workload, index: usize) -> Result<()> {
+    let address = format!("{}.item_{index}", workload.kind.resource_type());
+    ensure!(plan.finished["ok"] == true, "the plan failed: {}", plan.finished);
+    ensure!(
+        plan.finished["since_last"]["changed"] == serde_json::json!([address]),
+        "not {address} alone changed: {}",
+        plan.finished
+    );
+    ensure!(plan.adds == Some(workload.resources as u64), "{:?} are to be added", plan.adds);
+    ensure!(plan.changed == [address], "planned are {:?}", plan.changed);
+    Ok(())
+}
+
+/// What the stream said of one plan.
+struct Finished {
+    at: Instant,
+    finished: Json,
+    adds: Option<u64>,
+    changed: Vec<String>,
+}
+
+/// The lines of a watcher, each with the time when it came.
+struct Stream {
+    lines: Receiver<(Instant, String)>,
+}
+
+impl Stream {
+    fn read(out: impl std::io::Read + Send + 'static) -> Stream {
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if sender.send((Instant::now(), line)).is_err() {
+                    return;
+                }
+            }
+        });
+        Stream { lines }
+    }
+
+    /// Reads to the end of the next plan.
+    fn plan(&self) -> Result<Finished> {
+        let (mut adds, mut changed) = (None, Vec::new());
+        loop {
+            let (at, line) = match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => bail!("no plan came in {PATIENCE:?}"),
+                Err(RecvTimeoutError::Disconnected) => bail!("the watcher ended"),
+            };
+            let line: Json = serde_json::from_str(&line)?;
+            match line["type"].as_str() {
+                Some("planned_change") => {
+                    let address = line["change"]["resource"]["addr"].as_str();
+                    changed.push(address.context("has an address")?.to_owned());
+                }
+                Some("change_summary") => adds = line["changes"]["add"].as_u64(),
+                Some("plan_finished") => return Ok(Finished { at, finished: line, adds, changed }),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_read_to_its_end_and_a_wrong_one_is_refused() {
+        let text = concat!(
+            r#"{"type":"plan_started"}"#,
+            "\n",
+            r#"{"type":"planned_change","change":{"resource":{"addr":"terraform_data.item_3"}}}"#,
+            "\n",
+            r#"{"type":"change_summary","changes":{"add":5}}"#,
+            "\n",
+            r#"{"type":"plan_finished","ok":true,"since_last":{"changed":["terraform_data.item_3"]}}"#,
+            "\n"
+        );
+        let plan = Stream::read(text.as_bytes()).plan().expect("is whole");
+        let folder = tempfile::tempdir().expect("a folder");
+        let workload =
+            Workload::write(folder.path().join("w"), Kind::Builtin, 5).expect("is written");
+        assert(&plan, &workload, 3).expect("is right");
+        assert(&plan, &workload, 2).expect_err("is of another resource");
+        let text = edited(&workload.file_of(3), 3, 0).expect("is there");
+        assert!(text.contains("text_3 = upper(\"0 ${local.name_3}"), "{text}");
+    }
+}
