@@ -25,8 +25,8 @@ use std::{
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
 use engine::{
-    ApplyOptions, Console, Event, Memo, PlanOptions, PlanOutcome, ValueSource, VariableValues,
-    apply, plan,
+    ApplyOptions, Console, Event, PlanOptions, PlanOutcome, Planner, ValueSource, VariableValues,
+    apply,
 };
 use hir::{Program, Ref};
 use project::Project;
@@ -61,7 +61,7 @@ pub struct World {
     /// What commands of provisioners were run.
     pub commands: Arc<Mutex<Vec<String>>>,
     events: Arc<Mutex<Vec<Event>>>,
-    memo: Memo,
+    planner: Planner,
 }
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
             mode: PlanMode::Normal,
             commands: Arc::default(),
             events: Arc::default(),
-            memo: Memo::new(),
+            planner: Planner::new(),
         }
     }
 
@@ -228,7 +228,13 @@ impl World {
             timestamp: "2025-01-01T00:00:00Z".into(),
         };
         let (state, variables) = (self.state.clone(), self.variables.clone());
-        block_on(plan(&program, state, variables, &mut self.memo, &environment, options))
+        let planner = &mut self.planner;
+        // Each run is a command of its own: nothing stays open after it.
+        block_on(async {
+            let mut outcome = planner.plan(&program, state, variables, &environment, options).await;
+            outcome.diagnostics.extend(planner.close(&environment).await);
+            outcome
+        })
     }
 
     /// The events since the last time, as the lines that people see.
