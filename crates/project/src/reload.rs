@@ -80,7 +80,8 @@ impl Files {
     fn listing(&self, project: &Project, shown: &Arc<str>) -> Listing {
         let path = self.path_of(shown);
         let entries = self.system.list_directory(&path).unwrap_or_default();
-        let candidates = entries.into_iter().filter(|it| !it.is_directory && is_candidate(&it.name));
+        let candidates =
+            entries.into_iter().filter(|it| !it.is_directory && is_candidate(&it.name));
         let described = candidates.map(|entry| {
             let is_loaded = project.tree().file(&shown_as(shown, &entry.name)).is_some();
             let readable =
@@ -166,9 +167,8 @@ mod tests {
         system.write("m/main.tf", "locals {\n  a = 1\n}\n");
         system.write("note.txt", "");
         let shared = || Arc::clone(&system) as Arc<dyn System>;
-        let load = || {
-            Project::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable")
-        };
+        let load =
+            || Project::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable");
         let mut project = load();
         let mut files = Files::of(shared(), PathBuf::from("."), &project);
         assert!(!files.follow(&mut project));

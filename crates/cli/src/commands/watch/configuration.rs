@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, VersionConstraint};
-use project::{Files, Followed, Project};
+use project::{Files, Project};
 use state::StateIdentity;
 
 use super::files::Beside;
@@ -80,14 +80,7 @@ impl Configuration {
         self.is_other_state |= changed.state;
         let is_other = changed.setup || changed.state || changed.variables;
         let Some(loaded) = &mut self.loaded else { return true };
-        match loaded.files.follow(&mut loaded.project) {
-            Followed::Same => is_other,
-            Followed::Texts => true,
-            Followed::Others => {
-                self.loaded = None;
-                true
-            }
-        }
+        loaded.files.follow(&mut loaded.project) || is_other
     }
 
     /// Whether other providers are needed than were found; then everything is loaded anew.
@@ -149,7 +142,7 @@ impl Configuration {
         let mut directories: Vec<PathBuf> = self.beside.directories().collect();
         directories.push(PathBuf::from("."));
         if let Some(loaded) = &self.loaded {
-            directories.extend(loaded.files.directories(&loaded.project));
+            directories.extend(loaded.files.directories());
         }
         directories
     }
@@ -164,5 +157,12 @@ fn load(session: &Session, args: &StateArgs, flags: &[VarFlag]) -> Result<Loaded
     let session::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let requirements = session.requirements(&project, Some(&state.file.state));
-    Ok(Loaded { files: Files::of(&project), project, state, typed, executables, requirements })
+    Ok(Loaded {
+        files: Files::of(session.system.clone(), PathBuf::from("."), &project),
+        project,
+        state,
+        typed,
+        executables,
+        requirements,
+    })
 }
