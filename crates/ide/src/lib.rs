@@ -27,9 +27,9 @@ mod place;
 mod references;
 mod rename;
 mod scheme;
-mod selection;
 #[cfg(test)]
 mod secrets_test;
+mod selection;
 mod semantic_tokens;
 mod shown;
 mod signature;

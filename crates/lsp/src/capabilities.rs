@@ -13,7 +13,6 @@ pub(crate) struct Client {
     /// It can be told to ask for diagnostics again.
     pub(crate) refreshes_diagnostics: bool,
     pub(crate) refreshes_inlay_hints: bool,
-    pub(crate) refreshes_semantic_tokens: bool,
     pub(crate) refreshes_code_lenses: bool,
     /// It watches the files that the server names.
     pub(crate) watches_files: bool,
@@ -21,6 +20,8 @@ pub(crate) struct Client {
     pub(crate) tells_settings: bool,
     pub(crate) has_related_information: bool,
     pub(crate) takes_snippets: bool,
+    /// It shows where a definition begins and ends.
+    pub(crate) links_definitions: bool,
     pub(crate) nests_symbols: bool,
     /// It has a status line for `mayfly/status`.
     pub(crate) shows_status: bool,
@@ -44,9 +45,6 @@ impl Client {
             refreshes_inlay_hints: workspace
                 .inlay_hint
                 .is_some_and(|it| it.refresh_support == Some(true)),
-            refreshes_semantic_tokens: workspace
-                .semantic_tokens
-                .is_some_and(|it| it.refresh_support == Some(true)),
             refreshes_code_lenses: workspace
                 .code_lens
                 .is_some_and(|it| it.refresh_support == Some(true)),
@@ -58,6 +56,7 @@ impl Client {
                 .publish_diagnostics
                 .is_some_and(|it| it.related_information == Some(true)),
             takes_snippets: completion.is_some_and(|it| it.snippet_support == Some(true)),
+            links_definitions: text.definition.is_some_and(|it| it.link_support == Some(true)),
             nests_symbols: text
                 .document_symbol
                 .is_some_and(|it| it.hierarchical_document_symbol_support == Some(true)),
@@ -107,6 +106,36 @@ pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities 
             retrigger_characters: Some(vec![")".to_owned()]),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        // Without a command to show references a line that counts them could not be clicked.
+        code_lens_provider: client
+            .show_references
+            .is_some()
+            .then_some(CodeLensOptions { resolve_provider: Some(true) }),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![
+                CodeActionKind::QUICKFIX,
+                CodeActionKind::REFACTOR_EXTRACT,
+                CodeActionKind::REFACTOR_INLINE,
+                CodeActionKind::REFACTOR_REWRITE,
+            ]),
+            ..CodeActionOptions::default()
+        })),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
         inlay_hint_provider: Some(OneOf::Left(true)),
         semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
             SemanticTokensOptions {

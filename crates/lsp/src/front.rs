@@ -62,6 +62,18 @@ impl Front {
         self.question(Some(path), attempts, compute).await
     }
 
+    /// Asks about a place in a file.
+    async fn ask_at<R: Send + 'static>(
+        &self,
+        place: TextDocumentPositionParams,
+        compute: impl Fn(&Snapshot, Target, Position) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
+        let TextDocumentPositionParams { text_document, position } = place;
+        let compute =
+            move |snapshot: &Snapshot, target: Target| compute(snapshot, target, position);
+        self.ask(&text_document.uri, 0, compute).await
+    }
+
     /// Asks about everything.
     async fn question<R: Send + 'static>(
         &self,
@@ -107,7 +119,8 @@ impl LanguageServer for Front {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        self.tell(Message::Watched(params.changes.into_iter().map(|it| it.uri).collect()));
+        let changed = params.changes.iter().filter_map(|it| path_of(&it.uri));
+        self.tell(Message::Watched(changed.collect()));
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
@@ -143,12 +156,7 @@ impl LanguageServer for Front {
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        let TextDocumentPositionParams { text_document, position } =
-            params.text_document_position_params;
-        self.ask(&text_document.uri, 0, move |snapshot, target| {
-            convert::hover(snapshot, target, position)
-        })
-        .await
+        self.ask_at(params.text_document_position_params, convert::hover).await
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
@@ -194,5 +202,134 @@ impl LanguageServer for Front {
             })
             .await?;
         Ok(tokens.map(SemanticTokensRangeResult::Tokens))
+    }
+
+    async fn goto_definition(
+        &self,
+        params: GotoDefinitionParams,
+    ) -> Result<Option<GotoDefinitionResponse>> {
+        self.ask_at(params.text_document_position_params, convert::definition).await
+    }
+
+    async fn goto_declaration(
+        &self,
+        params: GotoDefinitionParams,
+    ) -> Result<Option<GotoDefinitionResponse>> {
+        self.ask_at(params.text_document_position_params, convert::definition).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let with_declarations = params.context.include_declaration;
+        self.ask_at(params.text_document_position, move |snapshot, target, position| {
+            convert::references(snapshot, target, position, with_declarations)
+        })
+        .await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        self.ask_at(params.text_document_position_params, convert::highlights).await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        self.ask_at(params, |snapshot, target, position| {
+            Some(convert::prepare_rename(snapshot, target, position))
+        })
+        .await?
+        .transpose()
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let new_name = params.new_name;
+        let answer = self
+            .ask_at(params.text_document_position, move |snapshot, target, position| {
+                Some(convert::rename(snapshot, target, position, &new_name))
+            })
+            .await?;
+        Ok(answer.transpose()?.flatten())
+    }
+
+    async fn document_symbol(
+        &self,
+        params: DocumentSymbolParams,
+    ) -> Result<Option<DocumentSymbolResponse>> {
+        self.ask(&params.text_document.uri, PERSISTENT, convert::document_symbols).await
+    }
+
+    async fn symbol(
+        &self,
+        params: WorkspaceSymbolParams,
+    ) -> Result<Option<WorkspaceSymbolResponse>> {
+        self.tell(Message::LoadEverything);
+        self.question(None, PERSISTENT, move |snapshot, _| {
+            let found = convert::workspace_symbols(snapshot, &params.query);
+            Ok(Some(WorkspaceSymbolResponse::Nested(found)))
+        })
+        .await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.ask(&params.text_document.uri, PERSISTENT, convert::folds).await
+    }
+
+    async fn selection_range(
+        &self,
+        params: SelectionRangeParams,
+    ) -> Result<Option<Vec<SelectionRange>>> {
+        self.ask(&params.text_document.uri, 0, move |snapshot, target| {
+            convert::selections(snapshot, target, &params.positions)
+        })
+        .await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.ask(&params.text_document.uri, PERSISTENT, convert::links).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.ask(&params.text_document.uri, PERSISTENT, convert::lenses::code_lenses).await
+    }
+
+    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+        let uri =
+            lens.data.as_ref().and_then(|data| data.get("uri")?.as_str()?.parse::<Uri>().ok());
+        let Some(uri) = uri else { return Ok(lens) };
+        let unresolved = lens.clone();
+        let resolved = self.ask(&uri, PERSISTENT, move |snapshot, target| {
+            convert::lenses::resolve(snapshot, target, lens.clone())
+        });
+        Ok(resolved.await?.unwrap_or(unresolved))
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let uri = params.text_document.uri.clone();
+        self.ask(&uri, 0, move |snapshot, target| convert::code_actions(snapshot, target, &params))
+            .await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        self.ask_at(params.text_document_position_params, convert::calls::prepare).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        self.ask(&params.item.uri, 0, convert::calls::incoming).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        self.ask(&params.item.uri, 0, convert::calls::outgoing).await
     }
 }

@@ -27,6 +27,7 @@ mod roots;
 mod server;
 mod settings;
 mod snapshot;
+mod watcher;
 mod workers;
 
 use std::sync::{Arc, mpsc};

@@ -26,7 +26,7 @@ pub(crate) enum Outgoing {
     /// The client is asked what a person has set; the answer is a message to the server.
     AskForSettings(Sender<Message>),
     /// What was pulled before may be different.
-    Refresh { diagnostics: bool, inlay_hints: bool, semantic_tokens: bool, code_lenses: bool },
+    Refresh { diagnostics: bool, inlay_hints: bool, code_lenses: bool },
 }
 
 /// The notification `mayfly/status`.
@@ -79,7 +79,7 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
                     }
                 });
             }
-            Outgoing::Refresh { diagnostics, inlay_hints, semantic_tokens, code_lenses } => {
+            Outgoing::Refresh { diagnostics, inlay_hints, code_lenses } => {
                 let client = client.clone();
                 // A client that cannot says so, and nothing follows from it.
                 tokio::spawn(async move {
@@ -88,9 +88,6 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
                     }
                     if inlay_hints {
                         let _ = client.inlay_hint_refresh().await;
-                    }
-                    if semantic_tokens {
-                        let _ = client.semantic_tokens_refresh().await;
                     }
                     if code_lenses {
                         let _ = client.code_lens_refresh().await;

@@ -100,11 +100,6 @@ impl Lines {
         Lines { text, starts, encoding }
     }
 
-    /// The text.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Where a byte is.
     pub(crate) fn position(&self, offset: u32) -> Position {
         let offset = self.text.floor_char_boundary(offset as usize) as u32;

@@ -22,6 +22,8 @@ const MOST_ROOTS: usize = 8;
 #[derive(Default)]
 pub(crate) struct CallGraph {
     callers: BTreeMap<String, BTreeSet<String>>,
+    /// Directories with configuration files.
+    modules: BTreeSet<String>,
 }
 
 impl CallGraph {
@@ -52,12 +54,21 @@ impl CallGraph {
     }
 
     fn read(&mut self, system: &dyn System, directory: &str, path: &str) {
+        if !self.modules.contains(directory) {
+            self.modules.insert(directory.to_owned());
+        }
         let Ok(bytes) = system.read_file(Path::new(path)) else { return };
         for source in local_sources(&String::from_utf8_lossy(&bytes)) {
             let called = normalize(&Path::new(directory).join(source));
             let callers = self.callers.entry(called.to_string_lossy().into_owned()).or_default();
             callers.insert(directory.to_owned());
         }
+    }
+
+    /// The modules that nobody calls.
+    pub(crate) fn roots(&self) -> Vec<String> {
+        let roots = self.modules.iter().filter(|module| !self.callers.contains_key(*module));
+        roots.cloned().collect()
     }
 
     /// The root modules that lead to a directory: itself if nobody calls it.

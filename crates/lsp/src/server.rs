@@ -35,6 +35,7 @@ use crate::{
     roots::CallGraph,
     settings::Settings,
     snapshot::{Ask, Snapshot, Target},
+    watcher::{self, OwnWatcher},
     workers::Workers,
 };
 
@@ -51,10 +52,12 @@ pub(crate) enum Message {
     Change(DidChangeTextDocumentParams),
     Close(Uri),
     /// Files that were written, made or removed by somebody else.
-    Watched(Vec<Uri>),
+    Watched(Vec<String>),
     Folders(WorkspaceFoldersChangeEvent),
     /// What a person has set now.
     Settings(serde_json::Value),
+    /// Somebody looks for something anywhere in the workspace.
+    LoadEverything,
     Ask(Box<dyn Ask>),
     Checked(Checked),
     Exit,
@@ -96,6 +99,8 @@ struct Server {
     status: Status,
     /// Configurations that nobody has inferred yet.
     new: Vec<Workspace>,
+    /// Where the client does not watch files.
+    watcher: Option<OwnWatcher>,
     quick: Workers,
     slow: Workers,
 }
@@ -140,6 +145,7 @@ impl Server {
             checks: Checks::default(),
             status: Status::fine(),
             new: Vec::new(),
+            watcher: None,
             quick: Workers::start("quick", WORKERS),
             slow: Workers::start("slow", 1),
         }
@@ -199,8 +205,9 @@ impl Server {
                 if self.client.tells_settings {
                     self.tell(Outgoing::AskForSettings(self.messages.clone()));
                 }
-                if self.client.watches_files {
-                    self.tell(Outgoing::Register(capabilities::watched()));
+                match self.client.watches_files {
+                    true => self.tell(Outgoing::Register(capabilities::watched())),
+                    false => self.watcher = Some(OwnWatcher::new(self.messages.clone())),
                 }
             }
             Message::Open(document) => {
@@ -210,9 +217,10 @@ impl Server {
             }
             Message::Change(params) => self.change(params),
             Message::Close(uri) => self.close(&uri),
-            Message::Watched(uris) => self.reload(&uris),
+            Message::Watched(paths) => self.reload(&paths),
             Message::Folders(event) => self.change_folders(event),
             Message::Settings(options) => self.configure(&options),
+            Message::LoadEverything => self.load_everything(),
             Message::Ask(question) => self.ask(question),
             Message::Checked(checked) => self.publish(checked),
             Message::Exit => {}
@@ -267,6 +275,14 @@ impl Server {
         // What looked like a call of it may be none.
         if self.tree.directory(directory).is_none() {
             self.add_root(directory);
+        }
+    }
+
+    /// Loads every module of the workspace.
+    fn load_everything(&mut self) {
+        let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
+        for root in graph.roots() {
+            self.add_root(&root);
         }
     }
 
@@ -389,19 +405,22 @@ impl Server {
         }
     }
 
-    fn reload(&mut self, uris: &[Uri]) {
-        let paths: Vec<String> = uris.iter().filter_map(path_of).collect();
-        let (texts, others): (Vec<&String>, Vec<&String>) =
-            paths.iter().partition(|path| is_configuration(path));
+    fn reload(&mut self, paths: &[String]) {
+        let is_installation = |path: &String| {
+            path.ends_with("/.terraform.lock.hcl") || path.ends_with("/modules/modules.json")
+        };
+        let texts: Vec<&String> = paths.iter().filter(|path| is_configuration(path)).collect();
+        let is_reinstalled = paths.iter().any(is_installation);
+        if texts.is_empty() && !is_reinstalled {
+            return;
+        }
         if !texts.is_empty() {
             self.graph = None;
             self.tree.reload(texts.iter().map(|path| path.as_str()));
         }
-        if !others.is_empty() {
+        if is_reinstalled {
             let roots: Vec<String> = self.roots.keys().cloned().collect();
-            for root in roots {
-                self.reload_installation(&root);
-            }
+            roots.iter().for_each(|root| self.reload_installation(root));
         }
         self.homes = None;
         self.checks.everything_changed();
@@ -433,7 +452,6 @@ impl Server {
             self.tell(Outgoing::Refresh {
                 diagnostics: false,
                 inlay_hints: self.client.refreshes_inlay_hints,
-                semantic_tokens: false,
                 code_lenses: self.client.refreshes_code_lenses,
             });
         }
@@ -463,6 +481,8 @@ impl Server {
             client: Arc::clone(&self.client),
             settings: self.settings,
             workspaces: self.tree.workspaces().to_vec(),
+            documents: self.documents.clone(),
+            outgoing: self.outgoing.clone(),
         }
     }
 
@@ -487,8 +507,18 @@ impl Server {
         });
     }
 
+    /// Watches the directories of what is loaded now.
+    fn watch(&mut self) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.set(watcher::directories(self.tree.directories().map(|path| &**path)));
+        }
+    }
+
     /// Starts the checks that are due.
     fn check(&mut self) {
+        if self.homes.is_none() {
+            self.watch();
+        }
         let generation = self.checks.generation;
         for (path, blocks) in self.checks.begin() {
             if let Some(target) = self.target(&path) {
@@ -543,7 +573,6 @@ impl Server {
                 self.tell(Outgoing::Refresh {
                     diagnostics: true,
                     inlay_hints: false,
-                    semantic_tokens: false,
                     code_lenses: false,
                 });
             }

@@ -16,8 +16,9 @@ use db::{Directory, File};
 use hir::Workspace;
 use ide::{Document, FileRange};
 use project::Database;
+use rustc_hash::FxHashMap;
 use salsa::{CancellationToken, Cancelled, Database as _};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
     ls_types::{Location, Uri},
@@ -25,7 +26,8 @@ use tower_lsp_server::{
 
 use crate::{
     capabilities::Client,
-    documents,
+    documents::{self, Documents},
+    outgoing::Outgoing,
     position::{Encoding, Lines},
     settings::Settings,
 };
@@ -46,6 +48,27 @@ pub(crate) struct Snapshot {
     pub(crate) settings: Settings,
     /// Every configuration that is loaded.
     pub(crate) workspaces: Vec<Workspace>,
+    /// The versions of what the client has open.
+    pub(crate) documents: Documents,
+    pub(crate) outgoing: UnboundedSender<Outgoing>,
+}
+
+/// The lines of several files, each made once.
+pub(crate) struct LinesOfFiles<'s> {
+    snapshot: &'s Snapshot,
+    known: FxHashMap<File, (Option<Uri>, Lines)>,
+}
+
+impl LinesOfFiles<'_> {
+    /// A place for the client.
+    pub(crate) fn location(&mut self, place: FileRange) -> Option<Location> {
+        let snapshot = self.snapshot;
+        let (uri, lines) = self
+            .known
+            .entry(place.file)
+            .or_insert_with(|| (snapshot.uri(place.file), snapshot.lines(place.file)));
+        Some(Location::new(uri.clone()?, lines.range(place.range)))
+    }
 }
 
 impl Snapshot {
@@ -58,6 +81,21 @@ impl Snapshot {
     /// The lines of a file.
     pub(crate) fn lines(&self, file: File) -> Lines {
         Lines::of(&self.db, file, self.encoding)
+    }
+
+    /// The lines of several files.
+    pub(crate) fn lines_of_files(&self) -> LinesOfFiles<'_> {
+        LinesOfFiles { snapshot: self, known: FxHashMap::default() }
+    }
+
+    /// The version of a file that is open.
+    pub(crate) fn version(&self, file: File) -> Option<i32> {
+        self.documents.get(&**file.path(&self.db)).copied()
+    }
+
+    /// Says something beside the answer.
+    pub(crate) fn tell(&self, outgoing: Outgoing) {
+        let _ = self.outgoing.send(outgoing);
     }
 
     /// The address of a file.

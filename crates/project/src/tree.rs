@@ -125,6 +125,11 @@ impl SourceTree {
         self.files.keys()
     }
 
+    /// The directories of all modules, as shown.
+    pub fn directories(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.directories.keys().chain(&self.missing)
+    }
+
     /// The current text of a file.
     pub fn text(&self, path: &str) -> Option<String> {
         let loaded = self.files.get(path)?;

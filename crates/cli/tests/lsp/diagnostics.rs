@@ -199,3 +199,15 @@ fn positions_are_counted_as_the_client_counts() {
         session.leave();
     }
 }
+
+#[test]
+fn where_the_client_cannot_watch_files_the_server_does() {
+    // The usual capabilities say nothing of watching.
+    let mut session = Session::new(MODULES);
+    session.open_file("main.tf");
+    assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
+    session.write("m/main.tf", "variable \"in\" {}\noutput \"other\" {\n  value = 1\n}\n");
+    let found = session.diagnostics_when("main.tf", |found| !found.is_empty());
+    assert_eq!(shown(&session, "main.tf", &found), ["Unsupported attribute @ module.m.out"]);
+    session.leave();
+}

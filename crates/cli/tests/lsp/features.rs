@@ -1,8 +1,8 @@
 //! Each feature once, through the protocol. What the answers say is tested where they are made, in `ide`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::bench::Session;
+use crate::bench::{Session, workspace};
 
 const STORE: &str = r#"
 //- /main.tf
@@ -87,5 +87,268 @@ fn signatures_hints_and_tokens() {
         .expect("tokens");
     let data = tokens["data"].as_array().expect("numbers");
     assert!(!data.is_empty() && data.len() % 5 == 0);
+    session.leave();
+}
+
+/// The texts at places, file by file.
+fn at(session: &Session, places: &Value) -> Vec<String> {
+    let one = |it: &Value| {
+        let path =
+            path_of(session, it["uri"].as_str().or(it["targetUri"].as_str()).expect("a file"));
+        let range = if it["range"].is_null() { &it["targetSelectionRange"] } else { &it["range"] };
+        let line = range["start"]["line"].as_u64().expect("a line");
+        format!("{path}:{line} {}", session.text_in(&path, range))
+    };
+    places.as_array().expect("a list").iter().map(one).collect()
+}
+
+fn path_of(session: &Session, uri: &str) -> String {
+    uri.strip_prefix(&session.uri("")).expect("is in the workspace").to_owned()
+}
+
+/// What is wrong with a file, without the warning that a secret stands in it.
+fn errors(session: &mut Session, path: &str) -> Vec<Value> {
+    session.pull(path).into_iter().filter(|it| it["severity"] == 1).collect()
+}
+
+fn opened() -> Session {
+    let mut session = Session::new(STORE);
+    session.open_file("main.tf");
+    session.open_file("m/main.tf");
+    session
+}
+
+#[test]
+fn definitions_and_references_across_modules() {
+    let mut session = opened();
+    let at_out = session.find("main.tf", "module.m.out") + "module.m.".len();
+    let found = session.ask_at("textDocument/definition", "main.tf", at_out);
+    assert_eq!(at(&session, &found), ["m/main.tf:4 out"]);
+    let at_argument = session.find("main.tf", "in     = local.upper");
+    let found = session.ask_at("textDocument/definition", "main.tf", at_argument);
+    assert_eq!(at(&session, &found), ["m/main.tf:0 in"]);
+    let at_variable = session.find("m/main.tf", "variable \"in\"") + "variable \"".len();
+    let mut params = session.at("m/main.tf", at_variable);
+    params["context"] = json!({ "includeDeclaration": false });
+    let found = session.request("textDocument/references", params.clone()).expect("places");
+    let mut places = at(&session, &found);
+    places.sort();
+    assert_eq!(places, ["m/main.tf:5 in", "main.tf:13 in"]);
+    params["context"] = json!({ "includeDeclaration": true });
+    let found = session.request("textDocument/references", params).expect("places");
+    assert_eq!(at(&session, &found).len(), 3);
+    let found = session.ask_at("textDocument/documentHighlight", "m/main.tf", at_variable);
+    let kinds: Vec<_> =
+        found.as_array().expect("a list").iter().map(|it| it["kind"].clone()).collect();
+    assert_eq!(kinds, [3, 2]);
+    session.leave();
+}
+
+/// Applies an edit of several files to the texts that are open.
+fn apply(session: &mut Session, edit: &Value) {
+    for document in edit["documentChanges"].as_array().expect("documents") {
+        let path = path_of(session, document["textDocument"]["uri"].as_str().expect("a file"));
+        let mut edits = document["edits"].as_array().expect("edits").clone();
+        edits.sort_by_key(|it| std::cmp::Reverse(session.offset(&path, &it["range"]["start"])));
+        for edit in edits {
+            let from = session.offset(&path, &edit["range"]["start"]);
+            let to = session.offset(&path, &edit["range"]["end"]);
+            session.edit(&path, from..to, edit["newText"].as_str().expect("a text"));
+        }
+    }
+}
+
+#[test]
+fn a_variable_is_renamed_with_the_arguments_that_set_it() {
+    let mut session = opened();
+    let at_variable = session.find("m/main.tf", "variable \"in\"") + "variable \"".len();
+    let found = session.ask_at("textDocument/prepareRename", "m/main.tf", at_variable);
+    assert_eq!(found["placeholder"], "in");
+    let mut params = session.at("m/main.tf", at_variable);
+    params["newName"] = json!("secret");
+    let edit = session.request("textDocument/rename", params.clone()).expect("an edit");
+    let versions: Vec<_> = edit["documentChanges"]
+        .as_array()
+        .expect("documents")
+        .iter()
+        .map(|it| it["textDocument"]["version"].clone())
+        .collect();
+    assert_eq!(versions, [1, 1]);
+    apply(&mut session, &edit);
+    assert!(
+        session.text("main.tf").contains("secret     = local.upper"),
+        "{}",
+        session.text("main.tf")
+    );
+    assert!(session.text("m/main.tf").contains("value = var.secret"));
+    assert_eq!(errors(&mut session, "main.tf"), Vec::<Value>::new());
+    assert_eq!(errors(&mut session, "m/main.tf"), Vec::<Value>::new());
+    // What is no name is refused with a reason.
+    let mut params = session.at("m/main.tf", at_variable);
+    params["newName"] = json!("1 2");
+    let refused = session.request("textDocument/rename", params).expect_err("is no name");
+    assert!(refused["message"].as_str().is_some_and(|it| it.contains("name")), "{refused}");
+    session.leave();
+}
+
+#[test]
+fn outlines_and_names_found_anywhere() {
+    let mut session = opened();
+    let document = json!({ "textDocument": { "uri": session.uri("main.tf") } });
+    let outline = session.request("textDocument/documentSymbol", document).expect("an outline");
+    let names: Vec<_> =
+        outline.as_array().expect("a list").iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["password", "locals", "m", "o"]);
+    assert_eq!(outline[1]["children"][0]["name"], "upper");
+    // One that nobody has opened yet, and that nobody calls.
+    session.write("elsewhere/main.tf", "variable \"far_away\" {}\n");
+    let changed = json!([{ "uri": session.uri("elsewhere/main.tf"), "type": 1 }]);
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
+    let found = session.request("workspace/symbol", json!({ "query": "faraway" })).expect("names");
+    assert_eq!(found[0]["name"], "var.far_away");
+    session.leave();
+}
+
+#[test]
+fn folds_selections_and_links() {
+    let mut session = opened();
+    let uri = session.uri("main.tf");
+    let document = json!({ "textDocument": { "uri": uri } });
+    let folds = session.request("textDocument/foldingRange", document.clone()).expect("folds");
+    let lines: Vec<_> = folds
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| (it["startLine"].as_u64().unwrap_or(99), it["endLine"].as_u64().unwrap_or(99)))
+        .collect();
+    assert_eq!(lines, [(0, 4), (7, 8), (11, 13), (16, 17)]);
+    let inside = session.find("main.tf", "\"x\"") + 1;
+    let params = json!({ "textDocument": { "uri": uri }, "positions": [session.position("main.tf", inside)] });
+    let mut selection =
+        session.request("textDocument/selectionRange", params).expect("ranges")[0].take();
+    let mut texts = Vec::new();
+    while !selection.is_null() {
+        texts.push(
+            session
+                .text_in("main.tf", &selection["range"])
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        );
+        selection = selection["parent"].take();
+    }
+    texts.dedup();
+    assert_eq!(texts[..4], ["x", "\"x\"", "(\"x\")", "upper(\"x\")"]);
+    let links = session.request("textDocument/documentLink", document).expect("links");
+    assert_eq!(session.text_in("main.tf", &links[0]["range"]), "./m");
+    assert_eq!(links[0]["target"], session.uri("m/main.tf"));
+    session.leave();
+}
+
+#[test]
+fn lenses_count_and_show_references() {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["experimental"] = json!({ "showReferencesCommandId": "mayfly.showReferences" });
+    let mut session = Session::with(workspace(STORE), capabilities);
+    session.open_file("main.tf");
+    session.open_file("m/main.tf");
+    let document = json!({ "textDocument": { "uri": session.uri("m/main.tf") } });
+    let lenses = session.request("textDocument/codeLens", document).expect("lenses");
+    let titles: Vec<_> = lenses
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| it["command"]["title"].clone())
+        .collect();
+    assert_eq!(titles, ["2 references", "1 reference"]);
+    let lens = session.request("codeLens/resolve", lenses[1].clone()).expect("a lens");
+    assert_eq!(lens["command"]["command"], "mayfly.showReferences");
+    assert_eq!(at(&session, &lens["command"]["arguments"][2]), ["main.tf:17 out"]);
+    session.leave();
+}
+
+#[test]
+fn a_quick_fix_mends_what_it_says() {
+    let mut session = opened();
+    session.replace("main.tf", "upper(\"x\")", "upper(var.password)");
+    let found = errors(&mut session, "main.tf");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let params = json!({
+        "textDocument": { "uri": session.uri("main.tf") },
+        "range": found[0]["range"],
+        "context": { "diagnostics": found, "only": ["quickfix"] },
+    });
+    let actions = session.request("textDocument/codeAction", params).expect("actions");
+    let titles: Vec<_> = actions
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| it["title"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    let ephemeral = titles
+        .iter()
+        .position(|it| it.starts_with("Declare variable"))
+        .unwrap_or_else(|| panic!("{titles:?}"));
+    assert_eq!(actions[ephemeral]["diagnostics"][0]["message"], found[0]["message"]);
+    let edit = actions[ephemeral]["edit"].clone();
+    apply(&mut session, &edit);
+    assert!(session.text("m/main.tf").contains("ephemeral = true"));
+    assert_eq!(errors(&mut session, "main.tf"), Vec::<Value>::new());
+    session.leave();
+}
+
+#[test]
+fn modules_know_who_calls_them() {
+    let mut session = opened();
+    let at_output = session.find("m/main.tf", "output");
+    let items = session.ask_at("textDocument/prepareCallHierarchy", "m/main.tf", at_output);
+    assert_eq!(items[0]["name"], "m");
+    let callers = session
+        .request("callHierarchy/incomingCalls", json!({ "item": items[0] }))
+        .expect("callers");
+    assert_eq!(callers[0]["from"]["uri"], session.uri("main.tf"));
+    assert_eq!(session.text_in("main.tf", &callers[0]["fromRanges"][0]), "m");
+    let called = session
+        .request("callHierarchy/outgoingCalls", json!({ "item": callers[0]["from"] }))
+        .expect("called modules");
+    assert_eq!(called[0]["to"]["uri"], session.uri("m/main.tf"));
+    session.leave();
+}
+
+#[test]
+fn a_provider_that_is_not_installed_is_named_with_the_way_to_get_it() {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["experimental"] = json!({ "statusNotification": true });
+    let fixture = "//- /main.tf\nresource \"nowhere_thing\" \"x\" {\n  a = 1\n}\n";
+    let mut session = Session::with(workspace(fixture), capabilities);
+    session.open_file("main.tf");
+    let status = session.notification("mayfly/status");
+    assert_eq!(status["severity"], "warning");
+    let detail = status["detail"].as_str().expect("a text");
+    assert!(detail.contains("hashicorp/nowhere") && detail.contains("mayfly init"), "{detail}");
+    // Nothing is said of a body that nobody knows.
+    assert_eq!(errors(&mut session, "main.tf"), Vec::<Value>::new());
+    session.set("main.tf", "");
+    session.leave();
+}
+
+#[test]
+fn settings_turn_hints_off_and_on() {
+    let mut session = opened();
+    let everything = session.range("main.tf", 0..session.text("main.tf").len());
+    let params = json!({ "textDocument": { "uri": session.uri("main.tf") }, "range": everything });
+    let count = |session: &mut Session| {
+        let hints = session.request("textDocument/inlayHint", params.clone()).expect("hints");
+        hints.as_array().map_or(0, Vec::len)
+    };
+    let before = count(&mut session);
+    assert!(before > 0);
+    let off = json!({ "mayfly": { "inlayHints": { "marks": false, "types": false } } });
+    session.notify("workspace/didChangeConfiguration", json!({ "settings": off }));
+    assert_eq!(count(&mut session), 0);
+    let on = json!({ "mayfly": { "inlayHints": { "marks": true, "types": true } } });
+    session.notify("workspace/didChangeConfiguration", json!({ "settings": on }));
+    assert_eq!(count(&mut session), before);
     session.leave();
 }
