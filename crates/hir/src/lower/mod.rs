@@ -251,10 +251,25 @@ fn one(
     }
 }
 
+/// No expression is deeper. Traversals that people write have a handful of steps, and the tree is not deeper than
+/// [`syntax::MAX_DEPTH`].
+const MOST_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
+
+fn too_deep(range: TextRange) -> Problem {
+    Problem::error(
+        "expression-too-deep",
+        range,
+        "Expression too deep",
+        "This takes more steps than anything that can be evaluated here. Move a part of it into a local value.",
+    )
+}
+
 /// What is built while one item is lowered.
 pub(crate) struct ItemCtx<'a> {
     exprs: Vec<Expr>,
     expr_ranges: Vec<TextRange>,
+    /// How deep each expression is, so that whoever walks one may recurse: a traversal is flat in the tree and deep here.
+    depths: Vec<u32>,
     node_ranges: Vec<TextRange>,
     symbols: Vec<Str>,
     scope: Vec<(Str, SymbolId)>,
@@ -272,6 +287,7 @@ impl<'a> ItemCtx<'a> {
         ItemCtx {
             exprs: Vec::new(),
             expr_ranges: Vec::new(),
+            depths: Vec::new(),
             node_ranges: Vec::new(),
             symbols: Vec::new(),
             scope: Vec::new(),
@@ -304,7 +320,16 @@ impl<'a> ItemCtx<'a> {
 
     fn alloc(&mut self, expr: Expr, range: TextRange) -> ExprId {
         let id = ExprId(self.exprs.len() as u32);
-        self.exprs.push(expr);
+        let mut depth = 0;
+        expr.for_each_child(&mut |child| {
+            depth = depth.max(self.depths.get(child.0 as usize).map_or(0, |it| it + 1));
+        });
+        let is_too_deep = depth > MOST_LEVELS;
+        if is_too_deep {
+            self.problem(too_deep(range));
+        }
+        self.exprs.push(if is_too_deep { Expr::Missing } else { expr });
+        self.depths.push(if is_too_deep { 0 } else { depth });
         self.expr_ranges.push(range);
         id
     }
@@ -384,6 +409,18 @@ mod tests {
     const REFERENCES: &str = include_str!("../../../../grammar/words/references.txt");
     const PRIMITIVE_TYPES: &str = include_str!("../../../../grammar/words/primitive_types.txt");
     const TYPE_CONSTRUCTORS: &str = include_str!("../../../../grammar/words/type_constructors.txt");
+
+    #[test]
+    fn a_traversal_of_very_many_steps_is_refused() {
+        let lowered = |steps: usize| {
+            let text = format!("locals {{\n  a = local.b{}\n}}\n", ".c".repeat(steps));
+            lower_chunk(&syntax::parse_chunk(&text))
+        };
+        assert!(lowered(500).problems.is_empty());
+        let problems = lowered(100_000).problems;
+        assert!(problems.iter().all(|it| it.id == "expression-too-deep"));
+        assert!(!problems.is_empty());
+    }
 
     /// Addresses on the command line and names in a configuration are read by different crates. The tables of one may be of
     /// a later Unicode, which has more letters.
