@@ -36,6 +36,28 @@ pub struct Diagnostic {
     pub values: Vec<String>,
     /// Further places: the chain of an ephemeral value, the members of a cycle, the first of two declarations.
     pub related: Vec<Related>,
+    /// What would mend it, for editors. It says nothing that the detail does not, and is printed nowhere.
+    pub fix: Option<Fix>,
+}
+
+/// What would mend a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// A name is meant to be another one.
+    Replace {
+        /// The name that stands there.
+        location: Location,
+        /// What is meant.
+        text: String,
+    },
+    /// The block lacks an argument of this name.
+    MissingArgument(String),
+    /// The block lacks a nested block of this type.
+    MissingBlock(String),
+    /// What is written as a block is an argument.
+    BlockIsArgument,
+    /// What is written as an argument is a block.
+    ArgumentIsBlock,
 }
 
 /// A further place that explains a diagnostic.
@@ -95,6 +117,7 @@ impl Diagnostic {
             context: None,
             values: Vec::new(),
             related: Vec::new(),
+            fix: None,
         }
     }
 

@@ -11,7 +11,9 @@ pub mod fixture;
 pub mod input;
 pub mod system;
 
-pub use diagnostic::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources};
+pub use diagnostic::{
+    ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
+};
 pub use input::{Block, BlockEdits, Directory, EditedText, File, block_offset, parse};
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 

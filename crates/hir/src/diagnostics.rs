@@ -10,6 +10,7 @@ use values::Str;
 use crate::{
     Db,
     analysis::{ItemProblem, item_problems},
+    fix::Fix,
     lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR, context_at},
     names::{ItemKey, block_problems, source_maps},
     workspace::Workspace,
@@ -120,6 +121,12 @@ struct Places {
 }
 
 impl Places {
+    fn fix(&self, db: &dyn Db, block: Block, range: TextRange, fix: &Fix) -> Option<db::Fix> {
+        let Location { path, range: place } = self.location(db, block, range)?;
+        let text = block.text(db).get(range.start().into()..range.end().into())?;
+        fix.at(&path, place.start, text)
+    }
+
     fn location(&self, db: &dyn Db, block: Block, range: TextRange) -> Option<Location> {
         let file = block.file(db);
         let mut offsets = self.offsets.borrow_mut();
@@ -177,8 +184,10 @@ fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Ve
 }
 
 fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> Diagnostic {
+    let fix = problem.fix.as_ref().and_then(|fix| places.fix(db, block, problem.range, fix));
     Diagnostic {
         severity: problem.severity,
+        fix,
         context: context_at(db::parse(db, block), problem.range),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
@@ -214,7 +223,9 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         })
     });
     let location = range.and_then(|range| places.location(db, key.block, range));
+    let fix = problem.fix.as_ref().and_then(|fix| places.fix(db, key.block, range?, fix));
     Diagnostic {
+        fix,
         id: problem.id,
         severity: problem.severity,
         summary: problem.summary.clone(),

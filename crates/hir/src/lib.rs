@@ -14,6 +14,7 @@ pub mod destroy_time;
 pub mod diagnostics;
 pub mod eval;
 pub mod expr;
+mod fix;
 pub mod item;
 pub mod lower;
 pub mod names;
@@ -28,6 +29,7 @@ pub mod workspace;
 
 pub use build::{program, provider_requirements, reachable};
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
+pub use fix::Fix;
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
 pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};

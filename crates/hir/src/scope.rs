@@ -139,4 +139,6 @@ pub struct EvalDiagnostic {
     pub detail: String,
     /// Lines such as `var.x is 5`, shown below the source line. Never the value of anything sensitive or ephemeral.
     pub values: Vec<String>,
+    /// What would mend it.
+    pub fix: Option<crate::Fix>,
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     expr::{At, Expr, ExprId, Literal, NodeId},
+    fix::Fix,
     item::{Attr, Block, Body},
     lower::MISSING_ARGUMENT,
     suggest,
@@ -59,7 +60,10 @@ impl BodyInfer<'_, '_> {
             if written.is_none() && attribute.required && !fixup.contains(&&**name) {
                 let detail =
                     format!("The argument \"{name}\" is required, but no definition was found.");
-                self.error(header, MISSING_ARGUMENT, "Missing required argument", detail);
+                let summary = "Missing required argument";
+                let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
+                let fix = Fix::MissingArgument(name.clone());
+                self.infer.problems.push(problem.fixed_by(Some(fix)));
             }
             attrs.insert(name.clone(), read_back(attribute, value));
         }
@@ -348,7 +352,9 @@ impl BodyInfer<'_, '_> {
                     format!("At least {} \"{kind}\" blocks {plural} required.", nested.min_items),
                 ),
             };
-            self.error(header, "insufficient-blocks", &summary, detail);
+            let problem = ItemProblem::error(header.into(), "insufficient-blocks", summary, detail);
+            let fix = Fix::MissingBlock(kind.into());
+            self.infer.problems.push(problem.fixed_by(Some(fix)));
         } else if !single && nested.max_items > 0 && count > nested.max_items {
             let detail = format!("No more than {} \"{kind}\" blocks are allowed", nested.max_items);
             self.error(
@@ -367,34 +373,44 @@ impl BodyInfer<'_, '_> {
             }
             self.infer.expr(attr.value);
             let mut detail = format!("An argument named \"{}\" is not expected here.", attr.name);
+            let mut fix = None;
             if schema.blocks().contains_key(&attr.name) {
                 detail.push_str(&format!(
                     " Did you mean to define a block of type \"{}\"?",
                     attr.name
                 ));
+                fix = Some(Fix::ArgumentIsBlock);
             } else if let Some(close) =
                 suggest::closest(&attr.name, schema.attributes().keys().map(|name| &**name))
             {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
+                fix = Fix::first(&attr.name, Some(close));
             }
-            self.error(attr.node, "unsupported-argument", "Unsupported argument", detail);
+            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let problem = ItemProblem::error(attr.node.into(), id, summary, detail);
+            self.infer.problems.push(problem.fixed_by(fix));
         }
         for block in &body.blocks {
             if schema.blocks().contains_key(&block.kind) || fixup.contains(&&*block.kind) {
                 continue;
             }
             let mut detail = format!("Blocks of type \"{}\" are not expected here.", block.kind);
+            let mut fix = None;
             if schema.attributes().contains_key(&block.kind) {
                 detail.push_str(&format!(
                     " Did you mean to define argument \"{}\"? If so, use the equals sign to assign it a value.",
                     block.kind
                 ));
+                fix = Some(Fix::BlockIsArgument);
             } else if let Some(close) =
                 suggest::closest(&block.kind, schema.blocks().keys().map(|name| &**name))
             {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
+                fix = Fix::first(&block.kind, Some(close));
             }
-            self.error(block.node, "unsupported-block", "Unsupported block type", detail);
+            let (id, summary) = ("unsupported-block", "Unsupported block type");
+            let problem = ItemProblem::error(block.node.into(), id, summary, detail);
+            self.infer.problems.push(problem.fixed_by(fix));
         }
     }
 

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     Db,
     expr::{At, ExprId, Ref},
+    fix::Fix,
     names::{ItemKey, ItemName, called_directory, item, lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
@@ -98,13 +99,15 @@ impl<'db> ItemEnv<'db> {
             }
             return self.used(at, || format!("var.{name} is ephemeral"), self.value_of(key));
         }
-        let hint = match self.closest(&ItemName::Variable(name.clone()), name) {
+        let close = self.closest(&ItemName::Variable(name.clone()), name);
+        let hint = match &close {
             Some(close) => format!("Did you mean \"{close}\"?"),
             None => format!("This variable can be declared with a variable \"{name}\" {{}} block."),
         };
         let detail =
             format!("An input variable with the name \"{name}\" has not been declared. {hint}");
-        problems.push(undeclared(at, "Reference to undeclared input variable", detail));
+        let problem = undeclared(at, "Reference to undeclared input variable", detail);
+        problems.push(problem.fixed_by(Fix::last(name, close)));
         Abstract::any()
     }
 
@@ -113,9 +116,11 @@ impl<'db> ItemEnv<'db> {
             return self.used(at, || format!("local.{name} is ephemeral"), self.value_of(key));
         }
         let close = self.closest(&ItemName::Local(name.clone()), name);
-        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint =
+            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail = format!("A local value with the name \"{name}\" has not been declared.{hint}");
-        problems.push(undeclared(at, "Reference to undeclared local value", detail));
+        let problem = undeclared(at, "Reference to undeclared local value", detail);
+        problems.push(problem.fixed_by(Fix::last(name, close)));
         Abstract::any()
     }
 
@@ -139,16 +144,14 @@ impl<'db> ItemEnv<'db> {
             }
             return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
         }
-        problems.push(undeclared(
-            at,
-            "Reference to undeclared resource",
-            self.undeclared_resource(resource),
-        ));
+        let (detail, fix) = self.undeclared_resource(resource);
+        let problem = undeclared(at, "Reference to undeclared resource", detail);
+        problems.push(problem.fixed_by(fix));
         Abstract::any()
     }
 
     /// The text for a resource that is not declared, with a suggestion from all three modes.
-    pub(crate) fn undeclared_resource(&self, resource: &addr::Resource) -> String {
+    pub(crate) fn undeclared_resource(&self, resource: &addr::Resource) -> (String, Option<Fix>) {
         let place = self.module_name();
         let mut detail = match resource.mode {
             ResourceMode::Managed => {
@@ -182,20 +185,22 @@ impl<'db> ItemEnv<'db> {
         if let Some((mode, other)) = other_mode {
             let noun = if mode == ResourceMode::Data { "data resource" } else { mode.noun() };
             detail.push_str(&format!("\n\nDid you mean the {noun} {other}?"));
-            return detail;
+            return (detail, Fix::last(&resource.to_string(), Some(other.to_string())));
         }
         // `locl.x` reads as a resource of type `locl`.
         let roots = ["var", "local", "module", "data", "ephemeral", "each", "count", "path"];
         if resource.mode == ResourceMode::Managed
             && let Some(root) = suggest::closest(&resource.type_name, roots)
         {
-            detail.push_str(&format!(" Did you mean \"{root}.{}\"?", resource.name));
-            return detail;
+            let meant = format!("{root}.{}", resource.name);
+            detail.push_str(&format!(" Did you mean \"{meant}\"?"));
+            return (detail, Fix::last(&resource.to_string(), Some(meant)));
         }
-        if let Some(close) = self.closest(&ItemName::Resource(resource.clone()), &resource.name) {
+        let close = self.closest(&ItemName::Resource(resource.clone()), &resource.name);
+        if let Some(close) = &close {
             detail.push_str(&format!(" Did you mean \"{close}\"?"));
         }
-        detail
+        (detail, Fix::last(&resource.name, close))
     }
 
     fn module(&self, call: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
@@ -212,10 +217,12 @@ impl<'db> ItemEnv<'db> {
 
     fn undeclared_module(&self, call: &str, at: ExprId, problems: &mut Vec<ItemProblem>) {
         let close = self.closest(&ItemName::Module(call.into()), call);
-        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint =
+            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail =
             format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
-        problems.push(undeclared(at, "Reference to undeclared module", detail));
+        let problem = undeclared(at, "Reference to undeclared module", detail);
+        problems.push(problem.fixed_by(Fix::last(call, close)));
     }
 
     /// The declared name that one that is not declared is nearest to; of a resource, among those of its type.
@@ -338,16 +345,12 @@ impl InferEnv for ItemEnv<'_> {
             ItemName::Output(name) => Some(&**name),
             _ => None,
         });
-        let hint = suggest::closest(output, names)
-            .map(|close| format!(" Did you mean \"{close}\"?"))
-            .unwrap_or_default();
+        let close = suggest::closest(output, names);
+        let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
-        problems.push(ItemProblem::error(
-            at.into(),
-            "unsupported-attribute",
-            "Unsupported attribute",
-            detail,
-        ));
+        let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
+        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        problems.push(problem.fixed_by(Fix::last(output, close)));
         Some(Abstract::any())
     }
 

@@ -229,7 +229,7 @@ impl<'a> Infer<'a> {
         self.report_by_certainty(ItemProblem::error(at.into(), id, summary, detail));
     }
 
-    fn report_by_certainty(&mut self, problem: ItemProblem) {
+    pub(super) fn report_by_certainty(&mut self, problem: ItemProblem) {
         match self.certainty {
             Certainty::Sure => self.report(problem),
             Certainty::Doubtful => {

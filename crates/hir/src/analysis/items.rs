@@ -325,9 +325,12 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
             }
         };
         if !exists {
+            let mut fix = None;
             let (summary, detail) = match &entry.target {
                 RefTarget::Resource(resource) => {
-                    ("Reference to undeclared resource", env.undeclared_resource(resource))
+                    let (detail, close) = env.undeclared_resource(resource);
+                    fix = close;
+                    ("Reference to undeclared resource", detail)
                 }
                 RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => (
                     "Reference to undeclared module",
@@ -343,12 +346,9 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
                 ),
                 RefTarget::Ambient(_) => continue,
             };
-            infer.problems.push(ItemProblem::error(
-                entry.node.into(),
-                "undeclared-reference",
-                summary,
-                detail,
-            ));
+            let at = entry.node.into();
+            let problem = ItemProblem::error(at, "undeclared-reference", summary, detail);
+            infer.problems.push(problem.fixed_by(fix));
         }
     }
 }

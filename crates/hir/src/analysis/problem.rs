@@ -4,7 +4,7 @@ use db::Severity;
 use values::Str;
 
 use super::origin::Origin;
-use crate::{expr::At, names::ItemKey, scope::EvalDiagnostic};
+use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic};
 
 /// A problem at a place of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct ItemProblem {
     pub values: Vec<String>,
     /// Further places with what is there.
     pub related: Vec<(ItemKey, At, String)>,
+    /// What would mend it.
+    pub fix: Option<Fix>,
 }
 
 impl ItemProblem {
@@ -44,7 +46,13 @@ impl ItemProblem {
             address: None,
             values: Vec::new(),
             related: Vec::new(),
+            fix: None,
         }
+    }
+
+    /// The same with what would mend it.
+    pub(crate) fn fixed_by(self, fix: Option<Fix>) -> ItemProblem {
+        ItemProblem { fix, ..self }
     }
 
     /// The same with another severity.
@@ -82,6 +90,7 @@ impl From<EvalDiagnostic> for ItemProblem {
             address: None,
             values: it.values,
             related: Vec::new(),
+            fix: it.fix,
         }
     }
 }

@@ -9,6 +9,7 @@ use values::{
 use super::evaluation::{Evaluation, Fault, Outcome};
 use crate::{
     expr::{Call, ExprId},
+    fix::Fix,
     scope::{Interrupt, Scope},
     suggest,
 };
@@ -71,20 +72,22 @@ impl Evaluation<'_> {
     }
 
     fn unknown_function(&mut self, at: ExprId, name: &str) -> Value {
+        let mut fix = None;
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
                 format!("There are no functions in namespace \"{namespace}::\".")
             }
             None => {
                 let names = functions::all().map(|function| function.name);
-                let hint =
-                    suggest::closest(name, names).map(|close| format!(" Did you mean {close:?}?"));
+                let close = suggest::closest(name, names);
+                fix = Fix::first(name, close);
+                let hint = close.map(|close| format!(" Did you mean {close:?}?"));
                 format!("There is no function named {name:?}.{}", hint.unwrap_or_default())
             }
         };
         let fault =
             Fault { at, id: "unknown-function", summary: "Call to unknown function", detail };
-        self.fail(fault, &Marks::NONE)
+        self.fail_fixable(fault, fix, &Marks::NONE)
     }
 
     fn arguments(&mut self, call: &Call) -> Result<Arguments, Interrupt> {

@@ -5,6 +5,7 @@ use values::{Kind, MarkKind, Marks, Value};
 use super::{Evaluated, describe};
 use crate::{
     expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
+    fix::Fix,
     scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},
 };
 
@@ -143,6 +144,7 @@ impl<'a> Evaluation<'a> {
                 summary: summary.to_owned(),
                 detail,
                 values: Vec::new(),
+                fix: None,
             });
         }
         Ok(Value::dynamic())
@@ -174,6 +176,16 @@ impl<'a> Evaluation<'a> {
     /// Reports a fault and gives the value of the failing expression: unknown, with the marks of what it read.
     pub(super) fn fail(&mut self, fault: Fault, read: &Marks) -> Value {
         self.fail_in(fault, None, read)
+    }
+
+    /// Like [`Evaluation::fail`], with what would mend it.
+    pub(super) fn fail_fixable(&mut self, fault: Fault, fix: Option<Fix>, read: &Marks) -> Value {
+        let told = self.diagnostics.len();
+        let value = self.fail(fault, read);
+        if let Some(diagnostic) = self.diagnostics.get_mut(told) {
+            diagnostic.fix = fix;
+        }
+        value
     }
 
     /// Like [`Evaluation::fail`], with a line on what was going on.
@@ -218,6 +230,7 @@ impl<'a> Evaluation<'a> {
             summary,
             detail,
             values,
+            fix: None,
         });
     }
 

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     expr::ExprId,
+    fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
     suggest,
 };
@@ -155,28 +156,35 @@ fn missing_argument(range: TextRange, name: &str) -> Problem {
         "Missing required argument",
         format!("The argument \"{name}\" is required, but no definition was found."),
     )
+    .fixed_by(Some(Fix::MissingArgument(name.into())))
 }
 
 fn unsupported_argument(range: TextRange, name: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
     let mut detail = format!("An argument named \"{name}\" is not expected here.");
+    let mut fix = None;
     if blocks.contains(&name) {
         detail.push_str(&format!(" Did you mean to define a block of type \"{name}\"?"));
+        fix = Some(Fix::ArgumentIsBlock);
     } else if let Some(close) = suggest::closest(name, attrs.iter().copied()) {
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
+        fix = Fix::first(name, Some(close));
     }
-    Problem::error("unsupported-argument", range, "Unsupported argument", detail)
+    Problem::error("unsupported-argument", range, "Unsupported argument", detail).fixed_by(fix)
 }
 
 fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
     let mut detail = format!("Blocks of type \"{kind}\" are not expected here.");
+    let mut fix = None;
     if attrs.contains(&kind) {
         detail.push_str(&format!(
             " Did you mean to define argument \"{kind}\"? If so, use the equals sign to assign it a value."
         ));
+        fix = Some(Fix::BlockIsArgument);
     } else if let Some(close) = suggest::closest(kind, blocks.iter().copied()) {
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
+        fix = Fix::first(kind, Some(close));
     }
-    Problem::error("unsupported-block", range, "Unsupported block type", detail)
+    Problem::error("unsupported-block", range, "Unsupported block type", detail).fixed_by(fix)
 }
 
 /// `name = value`.

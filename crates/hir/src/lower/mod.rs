@@ -23,11 +23,13 @@ use syntax::{
 };
 use values::Str;
 
+pub use named::is_reserved_variable;
 pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 pub use reference::reference_root;
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
+    fix::Fix,
     item::{Item, ItemKind, RefPlace, StaticRef},
     unsupported,
 };
@@ -203,15 +205,13 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
         }
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
-            if let Some(close) = crate::suggest::closest(other, TOP_LEVEL.iter().copied()) {
+            let close = crate::suggest::closest(other, TOP_LEVEL.iter().copied());
+            if let Some(close) = close {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
-            lowered.problems.push(Problem::error(
-                "unsupported-block",
-                kind.text_range(),
-                "Unsupported block type",
-                detail,
-            ));
+            let (id, summary) = ("unsupported-block", "Unsupported block type");
+            let problem = Problem::error(id, kind.text_range(), summary, detail);
+            lowered.problems.push(problem.fixed_by(Fix::first(other, close)));
         }
     }
 }

@@ -23,11 +23,16 @@ use crate::{
 const RESERVED: &[&str] =
     &["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"];
 
+/// Whether a variable cannot have a name because a module call gives it another meaning.
+pub fn is_reserved_variable(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     body::check_name(ctx, &label, "variable name");
     let name = Str::from(&*label.text());
-    if RESERVED.contains(&&*name) {
+    if is_reserved_variable(&name) {
         ctx.problem(Problem::error(
             "invalid-name",
             label.syntax().text_range(),

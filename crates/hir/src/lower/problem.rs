@@ -3,7 +3,7 @@
 use db::Severity;
 use syntax::TextRange;
 
-use crate::unsupported;
+use crate::{fix::Fix, unsupported};
 
 /// A problem of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Problem {
     pub detail: String,
     /// Another place that the detail names.
     pub related: Option<TextRange>,
+    /// What would mend it.
+    pub fix: Option<Fix>,
 }
 
 /// Stands in a detail for a place that can be named only when the file is known.
@@ -45,7 +47,13 @@ impl Problem {
             summary: summary.into(),
             detail: detail.into(),
             related: None,
+            fix: None,
         }
+    }
+
+    /// The same with what would mend it.
+    pub(crate) fn fixed_by(self, fix: Option<Fix>) -> Problem {
+        Problem { fix, ..self }
     }
 
     /// A part of the language that this version does not run; `what` completes "does not support …".

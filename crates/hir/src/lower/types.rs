@@ -6,7 +6,10 @@ use syntax::{AstNode, TextRange, ast};
 use values::{ObjectType, Str, Type, convert};
 
 use super::{ItemCtx, expr, problem::Problem};
-use crate::item::{ConstValue, DefaultStep, Defaults, TypeConstraint};
+use crate::{
+    fix::Fix,
+    item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
+};
 
 /// The `type` argument of a variable; any type where it is absent.
 pub(super) fn constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> TypeConstraint {
@@ -79,9 +82,8 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
             &format!("Primitive type keyword \"{name}\" does not expect arguments."),
         ),
         _ => {
-            let hint = did_you_mean(&name);
-            let detail = format!("Keyword \"{name}\" is not a valid type constructor.{hint}");
-            invalid(ctx, range, &detail)
+            let detail = format!("Keyword \"{name}\" is not a valid type constructor.");
+            misspelt(ctx, range, &name, &detail)
         }
     }
 }
@@ -96,12 +98,16 @@ fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type
     None
 }
 
-/// A word that is meant, where one is near.
-fn did_you_mean(word: &str) -> String {
+/// A word that is no type, with the one that is meant, where one is near.
+fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     const WORDS: [&str; 9] =
         ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
     let close = crate::suggest::closest(word, WORDS);
-    close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default()
+    let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+    let (id, summary) = ("invalid-type-constraint", "Invalid type specification");
+    let problem = Problem::error(id, range, summary, format!("{detail}{hint}"));
+    ctx.problem(problem.fixed_by(Fix::first(word, close)));
+    None
 }
 
 fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> {
@@ -131,10 +137,8 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
             ),
         ),
         other => {
-            let hint = did_you_mean(other);
-            let detail =
-                format!("The keyword \"{other}\" is not a valid type specification.{hint}");
-            invalid(ctx, range, &detail)
+            let detail = format!("The keyword \"{other}\" is not a valid type specification.");
+            misspelt(ctx, range, other, &detail)
         }
     }
 }

@@ -6,9 +6,11 @@ use super::{Flow, Infer, constructor::key_text};
 use crate::{
     analysis::{
         origin::Forgetting,
+        problem::ItemProblem,
         value::{Abstract, Failing, Inside},
     },
     expr::{Expr, ExprId, Ref},
+    fix::Fix,
     suggest,
 };
 
@@ -58,9 +60,11 @@ impl Infer<'_> {
             let detail = "This value is null, so it does not have any attributes.";
             return self.fails(id, "attribute-of-null", summary, detail);
         }
+        let mut fix = None;
         let detail = match &value.ty {
             Type::Object(object) => {
                 let close = suggest::closest(name, object.iter().map(|(name, _)| &**name));
+                fix = Fix::last(name, close);
                 let hint = close.map(|close| format!(" Did you mean \"{close}\"?"));
                 let hint = hint.unwrap_or_default();
                 format!("This object does not have an attribute named \"{name}\".{hint}")
@@ -86,7 +90,9 @@ impl Infer<'_> {
             ),
             _ => return,
         };
-        self.fails(id, "unsupported-attribute", "Unsupported attribute", detail);
+        let summary = "Unsupported attribute";
+        let problem = ItemProblem::error(id.into(), "unsupported-attribute", summary, detail);
+        self.report_by_certainty(problem.fixed_by(fix));
     }
 
     pub(super) fn index(&mut self, id: ExprId, base: ExprId, key: ExprId) -> Abstract {

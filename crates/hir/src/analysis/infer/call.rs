@@ -16,6 +16,7 @@ use crate::{
         value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
     expr::{Call, Expr, ExprId},
+    fix::Fix,
     suggest, unsupported,
 };
 
@@ -49,19 +50,22 @@ impl Infer<'_> {
 
     /// A function that does not exist is reported whether or not it is called.
     fn unknown_function(&mut self, at: ExprId, name: &str) {
+        let mut fix = None;
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
                 format!("There are no functions in namespace \"{namespace}::\".")
             }
             None => {
                 let names = functions::all().map(|function| function.name);
-                let hint = suggest::closest(name, names)
-                    .map(|close| format!(" Did you mean \"{close}\"?"));
+                let close = suggest::closest(name, names);
+                fix = Fix::first(name, close);
+                let hint = close.map(|close| format!(" Did you mean \"{close}\"?"));
                 format!("There is no function named \"{name}\".{}", hint.unwrap_or_default())
             }
         };
         let summary = "Call to unknown function";
-        self.report(ItemProblem::error(at.into(), "unknown-function", summary, detail));
+        let problem = ItemProblem::error(at.into(), "unknown-function", summary, detail);
+        self.report(problem.fixed_by(fix));
     }
 
     fn provider_call(&mut self, id: ExprId, call: &Call, args: &[Abstract]) -> Abstract {

@@ -19,6 +19,7 @@ use crate::{
         value::{Abstract, Tri},
     },
     expr::ExprId,
+    fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, Variable},
     lower::MISSING_ARGUMENT,
     names::{ItemName, called_directory, item as item_of, module_calls, required_providers},
@@ -181,12 +182,9 @@ fn check_inputs(
             let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
             let detail =
                 format!("An argument named \"{}\" is not expected here.{hint}", input.name);
-            infer.problems.push(ItemProblem::error(
-                input.node.into(),
-                "unsupported-argument",
-                "Unsupported argument",
-                detail,
-            ));
+            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let problem = ItemProblem::error(input.node.into(), id, summary, detail);
+            infer.problems.push(problem.fixed_by(Fix::first(&input.name, close)));
             continue;
         };
         let certainty = value.deep_marks().ephemeral;
@@ -219,7 +217,8 @@ fn check_inputs(
                 MISSING_ARGUMENT,
                 "Missing required argument",
                 detail,
-            );
+            )
+            .fixed_by(Some(Fix::MissingArgument((*name).clone())));
             infer.problems.push(declared_here(problem, env, *key));
         }
     }

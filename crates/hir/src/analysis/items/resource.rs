@@ -16,6 +16,7 @@ use crate::{
     },
     destroy_time,
     expr::{At, Expr, ExprId, NodeId, Ref},
+    fix::Fix,
     item::{IgnoreChanges, Item, Lifecycle, Provisioner, Resource},
     lower::MISSING_ARGUMENT,
     names::{ItemName, provider_local_name, required_providers},
@@ -132,6 +133,7 @@ fn no_such_type(
         .into_iter()
         .find(|other| *other != mode && schemas.of_mode(*other, ty).is_some());
     let names = schemas.types_of_mode(mode);
+    let mut fix = None;
     if let Some(other) = other {
         let block = other.block_type();
         detail.push_str(&format!(
@@ -141,13 +143,11 @@ fn no_such_type(
         ));
     } else if let Some(close) = suggest::closest(ty, names.iter().copied()) {
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
+        fix = Fix::last(ty, Some(close));
     }
-    infer.problems.push(ItemProblem::error(
-        resource.type_node.into(),
-        "invalid-resource-type",
-        summary,
-        detail,
-    ));
+    let at = resource.type_node.into();
+    let problem = ItemProblem::error(at, "invalid-resource-type", summary, detail);
+    infer.problems.push(problem.fixed_by(fix));
 }
 
 /// The configuration that a resource names must exist.
@@ -244,12 +244,10 @@ fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type
         let Some(inner) = attributes.get(name) else {
             let close = suggest::closest(name, attributes.iter().map(|(name, _)| &**name));
             let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
-            infer.problems.push(ItemProblem::error(
-                node.into(),
-                "unsupported-attribute",
-                "Unsupported attribute",
-                format!("This object does not have an attribute named \"{name}\".{hint}"),
-            ));
+            let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
+            let detail = format!("This object does not have an attribute named \"{name}\".{hint}");
+            let problem = ItemProblem::error(node.into(), id, summary, detail);
+            infer.problems.push(problem.fixed_by(Fix::last(name, close)));
             return;
         };
         ty = inner;
@@ -341,15 +339,14 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     let known = PROVISIONERS.iter().find(|(kind, _, _)| *kind == &*provisioner.kind);
     let Some((_, required, optional)) = known else {
         let names = PROVISIONERS.iter().map(|(kind, _, _)| *kind);
-        let hint = suggest::closest(&provisioner.kind, names)
-            .map(|it| format!(" Did you mean \"{it}\"?"))
-            .unwrap_or_default();
+        let close = suggest::closest(&provisioner.kind, names);
+        let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
         infer.problems.push(ItemProblem::error(
             provisioner.node.into(),
             "unknown-provisioner",
             "Unknown provisioner",
             format!("There is no provisioner \"{}\". Provisioners are local-exec, remote-exec and file.{hint}", provisioner.kind),
-        ));
+        ).fixed_by(Fix::last(&provisioner.kind, close)));
         return;
     };
     if let Some(what) = unsupported::provisioner(&provisioner.kind) {
@@ -359,27 +356,32 @@ fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
         if !provisioner.body.attrs.iter().any(|attr| *attr.name == **name) {
             let detail =
                 format!("The argument \"{name}\" is required, but no definition was found.");
-            infer.problems.push(ItemProblem::error(
-                provisioner.node.into(),
-                MISSING_ARGUMENT,
-                "Missing required argument",
-                detail,
-            ));
+            infer.problems.push(
+                ItemProblem::error(
+                    provisioner.node.into(),
+                    MISSING_ARGUMENT,
+                    "Missing required argument",
+                    detail,
+                )
+                .fixed_by(Some(Fix::MissingArgument((*name).into()))),
+            );
         }
     }
     for attr in &provisioner.body.attrs {
         let names = || required.iter().chain(*optional).copied();
         if !names().any(|name| name == &*attr.name) {
-            let hint = suggest::closest(&attr.name, names())
-                .map(|it| format!(" Did you mean \"{it}\"?"))
-                .unwrap_or_default();
+            let close = suggest::closest(&attr.name, names());
+            let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
             let detail = format!("An argument named \"{}\" is not expected here.{hint}", attr.name);
-            infer.problems.push(ItemProblem::error(
-                attr.node.into(),
-                "unsupported-argument",
-                "Unsupported argument",
-                detail,
-            ));
+            infer.problems.push(
+                ItemProblem::error(
+                    attr.node.into(),
+                    "unsupported-argument",
+                    "Unsupported argument",
+                    detail,
+                )
+                .fixed_by(Fix::first(&attr.name, close)),
+            );
         }
     }
 }
