@@ -78,6 +78,46 @@ impl Fixture {
     }
 }
 
+impl Fixture {
+    /// Every file by its path.
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
+        let db = self.project.db();
+        let directories = self.project.workspace().directories(db).values();
+        let files = directories.flat_map(|directory| directory.files(db));
+        let text = |file| Document { file, ..self.document() }.text();
+        files.map(|&file| (file.path(db).to_string(), text(file))).collect()
+    }
+
+    /// Every file that some edits change, as it is then.
+    pub(crate) fn apply(&self, edits: &[crate::Edit]) -> String {
+        let mut shown = String::new();
+        let db = self.project.db();
+        for &directory in self.project.workspace().directories(db).values() {
+            for &file in directory.files(db) {
+                let mut edits: Vec<_> = edits.iter().filter(|it| it.place.file == file).collect();
+                if edits.is_empty() {
+                    continue;
+                }
+                edits.sort_by_key(|it| (it.place.range.start, it.place.range.end));
+                let text = Document { file, directory, ..self.document() }.text();
+                let (mut changed, mut last) = (String::new(), 0);
+                for edit in edits {
+                    assert!(last <= edit.place.range.start, "edits do not overlap");
+                    changed.push_str(slice(
+                        &text,
+                        ByteRange { start: last, end: edit.place.range.start },
+                    ));
+                    changed.push_str(&edit.text);
+                    last = edit.place.range.end;
+                }
+                changed.push_str(&text[last as usize..]);
+                shown.push_str(&format!("//- /{}\n{changed}", file.path(db)));
+            }
+        }
+        shown
+    }
+}
+
 pub(crate) fn slice(text: &str, range: ByteRange) -> &str {
     &text[range.start as usize..range.end as usize]
 }

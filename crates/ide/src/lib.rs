@@ -8,33 +8,58 @@
 //! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
 //! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
 
+mod actions;
+mod calls;
 mod completion;
 mod cursor;
+mod definition;
+mod edit;
 #[cfg(test)]
 mod fixture;
+mod folding;
 mod hover;
 mod inlay_hints;
 mod language;
+mod lenses;
+mod links;
+mod naming;
 mod place;
+mod references;
+mod rename;
 mod scheme;
 #[cfg(test)]
 mod secrets_test;
+mod selection;
 mod semantic_tokens;
 mod shown;
 mod signature;
+mod symbols;
+mod trees;
 
 use db::{ByteRange, Directory, File};
 use hir::{Db, Workspace};
 
+pub use actions::{Action, ActionKind, code_actions};
+pub use calls::{CalledModule, ModuleCalls, called_modules, calling_modules, module_at};
 pub use completion::{Completion, CompletionKind, Completions, completions};
 pub use cursor::{Cursor, ItemAt};
+pub use definition::{Definition, definition};
+pub use edit::Edit;
+pub use folding::{Fold, FoldKind, folding_ranges};
 pub use hover::{Hover, hover};
 pub use inlay_hints::{InlayHint, InlayKind, inlay_hints};
+pub use lenses::{Lens, code_lenses};
+pub use links::{Link, LinkTarget, document_links};
+pub use naming::{Declaration, Role};
 pub use place::Module;
+pub use references::{Reference, document_highlights, references};
+pub use rename::{Moved, Refusal, Renamable, Rename, prepare_rename, rename};
+pub use selection::selection_ranges;
 pub use semantic_tokens::{
     Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,
 };
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
+pub use symbols::{FoundSymbol, Symbol, SymbolKind, document_symbols, workspace_symbols};
 
 /// A file of a module, seen as part of a configuration: what every question is about.
 #[derive(Clone, Copy)]

@@ -1,0 +1,189 @@
+//! Declaring what is referred to and not there.
+
+use hir::{Ref, lower::reference_root, names::ItemName};
+use syntax::{
+    AstNode, SyntaxKind, SyntaxNode,
+    ast::{self, HasItems},
+};
+use values::Type;
+
+use super::{Action, Fault, layout};
+use crate::{
+    Edit, Module,
+    naming::{Chain, Named, Occurrence, attribute_around, top_level},
+    scheme::{ArgumentMeaning, blocks_around, scheme},
+};
+
+/// Declares the variable, local or output that a reference or an argument names.
+pub(super) fn actions(fault: &Fault<'_, '_>) -> Option<Action> {
+    match fault.id() {
+        "undeclared-reference" => of_reference(fault),
+        "unsupported-attribute" => output(fault),
+        "unsupported-argument" => variable_of_module(fault),
+        "missing-provider-configuration" => provider(fault),
+        _ => None,
+    }
+}
+
+fn of_reference(fault: &Fault<'_, '_>) -> Option<Action> {
+    let chain = Chain::of(&chain_expr(&fault.node)?)?;
+    match reference_root(chain.root.text(), &chain.steps)?.0 {
+        Ref::Variable(name) => {
+            let ty = expected_type(fault, &chain.node);
+            let text = variable_text(&name, ty.as_ref());
+            let edit = new_block(fault, "variables", &text)?;
+            Some(Action::fix(format!("Declare variable \"{name}\""), vec![edit]))
+        }
+        Ref::Local(name) => {
+            let edits = local(fault, &name)?;
+            Some(Action::fix(format!("Declare local \"{name}\""), edits))
+        }
+        _ => None,
+    }
+}
+
+/// A configuration of a provider under an alias.
+fn provider(fault: &Fault<'_, '_>) -> Option<Action> {
+    let Occurrence { named: Named::Item(_, ItemName::Provider(name, Some(alias))), .. } =
+        Occurrence::at(&fault.tree, &last_name(fault)?)?
+    else {
+        return None;
+    };
+    let text = format!("provider \"{name}\" {{\n  alias = \"{alias}\"\n}}");
+    let edit = new_block(fault, "providers", &text)?;
+    Some(Action::fix(format!("Declare provider configuration \"{name}.{alias}\""), vec![edit]))
+}
+
+/// The reference with all its steps that a node is part of.
+fn chain_expr(node: &SyntaxNode) -> Option<ast::Expr> {
+    let mut nodes = node.ancestors();
+    nodes.find_map(|it| match it.kind() {
+        SyntaxKind::TRAVERSAL => ast::Expr::cast(it),
+        SyntaxKind::REFERENCE
+            if it.parent().is_none_or(|it| it.kind() != SyntaxKind::TRAVERSAL) =>
+        {
+            ast::Expr::cast(it)
+        }
+        _ => None,
+    })
+}
+
+/// The type that a whole expression must have where it stands, where that is one word.
+fn expected_type(fault: &Fault<'_, '_>, expr: &SyntaxNode) -> Option<Type> {
+    let parent = expr.parent()?;
+    if parent.kind() == SyntaxKind::INTERPOLATION {
+        let template = ast::QuotedTemplate::cast(parent.parent()?);
+        return template
+            .is_none_or(|it| !syntax::template::quoted(&it).is_wrap)
+            .then_some(Type::String);
+    }
+    let argument = ast::Attribute::cast(parent)?;
+    let module = fault.tree.document.module();
+    let scheme = scheme(module, &blocks_around(argument.syntax()))?;
+    let ty = match scheme.argument(module, &argument.name()?)? {
+        ArgumentMeaning::Schema(attribute, _) => attribute.implied_type(),
+        ArgumentMeaning::Variable(key) => {
+            hir::names::item(module.db, key).kind.as_variable()?.ty.ty.clone()
+        }
+        ArgumentMeaning::Language(_) => return None,
+    };
+    (ty != Type::Dynamic).then_some(ty)
+}
+
+fn variable_text(name: &str, ty: Option<&Type>) -> String {
+    match ty {
+        Some(ty) => format!("variable \"{name}\" {{\n  type = {}\n}}", ty),
+        None => format!("variable \"{name}\" {{}}"),
+    }
+}
+
+/// A new top-level block: at the end of the file where a module usually has such blocks, if it has one, and otherwise behind
+/// the block that needs it.
+fn new_block(fault: &Fault<'_, '_>, file: &str, text: &str) -> Option<Edit> {
+    match in_file(&fault.tree.document.module(), file, text) {
+        Some(edit) => Some(edit),
+        None => Some(layout::after_block(&fault.tree, top_level(&fault.node)?.syntax(), text)),
+    }
+}
+
+/// The end of the file of a name in a module.
+fn in_file(module: &Module<'_>, stem: &str, text: &str) -> Option<Edit> {
+    let is_named = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.strip_suffix(".tf").or(name.strip_suffix(".tofu")) == Some(stem)
+    };
+    let mut documents = module.documents();
+    let document = documents.find(|it| is_named(it.file.path(module.db)))?;
+    Some(at_end(document, text))
+}
+
+fn at_end(document: crate::Document<'_>, text: &str) -> Edit {
+    let existing = document.text();
+    let end = document.length();
+    let gap = match existing.as_str() {
+        "" => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let place = crate::FileRange { file: document.file, range: db::ByteRange { start: end, end } };
+    Edit::after(place, format!("{gap}{text}\n"))
+}
+
+/// A new local: in the `locals` of the file, if there are any.
+fn local(fault: &Fault<'_, '_>, name: &str) -> Option<Vec<Edit>> {
+    let argument = [(name.to_owned(), "null".to_owned())];
+    if let Some((tree, block)) = locals_of(fault.tree.document) {
+        return layout::add_arguments(&tree, &block, &argument);
+    }
+    Some(vec![new_block(fault, "locals", &format!("locals {{\n  {name} = null\n}}"))?])
+}
+
+/// The first `locals` of a file.
+pub(super) fn locals_of(document: crate::Document<'_>) -> Option<(crate::Cursor<'_>, ast::Block)> {
+    document.trees().find_map(|tree| {
+        let file = ast::SourceFile::cast(tree.root.clone())?;
+        let block =
+            file.blocks().find(|it| it.block_type().is_some_and(|kind| kind == "locals"))?;
+        Some((tree, block))
+    })
+}
+
+/// An output that a caller reads.
+fn output(fault: &Fault<'_, '_>) -> Option<Action> {
+    let Occurrence { named: Named::Item(directory, ItemName::Output(name)), .. } =
+        Occurrence::at(&fault.tree, &last_name(fault)?)?
+    else {
+        return None;
+    };
+    let text = format!("output \"{name}\" {{\n  value = null\n}}");
+    let child = fault.tree.document.module().with_directory(directory);
+    let edit = in_module(&child, "outputs", &text)?;
+    Some(Action::fix(format!("Declare output \"{name}\" in the module"), vec![edit]))
+}
+
+fn last_name(fault: &Fault<'_, '_>) -> Option<syntax::SyntaxToken> {
+    let token = fault.tree.root.token_at_offset(fault.range.end()).left_biased()?;
+    token.kind().is_name().then_some(token)
+}
+
+fn in_module(module: &Module<'_>, stem: &str, text: &str) -> Option<Edit> {
+    if module.is_installed() {
+        return None;
+    }
+    let file = module.start()?.name.file;
+    in_file(module, stem, text).or_else(|| Some(at_end(module.document(file), text)))
+}
+
+/// A variable that a caller gives a value.
+fn variable_of_module(fault: &Fault<'_, '_>) -> Option<Action> {
+    let argument = attribute_around(&fault.node)?;
+    let name = argument.name_token()?;
+    let Occurrence { named: Named::Item(directory, ItemName::Variable(variable)), .. } =
+        Occurrence::at(&fault.tree, &name)?
+    else {
+        return None;
+    };
+    let child = fault.tree.document.module().with_directory(directory);
+    let edit = in_module(&child, "variables", &variable_text(&variable, None))?;
+    Some(Action::fix(format!("Declare variable \"{variable}\" in the module"), vec![edit]))
+}

@@ -1,0 +1,116 @@
+//! What to do about ephemeral values where none may be.
+
+use hir::names::ItemName;
+use syntax::{
+    AstNode,
+    ast::{self, HasItems},
+};
+
+use super::{Action, Fault, extract::free_name, layout, mark};
+use crate::{
+    Edit,
+    naming::{attribute_around, called, top_level},
+    scheme::{blocks_around, scheme},
+};
+
+/// Marks what the value is given to, uses the write-only twin of the argument, or replaces the value by null.
+pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
+    let mut actions = Vec::new();
+    match fault.id() {
+        "output-not-ephemeral" => {
+            if !fault.is_in_root() {
+                actions.extend(mark_output(fault));
+            }
+            actions.extend(wrap(fault));
+        }
+        "ephemeral-root-output" => actions.extend(unmark(fault)),
+        "variable-not-ephemeral" => {
+            actions.extend(mark_variable(fault));
+            actions.extend(wrap(fault));
+        }
+        "ephemeral-value-misuse" => {
+            actions.extend(write_only_twin(fault));
+            actions.extend(wrap(fault));
+        }
+        "literal-secret" => actions.extend(take_from_variable(fault)),
+        _ => {}
+    }
+    actions
+}
+
+/// A secret that stands in the configuration becomes an ephemeral variable without a default.
+fn take_from_variable(fault: &Fault<'_, '_>) -> Option<Action> {
+    let expr = fault.expr()?;
+    let argument = attribute_around(&fault.node)?.name()?;
+    let wish = argument.strip_suffix("_wo").unwrap_or(&argument);
+    let module = fault.tree.document.module();
+    let name = free_name(&module, wish, ItemName::Variable);
+    let text = format!("variable \"{name}\" {{\n  type      = string\n  ephemeral = true\n}}");
+    let block = top_level(expr.syntax())?;
+    let edits = vec![
+        layout::before_block(&fault.tree, block.syntax(), &text),
+        Edit::replace(fault.tree.file_range(expr.syntax().text_range()), format!("var.{name}")),
+    ];
+    Some(Action::fix(format!("Take it from the ephemeral variable \"{name}\""), edits).preferred())
+}
+
+fn wrap(fault: &Fault<'_, '_>) -> Option<Action> {
+    let expr = fault.expr()?;
+    let edits = around(fault, &expr);
+    Some(Action::fix("Replace ephemeral parts by null with ephemeralasnull()", edits))
+}
+
+fn around(fault: &Fault<'_, '_>, expr: &ast::Expr) -> Vec<Edit> {
+    let place = fault.tree.file_range(expr.syntax().text_range());
+    let close = match expr {
+        // The line after a heredoc's end is its own.
+        ast::Expr::Heredoc(_) => "\n)",
+        _ => ")",
+    };
+    vec![Edit::before(place, "ephemeralasnull("), Edit::after(place, close)]
+}
+
+fn mark_output(fault: &Fault<'_, '_>) -> Option<Action> {
+    let edits = mark::set(&fault.tree, &fault.block()?, "ephemeral")?;
+    Some(Action::fix("Declare the output as ephemeral", edits).preferred())
+}
+
+/// Outputs of the root module are stored, whatever they are declared as.
+fn unmark(fault: &Fault<'_, '_>) -> Option<Action> {
+    let body = fault.block()?.body()?;
+    let mark = body.attribute("ephemeral")?;
+    let mut edits = around(fault, &body.attribute("value")?.value()?);
+    edits.push(layout::remove(&fault.tree, mark.syntax()));
+    Some(Action::fix("Keep what is not ephemeral with ephemeralasnull()", edits))
+}
+
+fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {
+    let argument = attribute_around(&fault.node)?;
+    let module = fault.tree.document.module();
+    let child = module.with_directory(called(&fault.tree, &fault.block()?)?);
+    if child.is_installed() {
+        return None;
+    }
+    let name = argument.name()?;
+    let (tree, block) = crate::naming::block(&child, &ItemName::Variable(name.as_str().into()))?;
+    let edits = mark::set(&tree, &block, "ephemeral")?;
+    Some(Action::fix(format!("Declare variable \"{name}\" as ephemeral"), edits).preferred())
+}
+
+/// `password` → `password_wo`, where the schema has both.
+fn write_only_twin(fault: &Fault<'_, '_>) -> Option<Action> {
+    let argument = attribute_around(&fault.node)?;
+    let block = crate::naming::block_of(argument.syntax())?;
+    let body = block.body()?;
+    let scheme = scheme(fault.tree.document.module(), &blocks_around(argument.syntax()))?;
+    let schema = scheme.schema.as_ref()?.block();
+    let (name, attributes) = (argument.name()?, schema.attributes());
+    let twin = format!("{name}_wo");
+    let is_free = body.attribute(&twin).is_none() && !attributes.get(name.as_str())?.required;
+    (is_free && attributes.get(twin.as_str())?.write_only).then_some(())?;
+    let version = format!("{twin}_version");
+    let is_wanted = attributes.contains_key(version.as_str()) && body.attribute(&version).is_none();
+    let further = is_wanted.then_some((version.as_str(), "1"));
+    let edits = layout::rename_argument(&fault.tree, &argument, &twin, further)?;
+    Some(Action::fix(format!("Use the write-only argument \"{twin}\""), edits).preferred())
+}

@@ -1,0 +1,28 @@
+//! `sensitive = true` and `ephemeral = true`.
+
+use syntax::{
+    AstNode,
+    ast::{self, HasItems},
+};
+
+use super::{Action, Fault, layout};
+use crate::{Cursor, Edit};
+
+/// Declares an output as sensitive.
+pub(super) fn sensitive(fault: &Fault<'_, '_>) -> Option<Action> {
+    matches!(fault.id(), "sensitive-output" | "write-only-output").then_some(())?;
+    let output = crate::naming::top_level(&fault.node)?;
+    let edits = set(&fault.tree, &output, "sensitive")?;
+    Some(Action::fix("Declare the output as sensitive", edits).preferred())
+}
+
+/// Makes an argument of a block true.
+pub(super) fn set(tree: &Cursor<'_>, block: &ast::Block, name: &str) -> Option<Vec<Edit>> {
+    match block.body()?.attribute(name) {
+        Some(argument) => {
+            let value = argument.value()?;
+            Some(vec![Edit::replace(tree.file_range(value.syntax().text_range()), "true")])
+        }
+        None => layout::add_arguments(tree, block, &[(name.to_owned(), "true".to_owned())]),
+    }
+}

@@ -1,0 +1,69 @@
+//! Taking out what may not be there.
+
+use syntax::{
+    AstNode, SyntaxKind, SyntaxNode,
+    ast::{self, HasItems},
+};
+
+use super::{Action, Fault, layout};
+
+/// Diagnostics at what need not be there.
+const SUPERFLUOUS: &[&str] = &[
+    "unsupported-argument",
+    "unsupported-block",
+    "duplicate-block",
+    "too-many-blocks",
+    "extraneous-dynamic-content",
+    "reserved-argument",
+    "provider-version",
+    "version-of-local-module",
+    "invalid-ephemeral-lifecycle",
+    "invalid-data-lifecycle",
+    "invalid-ephemeral-block",
+    "duplicate-declaration",
+];
+
+/// Takes out the argument or block that a diagnostic is at.
+pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
+    let is_duplicate = fault.id() == hir::lower::SYNTAX_ERROR;
+    (is_duplicate || SUPERFLUOUS.contains(&fault.id())).then_some(())?;
+    let node = item_of(&fault.node)?;
+    if is_duplicate && !is_set_before(&node) {
+        return None;
+    }
+    let title = match ast::BodyItem::cast(node.clone())? {
+        _ if fault.id() == "duplicate-declaration" => "Remove this declaration".to_owned(),
+        ast::BodyItem::Attribute(attribute) => format!("Remove argument \"{}\"", attribute.name()?),
+        ast::BodyItem::Block(block) => format!("Remove block \"{}\"", block.block_type()?),
+    };
+    Some(Action::fix(title, vec![layout::remove(&fault.tree, &last_of_locals(node))]))
+}
+
+/// A `locals` block without its only name says nothing: it goes as a whole.
+pub(super) fn last_of_locals(node: SyntaxNode) -> SyntaxNode {
+    let block = crate::naming::block_of(&node)
+        .filter(|it| it.block_type().is_some_and(|it| it == "locals"));
+    let is_only = |block: &ast::Block| block.body().is_some_and(|it| it.body_items().count() == 1);
+    let has_comments = |block: &ast::Block| {
+        let mut elements = block.syntax().descendants_with_tokens();
+        elements.any(|it| it.kind() == SyntaxKind::COMMENT)
+    };
+    match block {
+        Some(block) if is_only(&block) && !has_comments(&block) => block.syntax().clone(),
+        _ => node,
+    }
+}
+
+/// The argument or block that a place is the name of.
+fn item_of(node: &SyntaxNode) -> Option<SyntaxNode> {
+    node.ancestors().find(|it| ast::BodyItem::can_cast(it.kind()))
+}
+
+/// Whether an argument of the same name stands before one in the same body.
+fn is_set_before(node: &SyntaxNode) -> bool {
+    let name = |node: SyntaxNode| ast::Attribute::cast(node)?.name();
+    let Some(own) = name(node.clone()) else { return false };
+    let Some(body) = node.parent().and_then(ast::Body::cast) else { return false };
+    let mut before = body.attributes().take_while(|it| it.syntax() != node);
+    before.any(|it| it.name().as_ref() == Some(&own))
+}

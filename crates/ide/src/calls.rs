@@ -1,0 +1,171 @@
+//! Which modules call which.
+
+use db::Directory;
+use hir::{Db, Workspace, names::ItemName};
+use syntax::ast;
+
+use crate::{
+    Document, FileRange, Module,
+    naming::{Declaration, called, top_level},
+};
+
+/// A module of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalledModule {
+    /// Its directory, by which to ask for its callers and for what it calls.
+    pub directory: Directory,
+    /// Its path as shown, `.` for the root module.
+    pub path: String,
+    /// The file that it is shown by.
+    pub place: Declaration,
+}
+
+/// A module, and the calls that lead to it or from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleCalls {
+    /// The module on the other side.
+    pub module: CalledModule,
+    /// The names of the calls, in the module that calls.
+    pub calls: Vec<FileRange>,
+}
+
+/// The module that stands at an offset: in a `module` block the one that is called, elsewhere that of the file.
+pub fn module_at(document: Document<'_>, offset: u32) -> Option<CalledModule> {
+    let tree = document.cursor(offset)?;
+    let block = tree.token().and_then(|token| token.parent()).and_then(|node| top_level(&node));
+    let is_call = |block: &ast::Block| block.block_type().is_some_and(|it| it == "module");
+    let directory = match block.filter(is_call) {
+        Some(call) => called(&tree, &call)?,
+        None => document.directory,
+    };
+    of_directory(&document.module().with_directory(directory))
+}
+
+/// The modules that call one, by path.
+pub fn calling_modules(db: &dyn Db, workspace: Workspace, called: Directory) -> Vec<ModuleCalls> {
+    let module = Module { db, workspace, directory: called };
+    let callers = module.all().filter_map(|caller| {
+        let calls: Vec<_> = calls(&caller).filter(|(_, it)| *it == called).collect();
+        if calls.is_empty() {
+            return None;
+        }
+        let calls = calls.into_iter().filter_map(|(name, _)| place(&caller, &name)).collect();
+        Some(ModuleCalls { module: of_directory(&caller)?, calls })
+    });
+    callers.collect()
+}
+
+/// The modules that one calls, in the order of the calls' names.
+pub fn called_modules(db: &dyn Db, workspace: Workspace, caller: Directory) -> Vec<ModuleCalls> {
+    let caller = Module { db, workspace, directory: caller };
+    let mut found: Vec<ModuleCalls> = Vec::new();
+    for (name, directory) in calls(&caller) {
+        let Some(place) = place(&caller, &name) else { continue };
+        match found.iter_mut().find(|it| it.module.directory == directory) {
+            Some(known) => known.calls.push(place),
+            None => {
+                let module = of_directory(&caller.with_directory(directory));
+                found.extend(module.map(|module| ModuleCalls { module, calls: vec![place] }));
+            }
+        }
+    }
+    found
+}
+
+fn calls(module: &Module<'_>) -> impl Iterator<Item = (ItemName, Directory)> {
+    let calls = hir::names::module_calls(module.db, module.workspace, module.directory);
+    calls.map(|(name, directory)| (ItemName::Module(name.clone()), directory))
+}
+
+fn place(caller: &Module<'_>, call: &ItemName) -> Option<FileRange> {
+    Some(caller.declaration(call)?.name)
+}
+
+fn of_directory(module: &Module<'_>) -> Option<CalledModule> {
+    let path = module.directory.path(module.db).to_string();
+    Some(CalledModule { directory: module.directory, path, place: module.start()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{called_modules, calling_modules, module_at};
+    use crate::fixture;
+
+    /// Shows the module at the cursor, who calls it and what it calls.
+    #[track_caller]
+    fn check(text: &str, expect: Expect) {
+        let fixture = fixture::load(text);
+        let document = fixture.document();
+        let (db, workspace) = (document.db, document.workspace);
+        let Some(module) = module_at(document, fixture.offset()) else {
+            return expect.assert_eq("nothing\n");
+        };
+        let mut shown = format!("{} {}\n", module.path, fixture.show(module.place.name));
+        let calling = calling_modules(db, workspace, module.directory).into_iter();
+        let called = called_modules(db, workspace, module.directory).into_iter();
+        for (word, it) in calling.map(|it| ("from", it)).chain(called.map(|it| ("to", it))) {
+            let places: Vec<_> = it.calls.iter().map(|place| fixture.show(*place)).collect();
+            shown.push_str(&format!("{word} {} by {}\n", it.module.path, places.join(", ")));
+        }
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn modules_call_each_other() {
+        let text = r#"
+//- /main.tf
+locals {}
+module "b" { source = "./one" }
+module "a" { source = "./one" }
+module "c" { source = "./two" }
+module "d" { source = "./nowhere" }
+//- /one/a.tf
+module "inner" { source = "../two" }
+//- /one/main.tf
+variable "x" {}
+//- /two/main.tf
+variable "x" {}
+"#;
+        let at = |place: &str| text.replacen(&place.replace("$0", ""), place, 1);
+        check(
+            &at("lo$0cals"),
+            expect![[r#"
+            . main.tf:1 ``
+            to one by main.tf:3 `a`, main.tf:2 `b`
+            to two by main.tf:4 `c`
+        "#]],
+        );
+        check(
+            &at("module \"$0b\""),
+            expect![[r#"
+            one one/main.tf:1 ``
+            from . by main.tf:3 `a`, main.tf:2 `b`
+            to two by one/a.tf:1 `inner`
+        "#]],
+        );
+        check(
+            &at("./t$0wo"),
+            expect![[r#"
+            two two/main.tf:1 ``
+            from . by main.tf:4 `c`
+            from one by one/a.tf:1 `inner`
+        "#]],
+        );
+        check(
+            &at("./n$0owhere"),
+            expect![[r#"
+            nothing
+        "#]],
+        );
+        check(
+            &at("module \"inn$0er\""),
+            expect![[r#"
+            two two/main.tf:1 ``
+            from . by main.tf:4 `c`
+            from one by one/a.tf:1 `inner`
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! Names of arguments, keys of objects, and names in quotes.
+
+use hir::names::{ItemName, called_directory};
+use syntax::{
+    AstNode, SyntaxKind, SyntaxNode,
+    ast::{self, HasItems},
+};
+use values::Str;
+
+use super::{Named, Occurrence, Role, bound, is_top_level, name_range, reference, top_level};
+use crate::{Cursor, Module};
+
+/// Arguments of a module call that are no variables of the module.
+const META: &[&str] = &["source", "version", "providers", "count", "for_each", "depends_on"];
+
+/// The name of an argument.
+pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occurrence> {
+    let name = attribute.name_token()?;
+    let directory = tree.document.directory;
+    let block = block_of(attribute.syntax())?;
+    if !is_top_level(block.syntax()) {
+        return None;
+    }
+    match block.block_type()?.as_str() {
+        "locals" => {
+            let local = Named::Item(directory, ItemName::Local(name.text().into()));
+            Some(Occurrence::declaration(local, name.text_range()))
+        }
+        "module" if name.text() == "source" => source(tree, &block, attribute),
+        "module" if !META.contains(&name.text()) => {
+            let child = called(tree, &block)?;
+            let variable = Named::Item(child, ItemName::Variable(name.text().into()));
+            Some(Occurrence { named: variable, range: name.text_range(), role: Role::Write })
+        }
+        _ => None,
+    }
+}
+
+/// The block whose body an attribute is in.
+pub(crate) fn block_of(attribute: &SyntaxNode) -> Option<ast::Block> {
+    ast::Block::cast(attribute.parent()?.parent()?)
+}
+
+/// The attribute of a block's own body that a node is in, through whatever expressions.
+pub(crate) fn attribute_around(node: &SyntaxNode) -> Option<ast::Attribute> {
+    node.ancestors().find_map(ast::Attribute::cast)
+}
+
+/// The value of an argument that is a string as written.
+pub(crate) fn literal(block: &ast::Block, name: &str) -> Option<Str> {
+    match block.body()?.attribute(name)?.value()? {
+        ast::Expr::QuotedTemplate(quoted) => quoted.literal_text().map(Str::from),
+        _ => None,
+    }
+}
+
+/// The directory of the module that a call leads to.
+pub(crate) fn called(tree: &Cursor<'_>, call: &ast::Block) -> Option<db::Directory> {
+    call_of(&tree.document.module(), call.label_texts().next()?.as_str())
+}
+
+/// The directory of the module that the call of a name leads to.
+pub(crate) fn call_of(module: &Module<'_>, name: &str) -> Option<db::Directory> {
+    let key = module.lookup(&ItemName::Module(name.into()))?;
+    let call = hir::names::item(module.db, key).kind.as_module_call()?;
+    called_directory(module.db, module.workspace, module.directory, call)
+}
+
+fn source(tree: &Cursor<'_>, block: &ast::Block, attribute: &ast::Attribute) -> Option<Occurrence> {
+    let range = attribute.value()?.syntax().text_range();
+    Some(Occurrence::read(Named::Module(called(tree, block)?), range))
+}
+
+/// A quoted text: the alias of a provider, the source of a module.
+pub(super) fn text(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<Occurrence> {
+    let attribute = ast::Attribute::cast(text.syntax().parent()?)?;
+    let block = block_of(attribute.syntax()).filter(|it| is_top_level(it.syntax()))?;
+    match (block.block_type()?.as_str(), attribute.name()?.as_str()) {
+        ("module", "source") => source(tree, &block, &attribute),
+        ("provider", "alias") => {
+            let name = ItemName::Provider(
+                block.label_texts().next()?.as_str().into(),
+                text.literal_text().map(Str::from),
+            );
+            let named = Named::Item(tree.document.directory, name);
+            Some(Occurrence::declaration(named, name_range(text.syntax())))
+        }
+        _ => None,
+    }
+}
+
+/// A key of an object: a provider of the called module, or a part of a value.
+pub(super) fn key(tree: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Occurrence> {
+    let token = key.name_token()?;
+    if let Some(call) = passes_providers(key.syntax()) {
+        let provider = ItemName::Provider(token.text().into(), None);
+        let child = called(tree, &call)?;
+        return Some(Occurrence {
+            named: Named::Item(child, provider),
+            range: token.text_range(),
+            role: Role::Write,
+        });
+    }
+    let place = Named::Place(tree.file_range(token.text_range()));
+    Some(Occurrence::declaration(place, token.text_range()))
+}
+
+/// The module call whose `providers` a key or value of an object is of.
+pub(super) fn passes_providers(part: &SyntaxNode) -> Option<ast::Block> {
+    let item = part.ancestors().find(|it| it.kind() == SyntaxKind::OBJECT_ITEM)?;
+    let attribute = ast::Attribute::cast(item.parent()?.parent()?)?;
+    let block = block_of(attribute.syntax()).filter(|it| is_top_level(it.syntax()))?;
+    let is_map = attribute.name()? == "providers" && block.block_type()? == "module";
+    is_map.then_some(block)
+}
+
+/// What a traversal stands for that is read as written, whatever names are bound around it: providers, names of
+/// attributes in `ignore_changes`, the name of an iterator. `Some(None)` where it stands for nothing.
+pub(super) fn as_written(
+    tree: &Cursor<'_>,
+    traversal: &reference::Chain,
+) -> Option<Option<Occurrence>> {
+    if let Some(call) = passes_providers(&traversal.node) {
+        let is_key = traversal.node.parent().is_some_and(|it| it.kind() == SyntaxKind::OBJECT_KEY);
+        let item_value =
+            traversal.node.parent().is_some_and(|it| it.kind() == SyntaxKind::OBJECT_ITEM);
+        return match (is_key, item_value) {
+            (true, _) => {
+                Some(called(tree, &call).and_then(|child| provider(child, traversal, Role::Write)))
+            }
+            (_, true) => Some(provider(tree.document.directory, traversal, Role::Read)),
+            _ => None,
+        };
+    }
+    let attribute = attribute_around(&traversal.node)?;
+    let is_value = attribute.value().is_some_and(|it| *it.syntax() == traversal.node);
+    let block = block_of(attribute.syntax())?;
+    match (attribute.name()?.as_str(), block.block_type()?.as_str()) {
+        ("provider", "resource" | "data" | "ephemeral" | "import") if is_value => {
+            Some(provider(tree.document.directory, traversal, Role::Read))
+        }
+        ("iterator", "dynamic") if is_value => Some(bound::iterator(tree, &block)),
+        ("ignore_changes", "lifecycle") => Some(ignored(tree, traversal)),
+        (_, "required_providers") => {
+            Some(provider(tree.document.directory, traversal, Role::Declaration))
+        }
+        ("type", "variable") => Some(None),
+        _ => None,
+    }
+}
+
+/// `name` or `name.alias` as a provider configuration of a module.
+fn provider(directory: db::Directory, chain: &reference::Chain, role: Role) -> Option<Occurrence> {
+    let alias = match chain.steps.as_slice() {
+        [ast::Step::AttrStep(step), ..] => step.ident_token(),
+        _ => None,
+    };
+    let range = alias.as_ref().unwrap_or(&chain.root).text_range();
+    let alias = alias.map(|token| Str::from(token.text()));
+    let name = ItemName::Provider(chain.root.text().into(), alias);
+    Some(Occurrence { named: Named::Item(directory, name), range, role })
+}
+
+/// An attribute in `ignore_changes`: the argument of the same resource.
+fn ignored(tree: &Cursor<'_>, chain: &reference::Chain) -> Option<Occurrence> {
+    let argument = argument_of(&top_level(&chain.node)?, chain.root.text())?;
+    Some(Occurrence::read(Named::Place(tree.file_range(argument)), chain.root.text_range()))
+}
+
+/// The name of an argument in a block, or the type of a block in it.
+pub(crate) fn argument_of(block: &ast::Block, name: &str) -> Option<syntax::TextRange> {
+    let body = block.body()?;
+    if let Some(attribute) = body.attribute(name) {
+        return Some(attribute.name_token()?.text_range());
+    }
+    let mut blocks = body.blocks();
+    let nested = blocks.find(|it| {
+        let kind = it.block_type();
+        kind.as_deref() == Some(name)
+            || kind.as_deref() == Some("dynamic")
+                && it.label_texts().next().as_deref() == Some(name)
+    })?;
+    Some(nested.type_token()?.text_range())
+}

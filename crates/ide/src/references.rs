@@ -1,0 +1,479 @@
+//! Where a name is used.
+
+mod mention;
+
+use hir::names::{ItemName, block_items, block_names};
+use syntax::SyntaxToken;
+
+use crate::{
+    Cursor, Document, FileRange, Module,
+    naming::{Named, Occurrence, Role, Templates},
+};
+
+/// A place where a name stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The name.
+    pub place: FileRange,
+    /// What it is used for there.
+    pub role: Role,
+}
+
+/// Every place where what stands at an offset is used, its declarations included; in the order of the modules and their
+/// files. `None` if nothing there is a name.
+pub fn references(document: Document<'_>, offset: u32) -> Option<Vec<Reference>> {
+    let tree = document.cursor(offset)?;
+    let named = Occurrence::at(&tree, &tree.token()?)?.named;
+    Some(uses(&tree, &named).into_iter().map(|it| it.reference).collect())
+}
+
+/// The places of the file where what stands at an offset is used.
+pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference> {
+    let Some(tree) = document.cursor(offset) else { return Vec::new() };
+    let Some(occurrence) = tree.token().and_then(|token| Occurrence::at(&tree, &token)) else {
+        return Vec::new();
+    };
+    let mut search = Search::new(&tree, &occurrence.named);
+    match &occurrence.named {
+        Named::Item(directory, _) => {
+            let is_own = *directory == document.directory;
+            let calls = CallsOf::new(document.module(), *directory);
+            search.document(document, |search, block| {
+                let module = document.module();
+                is_own && search.may_mention(&module, block)
+                    || search.may_use(&module, block, &calls)
+            });
+        }
+        Named::Module(directory) => {
+            let calls = CallsOf::new(document.module(), *directory);
+            search.document(document, |search, block| {
+                search.may_use(&document.module(), block, &calls)
+            });
+        }
+        Named::Bound(..) | Named::Place(_) => search.tree(&tree),
+    }
+    search.found.into_iter().map(|it| it.reference).collect()
+}
+
+/// A use with what a rename wants to know of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    /// Where.
+    pub(crate) reference: Reference,
+    /// The type of the top-level block that it is in.
+    pub(crate) block_type: String,
+}
+
+/// Every place where something is named, seen from a block that names it.
+pub(crate) fn uses(tree: &Cursor<'_>, named: &Named) -> Vec<Use> {
+    let mut search = Search::new(tree, named);
+    let module = tree.document.module();
+    match named {
+        Named::Item(directory, name) => {
+            search.module(&module.with_directory(*directory));
+            if mention::is_seen_by_callers(name) {
+                search.callers(&module, *directory);
+            }
+        }
+        Named::Module(directory) => search.callers(&module, *directory),
+        Named::Bound(..) => search.tree(tree),
+        Named::Place(_) => {}
+    }
+    search.found
+}
+
+/// The calls of one module that lead to another.
+pub(crate) struct CallsOf {
+    names: Vec<values::Str>,
+}
+
+impl CallsOf {
+    /// The calls in `caller` that lead to `called`.
+    pub(crate) fn new(caller: Module<'_>, called: db::Directory) -> CallsOf {
+        let calls = hir::names::module_calls(caller.db, caller.workspace, caller.directory);
+        CallsOf {
+            names: calls.filter(|(_, it)| *it == called).map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Whether a call is one of them.
+    pub(crate) fn contains(&self, call: &str) -> bool {
+        self.names.iter().any(|name| &**name == call)
+    }
+}
+
+struct Search<'a> {
+    named: &'a Named,
+    /// The name as it is written everywhere; nothing else is looked at. Of a module every source is.
+    text: Option<String>,
+    found: Vec<Use>,
+}
+
+impl<'a> Search<'a> {
+    fn new(tree: &Cursor<'_>, named: &'a Named) -> Search<'a> {
+        let text = match named {
+            Named::Item(_, name) => mention::text(name).map(str::to_owned),
+            Named::Bound(_, range) => Some(tree.root.text().slice(*range).to_string()),
+            Named::Place(_) | Named::Module(_) => None,
+        };
+        Search { named, text, found: Vec::new() }
+    }
+
+    /// The blocks of the module that declares it.
+    fn module(&mut self, module: &Module<'_>) {
+        for document in module.documents() {
+            self.document(document, |search, block| search.may_mention(module, block));
+        }
+    }
+
+    /// The blocks of a file that something is known of; only those are parsed.
+    fn document(&mut self, document: Document<'_>, is_wanted: impl Fn(&Self, db::Block) -> bool) {
+        for (block, start) in document.blocks() {
+            if is_wanted(self, block) {
+                self.tree(&document.cursor_in(block, start, start));
+            }
+        }
+    }
+
+    /// The blocks of all modules that call its module.
+    fn callers(&mut self, module: &Module<'_>, called: db::Directory) {
+        for caller in module.all() {
+            let calls = CallsOf::new(caller, called);
+            if calls.is_empty() {
+                continue;
+            }
+            for document in caller.documents() {
+                self.document(document, |search, block| search.may_use(&caller, block, &calls));
+            }
+        }
+    }
+
+    fn may_mention(&self, module: &Module<'_>, block: db::Block) -> bool {
+        let Named::Item(_, name) = self.named else { return false };
+        block_names(module.db, block).contains(name)
+            || block_items(module.db, block).iter().any(|item| mention::mentions(item, name))
+    }
+
+    fn may_use(&self, module: &Module<'_>, block: db::Block, calls: &CallsOf) -> bool {
+        let mut items = block_items(module.db, block).iter();
+        match self.named {
+            Named::Item(_, ItemName::Output(name)) => {
+                items.any(|item| mention::reads_output(item, calls, name))
+            }
+            _ => items.any(|item| {
+                item.kind.as_module_call().is_some_and(|call| calls.contains(&call.name))
+            }),
+        }
+    }
+
+    fn tree(&mut self, tree: &Cursor<'_>) {
+        let templates = Templates::default();
+        let tokens =
+            tree.root.descendants_with_tokens().filter_map(syntax::NodeOrToken::into_token);
+        for token in tokens {
+            if !self.may_be(&token) {
+                continue;
+            }
+            let Some(found) = Occurrence::among(tree, &templates, &token) else { continue };
+            // Other tokens of the same reference lead to the same name.
+            let is_name = found.range.contains_range(token.text_range());
+            if is_name && found.named == *self.named {
+                let reference = Reference { place: tree.file_range(found.range), role: found.role };
+                let top = token.parent().and_then(|it| crate::naming::top_level(&it));
+                let block_type = top.and_then(|it| it.block_type()).unwrap_or_default().to_string();
+                self.found.push(Use { reference, block_type });
+            }
+        }
+    }
+
+    fn may_be(&self, token: &SyntaxToken) -> bool {
+        let kind = token.kind();
+        let is_name = kind.is_name() || kind.is_template_literal();
+        is_name && self.text.as_ref().is_none_or(|text| text == token.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{document_highlights, references};
+    use crate::fixture;
+
+    /// Shows every use of what the cursor is at. Those in its file must be what a highlight shows.
+    #[track_caller]
+    fn check(text: &str, expect: Expect) {
+        let fixture = fixture::load(text);
+        let (document, offset) = (fixture.document(), fixture.offset());
+        let highlights = document_highlights(document, offset);
+        let found = references(document, offset).unwrap_or_default();
+        let own = found.iter().filter(|it| it.place.file == document.file);
+        assert_eq!(own.copied().collect::<Vec<_>>(), highlights);
+        let shown = found.iter().map(|it| {
+            assert_eq!(fixture.text(it.place), fixture.text(found[0].place));
+            format!("{} {:?}\n", fixture.show(it.place), it.role)
+        });
+        expect.assert_eq(&shown.collect::<String>());
+    }
+
+    const VARIABLE: &str = r#"
+//- /main.tf
+module "a" {
+  source = "./mod"
+  region = "a"
+}
+module "b" {
+  source = "./mod"
+  region = module.a.region
+}
+module "c" {
+  source = "./other"
+  region = "a"
+}
+//- /mod/main.tf
+variable "region" {
+  validation {
+    condition     = var.region$0 != ""
+    error_message = "no"
+  }
+}
+locals {
+  region = "${var.region}/${upper(var.region)}"
+}
+//- /mod/out.tf
+output "region" {
+  value      = [local.region, [for region in [1] : region]]
+  depends_on = [var.region]
+}
+//- /other/main.tf
+variable "region" {}
+"#;
+
+    #[test]
+    fn a_variable_here_and_in_the_callers() {
+        check(
+            VARIABLE,
+            expect![[r#"
+            mod/main.tf:1 `region` Declaration
+            mod/main.tf:3 `region` Read
+            mod/main.tf:8 `region` Read
+            mod/main.tf:8 `region` Read
+            mod/out.tf:3 `region` Read
+            main.tf:3 `region` Write
+            main.tf:7 `region` Write
+        "#]],
+        );
+        let from_caller = VARIABLE.replace("$0", "").replacen("region =", "regi$0on =", 1);
+        check(
+            &from_caller,
+            expect![[r#"
+            mod/main.tf:1 `region` Declaration
+            mod/main.tf:3 `region` Read
+            mod/main.tf:8 `region` Read
+            mod/main.tf:8 `region` Read
+            mod/out.tf:3 `region` Read
+            main.tf:3 `region` Write
+            main.tf:7 `region` Write
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_output_here_and_in_the_callers() {
+        check(
+            r#"
+//- /main.tf
+module "a" {
+  source = "./mod"
+}
+module "b" {
+  source = "./mod"
+}
+module "c" {
+  source = "./other"
+}
+output "all" {
+  value = [module.a.out, module.b[*].out, module.b["x"].out, module.c.out, { out = module.b }.out]
+}
+//- /mod/main.tf
+output "out$0" {
+  value = 1
+}
+//- /other/main.tf
+output "out" {
+  value = 1
+}
+"#,
+            expect![[r#"
+                mod/main.tf:1 `out` Declaration
+                main.tf:11 `out` Read
+                main.tf:11 `out` Read
+                main.tf:11 `out` Read
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_resource_wherever_it_is_named() {
+        check(
+            r#"
+resource "test_thing" "a" {
+  value = data.test_data.a.result
+}
+data "test_data" "a" {
+  name       = test_thing.a$0.id
+  depends_on = [test_thing.a]
+}
+resource "test_thing" "b" {
+  value = "${resource.test_thing.a.id} ${test_thing.a["x"].id}"
+  lifecycle {
+    replace_triggered_by = [test_thing.a]
+  }
+}
+moved {
+  from = test_thing.old
+  to   = test_thing.a
+}
+resource "test_other" "a" {}
+"#,
+            expect![[r#"
+                main.tf:2 `a` Declaration
+                main.tf:6 `a` Read
+                main.tf:7 `a` Read
+                main.tf:10 `a` Read
+                main.tf:10 `a` Read
+                main.tf:12 `a` Read
+                main.tf:17 `a` Read
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_provider_and_its_alias() {
+        check(
+            r#"
+//- /main.tf
+provider "test" {
+  alias = "west"
+}
+provider "other" {
+  alias = "west"
+}
+resource "test_thing" "a" {
+  provider = test.west$0
+}
+module "m" {
+  source    = "./mod"
+  providers = { test.west = test.west }
+}
+//- /mod/main.tf
+terraform {
+  required_providers {
+    test = { configuration_aliases = [test.west] }
+  }
+}
+"#,
+            expect![[r#"
+                main.tf:2 `west` Declaration
+                main.tf:8 `west` Read
+                main.tf:12 `west` Read
+            "#]],
+        );
+        check(
+            r#"
+//- /main.tf
+module "m" {
+  source    = "./mod"
+  providers = { test.west = test.west }
+}
+//- /mod/main.tf
+terraform {
+  required_providers {
+    test = { configuration_aliases = [test.west$0] }
+  }
+}
+resource "test_thing" "a" {
+  provider = test.west
+}
+"#,
+            expect![[r#"
+                mod/main.tf:3 `west` Declaration
+                mod/main.tf:7 `west` Read
+                main.tf:3 `west` Write
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_that_are_bound() {
+        check(
+            "locals {\n  a = [for x in [1] : [x, [for x in [x] : x], local.x]]\n  x = [for x$0 in [2] : x]\n}\n",
+            expect![[r#"
+                main.tf:3 `x` Declaration
+                main.tf:3 `x` Read
+            "#]],
+        );
+        check(
+            "locals {\n  a = [for x$0 in [1] : [x, [for x in [x] : x], local.x]]\n}\n",
+            expect![[r#"
+                main.tf:2 `x` Declaration
+                main.tf:2 `x` Read
+                main.tf:2 `x` Read
+            "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule$0.value\n    }\n  }\n}\n",
+            expect![[r#"
+                main.tf:2 `rule` Declaration
+                main.tf:5 `rule` Read
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_module_call_and_the_module() {
+        let text = r#"
+//- /main.tf
+module "a" {
+  source = "./mod"
+}
+module "b" {
+  source     = "./mod"
+  depends_on = [module.a$0]
+}
+output "o" {
+  value = module.a.x
+}
+//- /mod/main.tf
+output "x" {
+  value = 1
+}
+"#;
+        check(
+            text,
+            expect![[r#"
+            main.tf:1 `a` Declaration
+            main.tf:6 `a` Read
+            main.tf:9 `a` Read
+        "#]],
+        );
+        check(
+            &text.replace("$0", "").replacen("./mod", "./m$0od", 1),
+            expect![[r#"
+            main.tf:2 `"./mod"` Read
+            main.tf:5 `"./mod"` Read
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_has_no_name_has_no_uses() {
+        check("resource \"test_thing\" \"a\" {\n  value = upper$0(\"x\")\n}\n", expect![[""]]);
+        check("locals {\n  a = 1$0 + 2\n}\n", expect![[""]]);
+    }
+}

@@ -1,0 +1,820 @@
+//! Giving something another name, wherever it is named.
+
+use db::ByteRange;
+use hir::{names::ItemName, workspace::is_local_source};
+use syntax::{
+    AstNode, SyntaxKind, SyntaxNode, SyntaxToken,
+    ast::{self, HasItems},
+};
+
+use crate::{
+    Cursor, Document, Module,
+    actions::layout,
+    edit::{Edit, fit_newlines},
+    naming::{Declaration, Named, Occurrence, Role, iterator_name, top_level},
+    references::{Use, uses},
+};
+
+/// What can be renamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamable {
+    /// Where its name stands.
+    pub range: ByteRange,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a rename changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// Every place that names it, in the order of modules and files. Blocks that tell what was moved or removed in the past
+    /// stay as they are.
+    pub edits: Vec<Edit>,
+    /// A `moved` block that tells that the objects under the old name are those under the new one.
+    pub moved: Option<Moved>,
+    /// What the rename cannot reach, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// A block that goes with the rename of a resource or a module call, for whoever has objects under the old name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Puts it behind the renamed block.
+    pub edit: Edit,
+    /// What to know before.
+    pub note: &'static str,
+}
+
+/// Why something cannot have another name, in sentences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+const NOT_CARRIED_OUT: &str = "This version of Mayfly does not carry out \"moved\" blocks: with one in the configuration it makes no plan where the \
+                               state holds any object.";
+
+/// The name at an offset, if it can be replaced.
+///
+/// # Errors
+/// Why it cannot.
+pub fn prepare_rename(document: Document<'_>, offset: u32) -> Result<Renamable, Refusal> {
+    let target = Target::at(document, offset)?;
+    let name = target.tree.root.text().slice(target.range).to_string();
+    Ok(Renamable { range: target.tree.in_file(target.range), name })
+}
+
+/// The edits that give what stands at an offset another name.
+///
+/// # Errors
+/// If it cannot have that name, or none other than it has.
+pub fn rename(document: Document<'_>, offset: u32, new_name: &str) -> Result<Rename, Refusal> {
+    let target = Target::at(document, offset)?;
+    check_identifier(new_name)?;
+    let old_name = target.tree.root.text().slice(target.range).to_string();
+    if old_name == new_name {
+        return Ok(Rename { edits: Vec::new(), moved: None, notes: Vec::new() });
+    }
+    match &target.named {
+        Named::Item(directory, name) => {
+            let module = document.module().with_directory(*directory);
+            rename_item(&target, &module, name, new_name)
+        }
+        _ => rename_bound(&target, new_name),
+    }
+}
+
+/// What is to be renamed, which can be.
+struct Target<'db> {
+    tree: Cursor<'db>,
+    named: Named,
+    range: syntax::TextRange,
+}
+
+impl<'db> Target<'db> {
+    fn at(document: Document<'db>, offset: u32) -> Result<Target<'db>, Refusal> {
+        let nothing = || Refusal("There is no name here.".to_owned());
+        let tree = document.cursor(offset).ok_or_else(nothing)?;
+        let token = tree.token().ok_or_else(nothing)?;
+        let Some(Occurrence { named, range, .. }) = Occurrence::at(&tree, &token) else {
+            return Err(no_name_of_ours(&token));
+        };
+        if !range.contains_inclusive(tree.offset) {
+            return refuse(format!(
+                "Put the cursor on \"{}\" to rename it; what stands before it is no name that can be changed.",
+                tree.root.text().slice(range)
+            ));
+        }
+        let target = Target { tree, named, range };
+        target.check()?;
+        Ok(target)
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        match &self.named {
+            Named::Bound(..) => Ok(()),
+            Named::Item(directory, name) => {
+                let module = self.tree.document.module().with_directory(*directory);
+                check_item(&module, name)
+            }
+            Named::Place(_) => refuse(
+                "Attributes and arguments of objects have the names that their users expect; only names that a module declares can be changed \
+                 everywhere at once.",
+            ),
+            Named::Module(_) => refuse(
+                "The source of a module is a path: rename its directory, and change the source.",
+            ),
+        }
+    }
+}
+
+fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal(why.into()))
+}
+
+/// Why a name that the configuration does not declare cannot be changed.
+fn no_name_of_ours(token: &SyntaxToken) -> Refusal {
+    let kind = token.parent().map(|parent| parent.kind());
+    let why = match kind {
+        Some(SyntaxKind::FUNC_NAME) => {
+            "Functions are part of the language or of a provider, and keep their names."
+        }
+        Some(SyntaxKind::ATTRIBUTE | SyntaxKind::BLOCK) => {
+            "This name is given by the language or by a provider, and cannot be changed."
+        }
+        Some(SyntaxKind::LABEL) => "The types of resources are named by their providers.",
+        Some(SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP) => {
+            "What this refers to is not declared in the configuration, so it cannot be renamed."
+        }
+        _ => {
+            "There is no name here that can be changed: variables, locals, outputs, resources, module calls, provider aliases and names bound by \
+             \"for\" and \"dynamic\" can."
+        }
+    };
+    Refusal(why.to_owned())
+}
+
+fn check_item(module: &Module<'_>, name: &ItemName) -> Result<(), Refusal> {
+    if let ItemName::Provider(_, None) = name {
+        return refuse(
+            "The local name of a provider decides which resources belong to it; only an alias can be renamed.",
+        );
+    }
+    if !module.is_declared(name) {
+        return refuse(
+            "What this refers to is not declared, so it cannot be renamed. Declare it first.",
+        );
+    }
+    if module.is_installed() {
+        return refuse(format!(
+            "The module in {} is an installed package: what is changed there is lost when it is installed again. Change it where it comes from.",
+            module.directory.path(module.db)
+        ));
+    }
+    Ok(())
+}
+
+fn check_identifier(name: &str) -> Result<(), Refusal> {
+    match addr::is_identifier(name) {
+        true => Ok(()),
+        false => refuse(format!(
+            "\"{name}\" is no name: a name starts with a letter or an underscore, and has only letters, digits, underscores and dashes."
+        )),
+    }
+}
+
+fn rename_item(
+    target: &Target<'_>,
+    module: &Module<'_>,
+    name: &ItemName,
+    new_name: &str,
+) -> Result<Rename, Refusal> {
+    let renamed = with_name(name, new_name);
+    if let ItemName::Variable(_) = name
+        && hir::lower::is_reserved_variable(new_name)
+    {
+        return refuse(format!(
+            "The variable name \"{new_name}\" is reserved: it has a meaning of its own inside of module blocks."
+        ));
+    }
+    if module.is_declared(&renamed)
+        && let Some(taken) = module.declaration(&renamed)
+    {
+        return refuse(format!("The name \"{new_name}\" is taken: see {}.", place(module, &taken)));
+    }
+    let uses = uses(&target.tree, &target.named);
+    Ok(Rename {
+        edits: uses
+            .iter()
+            .filter(|it| !is_history(it))
+            .map(|it| Edit::replace(it.reference.place, new_name))
+            .collect(),
+        moved: moved(module, name, &renamed),
+        notes: notes(module, name),
+    })
+}
+
+/// Whether a block tells what was, not what is.
+fn is_history(it: &Use) -> bool {
+    matches!(it.block_type.as_str(), "moved" | "removed")
+}
+
+fn with_name(name: &ItemName, new_name: &str) -> ItemName {
+    let new = values::Str::from(new_name);
+    match name {
+        ItemName::Variable(_) => ItemName::Variable(new),
+        ItemName::Local(_) => ItemName::Local(new),
+        ItemName::Output(_) => ItemName::Output(new),
+        ItemName::Module(_) => ItemName::Module(new),
+        ItemName::Check(_) => ItemName::Check(new),
+        ItemName::Provider(local_name, _) => ItemName::Provider(local_name.clone(), Some(new)),
+        ItemName::Resource(it) => {
+            ItemName::Resource(addr::Resource::new(it.mode, it.type_name.clone(), new_name))
+        }
+        ItemName::Terraform | ItemName::Other => name.clone(),
+    }
+}
+
+/// A place in words: `modules/net/main.tf line 3`.
+fn place(module: &Module<'_>, declaration: &Declaration) -> String {
+    let document = module.document(declaration.name.file);
+    let text = document.text();
+    let before = text.get(..declaration.name.range.start as usize).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    format!("{} line {line}", document.file.path(module.db))
+}
+
+fn moved(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Option<Moved> {
+    let address = |name: &ItemName| match name {
+        ItemName::Resource(it) if it.mode == addr::ResourceMode::Managed => Some(it.to_string()),
+        ItemName::Module(name) => Some(format!("module.{name}")),
+        _ => None,
+    };
+    let (from, to) = (address(name)?, address(renamed)?);
+    let declaration = module.declaration(name)?;
+    let block = crate::FileRange { range: declaration.full, ..declaration.name };
+    let text = format!("moved {{\n  from = {from}\n  to   = {to}\n}}");
+    let tree = module.document(block.file).cursor(block.range.start)?;
+    let node = top_level(&tree.token()?.parent()?)?;
+    let mut edits = [layout::after_block(&tree, node.syntax(), &text)];
+    fit_newlines(module.db, &mut edits);
+    let [edit] = edits;
+    Some(Moved { edit, note: NOT_CARRIED_OUT })
+}
+
+fn notes(module: &Module<'_>, name: &ItemName) -> Vec<String> {
+    match name {
+        ItemName::Variable(name) if module.directory == module.workspace.root(module.db) => {
+            vec![format!(
+                "Values of \"{name}\" that are given in .tfvars files, as TF_VAR_{name} or with -var keep the old name; change them there."
+            )]
+        }
+        ItemName::Output(name) if module.directory == module.workspace.root(module.db) => {
+            vec![format!(
+                "Whoever reads the output \"{name}\" from the state or from \"output\" must ask for the new name."
+            )]
+        }
+        ItemName::Module(_) => {
+            let key = module.lookup(name);
+            let call = key.and_then(|key| hir::names::item(module.db, key).kind.as_module_call());
+            let source = call.and_then(|call| call.source.as_deref());
+            match source.is_some_and(is_local_source) {
+                true => Vec::new(),
+                false => vec![
+                    "The module is installed under the name of its call: run init again."
+                        .to_owned(),
+                ],
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> {
+    let Named::Bound(_, binding) = &target.named else { return refuse("There is no name here.") };
+    let token = target.tree.root.token_at_offset(binding.start()).right_biased();
+    let Some(scope) = token.and_then(|token| scope(&token)) else {
+        return refuse("There is no name here.");
+    };
+    if names_root(&scope, new_name) {
+        return refuse(format!(
+            "The name \"{new_name}\" already means something inside: renamed so, references would mean something else."
+        ));
+    }
+    let found = uses(&target.tree, &target.named);
+    let implicit =
+        ast::Block::cast(scope).filter(|it| iterator_name(it).is_some_and(|it| !it.is_explicit));
+    let declares = |it: &&Use| it.reference.role != Role::Declaration;
+    let mut edits: Vec<Edit> = match &implicit {
+        // The label names the type of the blocks as well, and stays.
+        Some(_) => found
+            .iter()
+            .filter(declares)
+            .map(|it| Edit::replace(it.reference.place, new_name))
+            .collect(),
+        None => found.iter().map(|it| Edit::replace(it.reference.place, new_name)).collect(),
+    };
+    if let Some(edit) = implicit.and_then(|block| name_iterator(&target.tree, &block, new_name)) {
+        edits.insert(0, edit);
+    }
+    Ok(Rename { edits, moved: None, notes: Vec::new() })
+}
+
+/// Everything that may see a binding.
+fn scope(binding: &SyntaxToken) -> Option<SyntaxNode> {
+    binding.parent_ancestors().find(|it| {
+        matches!(
+            it.kind(),
+            SyntaxKind::FOR_TUPLE
+                | SyntaxKind::FOR_OBJECT
+                | SyntaxKind::QUOTED_TEMPLATE
+                | SyntaxKind::HEREDOC
+                | SyntaxKind::BLOCK
+        )
+    })
+}
+
+/// Whether a reference begins with a name somewhere inside, or a binding there has it.
+fn names_root(scope: &SyntaxNode, name: &str) -> bool {
+    let mut tokens = scope.descendants_with_tokens().filter_map(syntax::NodeOrToken::into_token);
+    tokens.any(|token| {
+        let parent = token.parent().map(|it| it.kind());
+        let is_root = matches!(
+            parent,
+            Some(SyntaxKind::REFERENCE | SyntaxKind::FOR_INTRO | SyntaxKind::TEMPLATE_FOR)
+        );
+        is_root && token.kind().is_name() && token.text() == name
+    })
+}
+
+/// Gives an iterator that has the name of its block a name of its own.
+fn name_iterator(tree: &Cursor<'_>, block: &ast::Block, name: &str) -> Option<Edit> {
+    let first = block.body()?.body_items().next()?;
+    let start = first.syntax().text_range().start();
+    let text = tree.root.text().slice(..start).to_string();
+    let indent = text.rsplit_once('\n').map_or("", |(_, line)| line);
+    let range = tree.file_range(syntax::TextRange::empty(start));
+    Some(Edit::before(range, format!("iterator = {name}\n{indent}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{prepare_rename, rename};
+    use crate::fixture;
+
+    /// Renames what the cursor is at, and shows every file that changes, or why none does.
+    #[track_caller]
+    fn check(text: &str, new_name: &str, expect: Expect) {
+        let fixture = fixture::load(text);
+        let (document, offset) = (fixture.document(), fixture.offset());
+        let shown = match rename(document, offset, new_name) {
+            Err(refusal) => format!("{}\n", refusal.0),
+            Ok(rename) => {
+                let name = prepare_rename(document, offset).expect("it can be renamed");
+                let range = crate::FileRange { file: document.file, range: name.range };
+                assert_eq!(fixture.text(range), name.name);
+                let mut edits = rename.edits;
+                let moved = rename.moved.map(|it| {
+                    edits.push(it.edit);
+                    format!("note: {}\n", it.note)
+                });
+                let notes: String = rename.notes.iter().map(|it| format!("note: {it}\n")).collect();
+                fixture.apply(&edits) + &moved.unwrap_or_default() + &notes
+            }
+        };
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_local_and_its_uses() {
+        check(
+            "locals {\n  a = 1\n  b = [local.a, \"${local.a$0}\", { a = local.a }]\n}\n",
+            "one",
+            expect![[r#"
+                //- /main.tf
+                locals {
+                  one = 1
+                  b = [local.one, "${local.one}", { a = local.one }]
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_variable_and_the_arguments_of_all_callers() {
+        check(
+            r#"
+//- /main.tf
+module "m" {
+  source = "./mod"
+  region = "a"
+}
+//- /mod/main.tf
+variable "region" {}
+//- /mod/use.tf
+output "region" {
+  value = var.reg$0ion
+}
+"#,
+            "place",
+            expect![[r#"
+                //- /main.tf
+                module "m" {
+                  source = "./mod"
+                  place = "a"
+                }
+                //- /mod/main.tf
+                variable "place" {}
+                //- /mod/use.tf
+                output "region" {
+                  value = var.place
+                }
+            "#]],
+        );
+        check(
+            "variable \"a$0\" {}\n",
+            "b",
+            expect![[r#"
+            //- /main.tf
+            variable "b" {}
+            note: Values of "a" that are given in .tfvars files, as TF_VAR_a or with -var keep the old name; change them there.
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_output_and_its_readers() {
+        check(
+            r#"
+//- /main.tf
+module "m" {
+  source = "./mod"
+}
+output "all" {
+  value = [module.m.out, module.m[*].out$0]
+}
+//- /mod/main.tf
+output "out" {
+  value = 1
+}
+"#,
+            "result",
+            expect![[r#"
+                //- /main.tf
+                module "m" {
+                  source = "./mod"
+                }
+                output "all" {
+                  value = [module.m.result, module.m[*].result]
+                }
+                //- /mod/main.tf
+                output "result" {
+                  value = 1
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_resource_with_the_block_that_tells_it() {
+        check(
+            r#"
+resource "test_thing" "a" {
+  value = "x"
+}
+resource "test_thing" "b" {
+  value      = test_thing.a$0.id
+  depends_on = [test_thing.a]
+}
+moved {
+  from = test_thing.old
+  to   = test_thing.a
+}
+import {
+  to = test_thing.a
+  id = "x"
+}
+"#,
+            "first",
+            expect![[r#"
+                //- /main.tf
+
+                resource "test_thing" "first" {
+                  value = "x"
+                }
+
+                moved {
+                  from = test_thing.a
+                  to   = test_thing.first
+                }
+
+                resource "test_thing" "b" {
+                  value      = test_thing.first.id
+                  depends_on = [test_thing.first]
+                }
+                moved {
+                  from = test_thing.old
+                  to   = test_thing.a
+                }
+                import {
+                  to = test_thing.first
+                  id = "x"
+                }
+                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+            "#]],
+        );
+        check(
+            "data \"test_data\" \"a\" {}\noutput \"o\" {\n  value = data.test_data.a$0.result\n}\n",
+            "b",
+            expect![[r#"
+                //- /main.tf
+                data "test_data" "b" {}
+                output "o" {
+                  value = data.test_data.b.result
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_module_call() {
+        check(
+            "module \"m$0\" {\n  source = \"./mod\"\n}\noutput \"o\" {\n  value = module.m.x\n}\n",
+            "n",
+            expect![[r#"
+                //- /main.tf
+                module "n" {
+                  source = "./mod"
+                }
+
+                moved {
+                  from = module.m
+                  to   = module.n
+                }
+
+                output "o" {
+                  value = module.n.x
+                }
+                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_call_of_an_installed_module() {
+        check(
+            "module \"m$0\" {\n  source = \"a/b/c\"\n}\n",
+            "n",
+            expect![[r#"
+            //- /main.tf
+            module "n" {
+              source = "a/b/c"
+            }
+
+            moved {
+              from = module.m
+              to   = module.n
+            }
+            note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+            note: The module is installed under the name of its call: run init again.
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_alias_here_and_in_the_callers() {
+        check(
+            r#"
+//- /main.tf
+provider "test" {
+  alias = "west"
+}
+module "m" {
+  source    = "./mod"
+  providers = { test.remote = test.west$0 }
+}
+resource "test_thing" "a" {
+  provider = test.west
+}
+//- /mod/main.tf
+terraform {
+  required_providers {
+    test = { configuration_aliases = [test.remote] }
+  }
+}
+"#,
+            "east",
+            expect![[r#"
+                //- /main.tf
+                provider "test" {
+                  alias = "east"
+                }
+                module "m" {
+                  source    = "./mod"
+                  providers = { test.remote = test.east }
+                }
+                resource "test_thing" "a" {
+                  provider = test.east
+                }
+            "#]],
+        );
+        check(
+            r#"
+//- /main.tf
+module "m" {
+  source    = "./mod"
+  providers = { test.remote = test }
+}
+//- /mod/main.tf
+terraform {
+  required_providers {
+    test = { configuration_aliases = [test.remote] }
+  }
+}
+resource "test_thing" "a" {
+  provider = test.remo$0te
+}
+"#,
+            "east",
+            expect![[r#"
+                //- /main.tf
+                module "m" {
+                  source    = "./mod"
+                  providers = { test.east = test }
+                }
+                //- /mod/main.tf
+                terraform {
+                  required_providers {
+                    test = { configuration_aliases = [test.east] }
+                  }
+                }
+                resource "test_thing" "a" {
+                  provider = test.east
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_that_are_bound() {
+        check(
+            "locals {\n  a = [for k, v in {} : [k, v$0, local.v]]\n}\n",
+            "w",
+            expect![[r#"
+            //- /main.tf
+            locals {
+              a = [for k, w in {} : [k, w, local.v]]
+            }
+        "#]],
+        );
+        check(
+            "locals {\n  a = [for k, v in {} : [k, v$0, local.v]]\n}\n",
+            "k",
+            expect![[r#"
+            The name "k" already means something inside: renamed so, references would mean something else.
+        "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule$0.value\n    }\n  }\n}\n",
+            "it",
+            expect![[r#"
+                //- /main.tf
+                resource "test_thing" "a" {
+                  dynamic "rule" {
+                    iterator = it
+                    for_each = [1]
+                    content {
+                      port = it.value
+                    }
+                  }
+                }
+            "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    iterator = it\n    content {\n      port = it$0.value\n    }\n  }\n}\n",
+            "one",
+            expect![[r#"
+                //- /main.tf
+                resource "test_thing" "a" {
+                  dynamic "rule" {
+                    for_each = [1]
+                    iterator = one
+                    content {
+                      port = one.value
+                    }
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_renamed() {
+        check(
+            "locals {\n  a$0 = 1\n}\n",
+            "1a",
+            expect![[r#"
+            "1a" is no name: a name starts with a letter or an underscore, and has only letters, digits, underscores and dashes.
+        "#]],
+        );
+        check(
+            "locals {\n  a$0 = 1\n}\nlocals {\n  b = 2\n}\n",
+            "b",
+            expect![[r#"
+            The name "b" is taken: see main.tf line 5.
+        "#]],
+        );
+        check(
+            "variable \"a$0\" {}\n",
+            "source",
+            expect![[r#"
+            The variable name "source" is reserved: it has a meaning of its own inside of module blocks.
+        "#]],
+        );
+        check(
+            "locals {\n  a = upper$0(\"x\")\n}\n",
+            "b",
+            expect![[r#"
+            Functions are part of the language or of a provider, and keep their names.
+        "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  value$0 = 1\n}\n",
+            "b",
+            expect![[r#"
+            This name is given by the language or by a provider, and cannot be changed.
+        "#]],
+        );
+        check(
+            "resource \"test_thing$0\" \"a\" {}\n",
+            "b",
+            expect![[r#"
+            The types of resources are named by their providers.
+        "#]],
+        );
+        check(
+            "locals {\n  a = var.x$0\n}\n",
+            "b",
+            expect![[r#"
+            What this refers to is not declared, so it cannot be renamed. Declare it first.
+        "#]],
+        );
+        check(
+            "variable \"x\" {}\nlocals {\n  a = va$0r.x\n}\n",
+            "b",
+            expect![[r#"
+            Put the cursor on "x" to rename it; what stands before it is no name that can be changed.
+        "#]],
+        );
+        check(
+            "resource \"test_thing\" \"a\" {\n  provider = test.we$0st\n}\n",
+            "b",
+            expect![[r#"
+            What this refers to is not declared, so it cannot be renamed. Declare it first.
+        "#]],
+        );
+        check(
+            "locals {\n  a = 1 +$0 2\n}\n",
+            "b",
+            expect![[r#"
+            There is no name here that can be changed: variables, locals, outputs, resources, module calls, provider aliases and names bound by "for" and "dynamic" can.
+        "#]],
+        );
+        check(
+            "provider \"test$0\" {}\n",
+            "b",
+            expect![[r#"
+            The local name of a provider decides which resources belong to it; only an alias can be renamed.
+        "#]],
+        );
+        check(
+            "locals {\n  a = { b$0 = 1 }\n}\n",
+            "c",
+            expect![[r#"
+            Attributes and arguments of objects have the names that their users expect; only names that a module declares can be changed everywhere at once.
+        "#]],
+        );
+        check(
+            "$0",
+            "c",
+            expect![[r#"
+            There is no name here.
+        "#]],
+        );
+        check(
+            r#"
+//- /main.tf
+module "m" {
+  source = "./.terraform/modules/m"
+  reg$0ion = "a"
+}
+//- /.terraform/modules/m/main.tf
+variable "region" {}
+"#,
+            "place",
+            expect![[r#"
+                The module in .terraform/modules/m is an installed package: what is changed there is lost when it is installed again. Change it where it comes from.
+            "#]],
+        );
+    }
+}
