@@ -11,6 +11,7 @@ use super::{Action, ActionKind, Selection, declare::locals_of, layout};
 use crate::{
     Edit, Module,
     naming::{Chain, Named, Occurrence, attribute_around, block_of, item_name, top_level},
+    scheme::{blocks_around, scheme},
 };
 
 /// Arguments that are read as written, and so can hold no reference.
@@ -99,6 +100,10 @@ impl<'a, 'db> Part<'a, 'db> {
         if let ast::Expr::Heredoc(_) = self.expr {
             return None;
         }
+        // A default is kept with everything else that the configuration says.
+        if self.is_write_only() {
+            return None;
+        }
         let name = free_name(&tree.document.module(), &self.wish, ItemName::Variable);
         let ty = match &self.expr {
             ast::Expr::QuotedTemplate(_) => "  type    = string\n",
@@ -113,6 +118,17 @@ impl<'a, 'db> Part<'a, 'db> {
         let text = format!("variable \"{name}\" {{\n{ty}  default = {value}\n}}");
         let declaration = vec![layout::before_block(tree, self.block.syntax(), &text)];
         Some(self.action(format!("Extract to var.{name}"), &format!("var.{name}"), declaration))
+    }
+
+    /// Whether it is the value of an argument that is not kept.
+    fn is_write_only(&self) -> bool {
+        let Some(argument) = attribute_around(self.expr.syntax()) else { return false };
+        let module = self.selection.tree.document.module();
+        let scheme = scheme(module, &blocks_around(argument.syntax()));
+        let schema = scheme.and_then(|it| it.schema);
+        let attribute =
+            schema.as_ref().and_then(|it| it.block().attributes().get(self.wish.as_str()));
+        attribute.is_some_and(|it| it.write_only)
     }
 
     fn action(&self, title: String, reference: &str, declaration: Vec<Edit>) -> Action {

@@ -1005,6 +1005,32 @@ fn an_expression_gets_a_name() {
         }
     "#]],
     );
+    check(
+        "resource \"test_thing\" \"t\" {\n  name     = \"x\"\n  value_wo = $0\"y\"$0\n}\n",
+        expect![[r#"
+            QuickFix*: Take it from the ephemeral variable "value"
+            //- /main.tf
+            variable "value" {
+              type      = string
+              ephemeral = true
+            }
+
+            resource "test_thing" "t" {
+              name     = "x"
+              value_wo = var.value
+            }
+            Extract: Extract to local.value_wo
+            //- /main.tf
+            locals {
+              value_wo = "y"
+            }
+
+            resource "test_thing" "t" {
+              name     = "x"
+              value_wo = local.value_wo
+            }
+        "#]],
+    );
     check("variable \"v\" {\n  default = $01$0\n}\n", expect![[""]]);
     check("locals {\n  a = 1 $0+$0 2\n}\n", expect![[""]]);
 }
