@@ -16,6 +16,11 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// The sentence that proposes what was perhaps meant, after a blank; nothing where nothing is near.
+pub(crate) fn question(close: Option<&str>) -> String {
+    close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default()
+}
+
 /// The closest of candidates that are offered one by one.
 pub(crate) struct Closest<'n> {
     name: &'n str,

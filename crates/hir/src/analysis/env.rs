@@ -116,8 +116,7 @@ impl<'db> ItemEnv<'db> {
             return self.used(at, || format!("local.{name} is ephemeral"), self.value_of(key));
         }
         let close = self.closest(&ItemName::Local(name.clone()), name);
-        let hint =
-            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint = suggest::question(close.as_deref());
         let detail = format!("A local value with the name \"{name}\" has not been declared.{hint}");
         let problem = undeclared(at, "Reference to undeclared local value", detail);
         problems.push(problem.fixed_by(Fix::last(name, close)));
@@ -217,8 +216,7 @@ impl<'db> ItemEnv<'db> {
 
     fn undeclared_module(&self, call: &str, at: ExprId, problems: &mut Vec<ItemProblem>) {
         let close = self.closest(&ItemName::Module(call.into()), call);
-        let hint =
-            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint = suggest::question(close.as_deref());
         let detail =
             format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
         let problem = undeclared(at, "Reference to undeclared module", detail);
@@ -346,8 +344,7 @@ impl InferEnv for ItemEnv<'_> {
             _ => None,
         });
         let close = suggest::closest(output, names);
-        let hint =
-            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+        let hint = suggest::question(close);
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
         let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
         let problem = ItemProblem::error(at.into(), id, summary, detail);

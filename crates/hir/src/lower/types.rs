@@ -105,7 +105,7 @@ pub(super) const WORDS: [&str; 9] =
 /// A word that is no type, with the one that is meant, where one is near.
 fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     let close = crate::suggest::closest(word, WORDS);
-    let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+    let hint = crate::suggest::question(close);
     let (id, summary) = ("invalid-type-constraint", "Invalid type specification");
     let problem = Problem::error(id, range, summary, format!("{detail}{hint}"));
     ctx.problem(problem.fixed_by(Fix::first(word, close)));

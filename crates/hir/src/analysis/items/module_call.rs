@@ -179,7 +179,7 @@ fn check_inputs(
     for (input, value) in inputs {
         let Some((variable, key)) = variables.get(&input.name) else {
             let close = suggest::closest(&input.name, variables.keys().map(|name| &**name));
-            let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+            let hint = suggest::question(close);
             let detail =
                 format!("An argument named \"{}\" is not expected here.{hint}", input.name);
             let (id, summary) = ("unsupported-argument", "Unsupported argument");
@@ -236,7 +236,7 @@ fn undefined_provider(
         return None;
     }
     let close = suggest::closest(name, declared.keys().map(|name| &**name));
-    let hint = close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+    let hint = suggest::question(close);
     let detail = format!(
         "The called module does not declare the provider name \"{name}\", so it is taken to stand for the provider {}.{hint} If you control the called \
          module, add \"{name}\" to its required_providers.",
