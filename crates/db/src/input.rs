@@ -189,7 +189,7 @@ impl EditedText {
 }
 
 /// The start of the character that a byte is in; the end of the text for what is beyond it.
-fn floor_char_boundary(text: &str, at: usize) -> usize {
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

@@ -73,7 +73,7 @@ impl<'db> Document<'db> {
         let text = block.text(self.db);
         let wanted = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
         let wanted = wanted.min(text.len());
-        let offset = (0..=wanted).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+        let offset = db::input::floor_char_boundary(text, wanted);
         let root = db::parse(self.db, block).tree().syntax().clone();
         let offset = TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX));
         Cursor { document: *self, block, start, offset, root }

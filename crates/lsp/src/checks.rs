@@ -13,7 +13,10 @@
 //!
 //! **Invariant:** what is shown for a file is replaced by something newer only.
 
-use std::hash::{Hash as _, Hasher as _};
+use std::{
+    collections::BTreeMap,
+    hash::{Hash as _, Hasher as _},
+};
 
 use db::{Block, Directory, File};
 use hir::{Workspace, diagnostics::FileProblems};
@@ -53,9 +56,9 @@ struct OpenFile {
 /// Which files are to be checked, and what was said of them.
 #[derive(Default)]
 pub(crate) struct Checks {
-    open: FxHashMap<String, OpenFile>,
+    open: BTreeMap<String, OpenFile>,
     /// A hash of what was last published for each file that has something published.
-    published: FxHashMap<String, u64>,
+    published: BTreeMap<String, u64>,
     /// How often something has changed.
     pub(crate) generation: u64,
     /// Modules that were edited since they were last checked as a whole.
@@ -160,21 +163,16 @@ impl Checks {
         let generation = self.generation;
         let is_due = |open: &OpenFile| open.running != Some(generation);
         let due = self.open.iter_mut().filter(|(_, open)| is_due(open));
-        let mut due: Vec<_> = due
-            .filter_map(|(path, open)| {
-                let blocks = match &open.pending {
-                    Pending::Nothing => return None,
-                    Pending::Everything => None,
-                    Pending::Blocks(blocks) => {
-                        Some(blocks.union(&open.suspects).copied().collect())
-                    }
-                };
-                open.running = Some(generation);
-                Some((path.clone(), blocks))
-            })
-            .collect();
-        due.sort_by(|a, b| a.0.cmp(&b.0));
-        due
+        due.filter_map(|(path, open)| {
+            let blocks = match &open.pending {
+                Pending::Nothing => return None,
+                Pending::Everything => None,
+                Pending::Blocks(blocks) => Some(blocks.union(&open.suspects).copied().collect()),
+            };
+            open.running = Some(generation);
+            Some((path.clone(), blocks))
+        })
+        .collect()
     }
 
     /// Whether all modules are to be checked now: nothing more urgent is left. Those that were edited since come back.
@@ -244,9 +242,8 @@ impl Checks {
 
     /// Files that something was published of and that are not there any more.
     pub(crate) fn forget(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
-        let mut gone: Vec<String> =
+        let gone: Vec<String> =
             self.published.keys().filter(|path| !is_there(path)).cloned().collect();
-        gone.sort();
         self.published.retain(|path, _| !gone.contains(path));
         gone
     }

@@ -102,7 +102,7 @@ impl Lines {
 
     /// Where a byte is.
     pub(crate) fn position(&self, offset: u32) -> Position {
-        let offset = self.text.floor_char_boundary(offset as usize) as u32;
+        let offset = db::input::floor_char_boundary(&self.text, offset as usize) as u32;
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or_default();
         let before = self.text.get(start as usize..offset as usize).unwrap_or_default();

@@ -86,7 +86,7 @@ fn signatures_hints_and_tokens() {
         .request("textDocument/semanticTokens/full", json!({ "textDocument": document }))
         .expect("tokens");
     let data = tokens["data"].as_array().expect("numbers");
-    assert!(!data.is_empty() && data.len() % 5 == 0);
+    assert!(!data.is_empty() && data.len().is_multiple_of(5));
     session.leave();
 }
 

@@ -46,12 +46,20 @@ impl Before {
         let start = node.text_range().start();
         let traversal = ast::Traversal::cast(node)?;
         let end = dot.text_range().start();
-        let steps = traversal.steps().filter(|it| it.syntax().text_range().end() <= end).collect();
-        let root = match traversal.base()? {
+        let steps: Vec<Step> =
+            traversal.steps().filter(|it| it.syntax().text_range().end() <= end).collect();
+        let mut base = traversal.base()?;
+        let root = match &base {
             ast::Expr::Reference(it) => it.ident_token(),
             _ => None,
         };
-        Some(Before { root, steps, range: TextRange::new(start, end) })
+        // Parentheses are no expression of their own.
+        while let (ast::Expr::Paren(it), []) = (&base, &*steps) {
+            base = it.expr()?;
+        }
+        let is_alone = root.is_none() && steps.is_empty();
+        let range = if is_alone { base.syntax().text_range() } else { TextRange::new(start, end) };
+        Some(Before { root, steps, range })
     }
 
     /// The names that the steps are, if they are nothing else.

@@ -802,6 +802,116 @@ fn places_with_words_of_their_own() {
     );
 }
 
+/// Whether the variables are proposed by their whole names.
+fn is_expression(text: &str) -> bool {
+    let (_, items) = at_cursor(&in_world(&format!("locals {{\n  {text}\n}}\n")));
+    items.iter().filter(|it| it.label.starts_with("var.")).count() == 3
+}
+
+#[test]
+fn expressions_begin_in_many_places() {
+    let texts = [
+        "a = \"${$0}\"",
+        "a = \"x ${$0 y\"",
+        "a = <<-EOT\n    x ${$0}\n  EOT",
+        "a = \"%{ if $0 }x%{ endif }\"",
+        "a = \"%{ for x in $0 }x%{ endfor }\"",
+        "a = !$0",
+        "a = 1 + $0",
+        "a = [for x in $0 : x]",
+        "a = [for x in $0",
+        "a = { for k, v in local.labels : $0 => v }",
+        "a = { for k, v in local.labels : k => $0 }",
+        "a = [for x in [] : x if $0]",
+        "a = local.labels[$0]",
+        "a = (\n    $0\n  )",
+        "a = [\n    1,\n    $0\n  ]",
+        "a = upper(\n    $0\n  )",
+        "a = { k = $0 }",
+        "a = { k : $0 }",
+        "a = true ? $0 : 1",
+        "a = true ? 1 : $0",
+        "a = va$0",
+        "a = [va$0, 1]",
+    ];
+    let missed: Vec<&str> = texts.into_iter().filter(|it| !is_expression(it)).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn paths_go_on_in_many_places() {
+    check(
+        &in_world("locals {\n  a = <<-EOT\n    x ${local.labels.$0}\n  EOT\n}\n"),
+        expect![[r#"
+        Attribute team: string
+        Attribute cost: object({ center = number })
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = \"%{ if local.labels.$0 }x%{ endif }\"\n}\n"),
+        expect![[r#"
+        Attribute team: string
+        Attribute cost: object({ center = number })
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = \"${local.labels.$0\"\n  b = 1\n}\n"),
+        expect![[r#"
+        Attribute team: string
+        Attribute cost: object({ center = number })
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = { k = local.labels.$0 }\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = [local.labels.$0, 1]\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = local.labels.$0cost\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = local.labels.co$0.center\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = \"%{ for it in [{ y = 1 }] }${it.$0}%{ endfor }\"\n}\n"),
+        expect![[r#"
+        Attribute y: number
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = (local.labels).$0\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+    "#]],
+    );
+    check(
+        &in_world("locals {\n  a = merge(local.labels, { x = 1 }).$0\n}\n"),
+        expect![[r#"
+        Attribute cost: object({ center = number })
+        Attribute team: string
+        Attribute x: number
+    "#]],
+    );
+}
+
 #[test]
 fn module_calls() {
     check(

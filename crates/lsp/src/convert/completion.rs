@@ -35,6 +35,8 @@ fn item(it: Completion, lines: &Lines, snippets: bool) -> CompletionItem {
         sort_text: Some(it.sort_key),
         filter_text: Some(it.label.clone()),
         label: it.label,
+        // The lines of a block are indented from its own first line.
+        insert_text_mode: Some(InsertTextMode::ADJUST_INDENTATION),
         insert_text_format: is_snippet.then_some(InsertTextFormat::SNIPPET),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit {
             range: lines.range(it.range),
