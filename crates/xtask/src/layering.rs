@@ -62,7 +62,7 @@ const TABLE: &[Row] = &[
     row("editor", &[], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
-                         "values"], &["render"]),
+                         "values"], &["ide", "render", "syntax"]),
 ];
 
 type Names = BTreeSet<String>;

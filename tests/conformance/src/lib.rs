@@ -25,8 +25,8 @@ use std::{
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
 use engine::{
-    ApplyOptions, Console, Event, PlanOptions, PlanOutcome, Planner, ValueSource, VariableValues,
-    apply,
+    ApplyOptions, Console, Event, PlanOptions, PlanOutcome, ValueSource, VariableValues, apply,
+    plan,
 };
 use hir::{Program, Ref};
 use project::Project;
@@ -61,7 +61,6 @@ pub struct World {
     /// What commands of provisioners were run.
     pub commands: Arc<Mutex<Vec<String>>>,
     events: Arc<Mutex<Vec<Event>>>,
-    planner: Planner,
 }
 
 impl World {
@@ -115,7 +114,6 @@ impl World {
             mode: PlanMode::Normal,
             commands: Arc::default(),
             events: Arc::default(),
-            planner: Planner::new(),
         }
     }
 
@@ -137,6 +135,16 @@ impl World {
     pub fn edit(&mut self, path: &str, text: &str) {
         let text = text.replace(STORE, &self.store.path().display().to_string());
         assert!(self.project.set_text(path, &text), "{path} is part of the configuration");
+    }
+
+    /// The configuration.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The same, to be edited.
+    pub fn project_mut(&mut self) -> &mut Project {
+        &mut self.project
     }
 
     /// The program as the engine gets it.
@@ -228,13 +236,7 @@ impl World {
             timestamp: "2025-01-01T00:00:00Z".into(),
         };
         let (state, variables) = (self.state.clone(), self.variables.clone());
-        let planner = &mut self.planner;
-        // Each run is a command of its own: nothing stays open after it.
-        block_on(async {
-            let mut outcome = planner.plan(&program, state, variables, &environment, options).await;
-            outcome.diagnostics.extend(planner.close(&environment).await);
-            outcome
-        })
+        block_on(plan(&program, state, variables, &environment, options))
     }
 
     /// The events since the last time, as the lines that people see.

@@ -1,0 +1,367 @@
+//! Random edits, seeded: after any sequence of them the answers are those of a fresh start on the same text, and what is
+//! checked at once after an edit is what a check of everything finds.
+
+use std::collections::{BTreeMap, HashSet};
+
+use conformance::World;
+use db::Block;
+use ide::Document;
+
+/// How many sequences are tried by default; `MAYFLY_SEQUENCES` says another number, for long runs.
+const SEQUENCES: u64 = 2000;
+/// After so many sequences the texts are what they were in the beginning, or they would be rubbish only.
+const FRESH_TEXTS: u64 = 12;
+
+const BASE: &[(&str, &str)] = &[
+    (
+        "main.tf",
+        r#"variable "password" {
+  type      = string
+  ephemeral = true
+}
+
+variable "names" {
+  type    = list(string)
+  default = ["a", "b"]
+}
+
+locals {
+  first  = var.names[0]
+  second = "${local.first}-${length(var.names)}"
+  third  = { for name in var.names : name => upper(name) }
+}
+
+resource "terraform_data" "one" {
+  input = local.second
+}
+
+resource "terraform_data" "each" {
+  for_each = local.third
+  input    = "${each.key}-${each.value}"
+}
+
+module "m" {
+  source = "./m"
+  in     = terraform_data.one.output
+  secret = var.password
+}
+
+output "out" {
+  value = module.m.out
+}
+"#,
+    ),
+    (
+        "more.tf",
+        r#"ephemeral "playground_random" "r" {
+  length = 12
+}
+
+locals {
+  fourth = [for key, value in terraform_data.each : value.output]
+  random = ephemeral.playground_random.r.value
+}
+
+resource "playground_secret" "s" {
+  name             = local.first
+  value_wo         = local.random
+  value_wo_version = 1
+}
+
+provider "playground" {
+  store = "store"
+}
+"#,
+    ),
+    (
+        "m/main.tf",
+        r#"variable "in" {
+  type = any
+}
+
+variable "secret" {
+  type      = string
+  ephemeral = true
+}
+
+locals {
+  inner = "<${var.in}>"
+}
+
+output "out" {
+  value = local.inner
+}
+
+output "hidden" {
+  value     = var.secret
+  ephemeral = true
+}
+"#,
+    ),
+];
+
+const SNIPPETS: &[&str] = &[
+    "local.first",
+    "local.inner",
+    "var.password",
+    "var.in",
+    "module.m.hidden",
+    "module.m.out",
+    "module.m",
+    "each.value",
+    "terraform_data.one",
+    "terraform_data.each[\"a\"].output",
+    "ephemeral.playground_random.r",
+    "\"",
+    "${",
+    "}",
+    "{",
+    "[",
+    "]",
+    "(",
+    ")",
+    ",",
+    "\n",
+    "\n\n",
+    "# a comment\n",
+    "/*",
+    "*/",
+    "<<E\ntext\nE\n",
+    " = ",
+    "count = 2\n",
+    "sensitive = true\n",
+    "ephemeral = true\n",
+    "depends_on = [local.first]\n",
+    "locals {\n  first = 1\n}\n",
+    "variable \"in\" {}\n",
+    "output \"o\" {\n  value = local.fourth\n}\n",
+    "module \"n\" {\n  source = \"./m\"\n  in = 1\n}\n",
+    "terraform {\n  required_providers {\n    other = {\n      source = \"a/b\"\n    }\n  }\n}\n",
+    "resource \"terraform_data\" \"one\" {}\n",
+    "try(",
+    "can(",
+    "nonsensitive(",
+    "ephemeralasnull(",
+    "null",
+    "é𝒳",
+    "\r\n",
+];
+
+/// SplitMix64: the same numbers for the same seed everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// The start of a character.
+    fn place(&mut self, text: &str) -> usize {
+        db::input::floor_char_boundary(text, self.below(text.len() + 1))
+    }
+}
+
+/// The texts as they are, and a session that has followed every edit of them.
+struct Session {
+    world: World,
+    texts: BTreeMap<String, String>,
+    /// The blocks that something was wrong with, by file: an editor looks at them after each edit.
+    suspects: BTreeMap<String, HashSet<Block>>,
+}
+
+impl Session {
+    fn new() -> Session {
+        let texts: BTreeMap<String, String> =
+            BASE.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let mut world = fresh(&texts);
+        let directories =
+            world.project().tree().workspaces()[0].directories(world.project().db()).clone();
+        directories.into_values().for_each(|it| world.project_mut().tree_mut().follow(it));
+        let mut session = Session { world, texts, suspects: BTreeMap::new() };
+        session.check_everything();
+        session
+    }
+
+    /// One edit: some bytes of a file are replaced.
+    fn edit(&mut self, path: &str, range: std::ops::Range<usize>, with: &str) {
+        let text = self.texts.get_mut(path).expect("is a file");
+        text.replace_range(range.clone(), with);
+        let edit = self.world.project_mut().tree_mut().edit(path, range, with);
+        let edit = edit.expect("is a file of the configuration");
+        let reached = self.world.project().tree().reached(&edit);
+        self.check_at_once(path, reached.map(|it| it.into_iter().collect()));
+    }
+
+    /// What an editor is shown at once of the file that is edited: the blocks that the edit can have reached, and those that
+    /// something was wrong with.
+    fn check_at_once(&mut self, path: &str, reached: Option<HashSet<Block>>) {
+        let project = self.world.project();
+        let (file, directory) = project.tree().file(path).expect("is a file");
+        let known = self.suspects.entry(path.to_owned()).or_default();
+        let is_asked = |block: Block| {
+            reached
+                .as_ref()
+                .is_none_or(|reached| reached.contains(&block) || known.contains(&block))
+        };
+        let (db, workspace) = (project.db(), project.workspace());
+        let at_once = hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, is_asked);
+        let all = hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, |_| true);
+        assert_eq!(at_once.diagnostics, all.diagnostics, "{path}:\n{}", self.texts[path]);
+        self.check_everything();
+    }
+
+    fn check_everything(&mut self) {
+        let project = self.world.project();
+        let (db, workspace) = (project.db(), project.workspace());
+        for path in self.texts.keys() {
+            let Some((file, directory)) = project.tree().file(path) else { continue };
+            let all = hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, |_| true);
+            self.suspects.insert(path.clone(), all.blocks.into_iter().collect());
+        }
+    }
+
+    /// A random edit.
+    fn step(&mut self, random: &mut Random) {
+        let paths: Vec<String> = self.texts.keys().cloned().collect();
+        let path = random.of(&paths).clone();
+        let text = self.texts[&path].clone();
+        match random.below(8) {
+            0 | 1 => {
+                let at = random.place(&text);
+                self.edit(&path, at..at, random.of::<&str>(SNIPPETS));
+            }
+            2 => {
+                let from = random.place(&text);
+                let to = db::input::floor_char_boundary(&text, from + random.below(30));
+                self.edit(&path, from..to.max(from), "");
+            }
+            3 => {
+                let line = random_line(random, &text);
+                self.edit(&path, line, "");
+            }
+            4 => {
+                let line = random_line(random, &text);
+                let copy = text[line].to_owned();
+                let at = random_line(random, &text).start;
+                self.edit(&path, at..at, &copy);
+            }
+            5 => {
+                let word = random_word(random, &text);
+                let other = self.texts[random.of(&paths)].clone();
+                let with = other[random_word(random, &other)].to_owned();
+                self.edit(&path, word, &with);
+            }
+            6 => {
+                let block = random_block(random, &text);
+                let cut = text[block.clone()].to_owned();
+                self.edit(&path, block, "");
+                let target = random.of(&paths).clone();
+                let at = self.texts[&target].len();
+                self.edit(&target, at..at, &cut);
+            }
+            _ => {
+                let at = random.place(&text);
+                let letter = random.of(&["a", "x", "_", "1", ".", " ", "\"", "\n", "=", "{", "}"]);
+                self.edit(&path, at..at, letter);
+            }
+        }
+    }
+
+    /// Everything is as it is after a fresh start.
+    fn compare(&self, random: &mut Random, seed: u64) {
+        let fresh = fresh(&self.texts);
+        let shown = || format!("seed {seed}:\n{:#?}", self.texts);
+        assert_eq!(self.world.analysis(), fresh.analysis(), "{}", shown());
+        for (path, text) in &self.texts {
+            // A module that nobody calls any more is not read by who begins afresh.
+            let Some(theirs) = document(&fresh, path) else { continue };
+            let Some(ours) = document(&self.world, path) else { panic!("{path}: {}", shown()) };
+            assert_eq!(ide::document_symbols(ours), ide::document_symbols(theirs), "{}", shown());
+            for _ in 0..3 {
+                let at = random.below(text.len() + 1) as u32;
+                let (ours, theirs) = (ide::hover(ours, at), ide::hover(theirs, at));
+                assert_eq!(ours, theirs, "{path} {at}, {}", shown());
+            }
+        }
+    }
+
+    /// The texts of the beginning, typed over what is there.
+    fn begin_again(&mut self) {
+        for (path, text) in BASE {
+            let old = self.texts[*path].len();
+            self.edit(path, 0..old, text);
+        }
+    }
+}
+
+fn fresh(texts: &BTreeMap<String, String>) -> World {
+    let files = texts.iter().map(|(path, text)| {
+        format!("//- /{path}\n{text}{}", if text.ends_with('\n') { "" } else { "\n" })
+    });
+    let mut world = World::bare(&files.collect::<String>());
+    // A fixture's files end with a line break, those of an editor need not.
+    for (path, text) in texts {
+        if world.project().tree().text(path).is_some_and(|it| it != *text) {
+            world.edit(path, text);
+        }
+    }
+    world
+}
+
+fn document<'w>(world: &'w World, path: &str) -> Option<Document<'w>> {
+    let project = world.project();
+    let (file, directory) = project.tree().file(path)?;
+    Some(Document { db: project.db(), workspace: project.workspace(), directory, file })
+}
+
+fn random_line(random: &mut Random, text: &str) -> std::ops::Range<usize> {
+    let start = text[..random.place(text)].rfind('\n').map_or(0, |it| it + 1);
+    let end = text[start..].find('\n').map_or(text.len(), |it| start + it + 1);
+    start..end
+}
+
+fn random_word(random: &mut Random, text: &str) -> std::ops::Range<usize> {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let at = random.place(text);
+    let start = text[..at].rfind(|letter| !is_letter(letter));
+    let start = start.map_or(0, |it| it + text[it..].chars().next().map_or(1, char::len_utf8));
+    let end = text[at..].find(|letter| !is_letter(letter)).map_or(text.len(), |it| at + it);
+    start..end.max(start)
+}
+
+fn random_block(random: &mut Random, text: &str) -> std::ops::Range<usize> {
+    let ranges = syntax::split(text);
+    match ranges.is_empty() {
+        true => 0..0,
+        false => (*random.of(&ranges)).into(),
+    }
+}
+
+#[test]
+fn after_any_edits_everything_is_as_after_a_fresh_start() {
+    let sequences = std::env::var("MAYFLY_SEQUENCES").ok().and_then(|it| it.parse().ok());
+    let first: u64 = std::env::var("MAYFLY_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
+    let mut session = Session::new();
+    for seed in first..first + sequences.unwrap_or(SEQUENCES) {
+        // Each sequence can be tried alone: it begins with texts that its seed determines.
+        if seed % FRESH_TEXTS == 0 {
+            session.begin_again();
+        }
+        let mut random = Random(seed);
+        for _ in 0..1 + random.below(6) {
+            session.step(&mut random);
+        }
+        session.compare(&mut random, seed);
+    }
+}
