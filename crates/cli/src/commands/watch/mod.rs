@@ -27,6 +27,7 @@ use std::{
 use db::{Diagnostic, Sources};
 use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
 use hir::Program;
+use project::Project;
 use state::{Plan, PlanMode, State};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use values::Str;
@@ -318,9 +319,18 @@ impl<'s> Watch<'s> {
         }
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
-        let purpose = Purpose::Plan;
-        let mut checked =
-            operation::check(self.session, &loaded.project, &self.flags, state, purpose)?;
+        let look = match std::mem::replace(&mut loaded.was_checked, true) {
+            true => Project::checked_again,
+            false => Project::checked,
+        };
+        let mut checked = operation::check(
+            self.session,
+            &loaded.project,
+            look,
+            &self.flags,
+            state,
+            Purpose::Plan,
+        )?;
         if self.plans == 1 && self.args.operation.input && !self.args.operation.json {
             let mut values = checked.values.clone();
             variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
