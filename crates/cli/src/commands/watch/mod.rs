@@ -42,7 +42,7 @@ use crate::{
     args::WatchArgs,
     exit::Exit,
     operation::{self, Checked, Purpose},
-    session::{Failure, Session},
+    session::{self, Failure, Session},
     signals,
     variables::{self, VarFlag},
 };
@@ -187,6 +187,7 @@ impl<'s> Watch<'s> {
         loop {
             let again = match self.next_input() {
                 Input::Quit => return,
+                Input::Tick if session::nobody_reads() => return,
                 Input::Tick if self.watched.is_blind() => self.follow(),
                 Input::Tick => {
                     self.report.tick();
@@ -216,20 +217,13 @@ impl<'s> Watch<'s> {
             return input;
         }
         let environment = self.environment();
-        let ticks = self.watched.is_blind() || matches!(self.report, Report::Screen(_));
         let Watch { session, inputs, planner, .. } = self;
         let next = async {
-            let tick = async {
-                match ticks {
-                    true => tokio::time::sleep(TICK).await,
-                    false => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 biased;
                 () = session.cancel.reached(CancelLevel::Stopping) => Input::Quit,
                 input = inputs.recv() => input.unwrap_or(Input::Quit),
-                () = tick => Input::Tick,
+                () = tokio::time::sleep(TICK) => Input::Tick,
             }
         };
         let (input, problems) = session.runtime.block_on(planner.wait(&environment, next));
