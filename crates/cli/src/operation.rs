@@ -158,7 +158,7 @@ fn prepare(
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
-    let checked = check(session, &loaded.project, &flags, state, purpose)?;
+    let checked = check(session, &loaded.project, Project::checked, &flags, state, purpose)?;
     session.ui.diagnostics(&checked.warnings, &checked.program.sources);
     let Loaded { executables, typed, .. } = loaded;
     let Checked { program, values, warnings } = checked;
@@ -172,10 +172,11 @@ pub(crate) struct Checked {
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-/// Looks for what is wrong with a configuration, and finds the values of its variables.
+/// Looks for what is wrong with a configuration, by [`Project::checked`] or its like, and finds the values of its variables.
 pub(crate) fn check(
     session: &Session,
     project: &Project,
+    look: fn(&Project) -> (Vec<Diagnostic>, Program),
     flags: &[VarFlag],
     state: &State,
     purpose: Purpose,
@@ -186,7 +187,7 @@ pub(crate) fn check(
                       Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
-    let (diagnostics, mut program) = project.checked();
+    let (diagnostics, mut program) = look(project);
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)

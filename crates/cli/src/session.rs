@@ -405,6 +405,16 @@ fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
     jiff::Timestamp::try_from(system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
+/// Whether stdout is a pipe whose reader has gone: who writes without end has nobody left to write for.
+pub(crate) fn nobody_reads() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = std::io::stdout();
+    let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&at_once)).is_ok()
+        && polled.iter().any(|it| it.revents().contains(PollFlags::ERR))
+}
+
 /// The dependency lock file.
 pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
 

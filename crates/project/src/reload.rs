@@ -13,9 +13,10 @@ use std::{
     sync::Arc,
 };
 
-use db::{Block, File, System, system::normalize};
+use db::{Block, Diagnostic, File, System, system::normalize};
+use hir::Program;
 
-use crate::{Project, tree::called_paths};
+use crate::{Database, Project, prime, tree::called_paths};
 
 /// Which files there are in the directories of a configuration.
 pub struct Files {
@@ -104,6 +105,20 @@ impl Files {
     }
 }
 
+impl Project {
+    /// What is wrong, and the program, after an edit of a configuration that was [checked](Project::checked) before: what
+    /// was inferred then needs no order any more, only what the edit touched is inferred again.
+    pub fn checked_again(&self) -> (Vec<Diagnostic>, Program) {
+        let (db, workspace) = (self.db(), self.workspace());
+        for directory in hir::reachable(db, workspace) {
+            prime::problems(db, workspace, directory);
+        }
+        let program = move |db: &Database| hir::program(db, workspace);
+        let (diagnostics, program) = prime::side_by_side(db, || self.problems(), program);
+        (diagnostics, program.unwrap_or_else(|| self.program()))
+    }
+}
+
 /// The directories of all modules that were read, and those that calls lead to and are missing.
 fn directories(project: &Project) -> BTreeSet<Arc<str>> {
     let db = project.db();
@@ -170,12 +185,13 @@ mod tests {
         let load =
             || Project::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable");
         let mut project = load();
+        project.checked();
         let mut files = Files::of(shared(), PathBuf::from("."), &project);
         assert!(!files.follow(&mut project));
         change(&system);
         assert_eq!(files.follow(&mut project), expected);
         assert!(!files.follow(&mut project));
-        assert_eq!(project.diagnostics(), load().diagnostics());
+        assert_eq!(project.checked_again().0, load().diagnostics());
     }
 
     #[test]

@@ -231,3 +231,10 @@ fn without_a_terminal_there_is_a_line_for_each_plan() {
     started.signal(Signal::INT);
     started.end().exits(0).lacks(&["\u{1b}", "data loss"]);
 }
+
+#[test]
+fn a_watcher_whose_reader_has_gone_ends() {
+    let bench = Bench::with_main(SMALL);
+    let command = format!("{} watch -json | head -n 1; echo ended", env!("CARGO_BIN_EXE_mayfly"));
+    bench.program("sh", ".", ["-c", &command]).succeeds().shows(&["\"type\":\"version\"", "ended"]);
+}

@@ -84,7 +84,7 @@ fn edits(place: &Place, kind: Kind, size: usize, count: usize) -> Result<Vec<Usa
 
 fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usage>> {
     let first = stream.plan()?;
-    ensure!(first.finished["ok"] == true, "the first plan failed: {}", first.finished);
+    ensure!(first.finished["ok"] == true, "the first plan failed: {}", first.problems.join("\n"));
     let mut usages = Vec::new();
     for round in 0..count {
         // Another resource each time, in another file.
@@ -114,7 +114,7 @@ fn edited(path: &Path, index: usize, round: usize) -> Result<String> {
 /// The new plan is that of the edit: as many changes as before, and this one is another.
 fn assert(plan: &Finished, workload: &Workload, index: usize) -> Result<()> {
     let address = format!("{}.item_{index}", workload.kind.resource_type());
-    ensure!(plan.finished["ok"] == true, "the plan failed: {}", plan.finished);
+    ensure!(plan.finished["ok"] == true, "the plan failed: {}", plan.problems.join("\n"));
     ensure!(
         plan.finished["since_last"]["changed"] == serde_json::json!([address]),
         "not {address} alone changed: {}",
@@ -131,6 +131,7 @@ struct Finished {
     finished: Json,
     adds: Option<u64>,
     changed: Vec<String>,
+    problems: Vec<String>,
 }
 
 /// The lines of a watcher, each with the time when it came.
@@ -153,7 +154,7 @@ impl Stream {
 
     /// Reads to the end of the next plan.
     fn plan(&self) -> Result<Finished> {
-        let (mut adds, mut changed) = (None, Vec::new());
+        let (mut adds, mut changed, mut problems) = (None, Vec::new(), Vec::new());
         loop {
             let (at, line) = match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => line,
@@ -166,8 +167,11 @@ impl Stream {
                     let address = line["change"]["resource"]["addr"].as_str();
                     changed.push(address.context("has an address")?.to_owned());
                 }
+                Some("diagnostic") => problems.push(line["diagnostic"].to_string()),
                 Some("change_summary") => adds = line["changes"]["add"].as_u64(),
-                Some("plan_finished") => return Ok(Finished { at, finished: line, adds, changed }),
+                Some("plan_finished") => {
+                    return Ok(Finished { at, finished: line, adds, changed, problems });
+                }
                 _ => {}
             }
         }

@@ -30,6 +30,8 @@ pub(super) struct Loaded {
     pub(super) project: Project,
     pub(super) state: OpenState,
     pub(super) typed: Typed,
+    /// Whether it was looked at once for what is wrong.
+    pub(super) was_checked: bool,
     files: Files,
     executables: Arc<ProviderExecutables>,
     requirements: BTreeMap<ProviderSource, VersionConstraint>,
@@ -162,6 +164,7 @@ fn load(session: &Session, args: &StateArgs, flags: &[VarFlag]) -> Result<Loaded
         project,
         state,
         typed,
+        was_checked: false,
         executables,
         requirements,
     })

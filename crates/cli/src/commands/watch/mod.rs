@@ -27,6 +27,7 @@ use std::{
 use db::{Diagnostic, Sources};
 use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
 use hir::Program;
+use project::Project;
 use state::{Plan, PlanMode, State};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use values::Str;
@@ -41,7 +42,7 @@ use crate::{
     args::WatchArgs,
     exit::Exit,
     operation::{self, Checked, Purpose},
-    session::{Failure, Session},
+    session::{self, Failure, Session},
     signals,
     variables::{self, VarFlag},
 };
@@ -186,6 +187,7 @@ impl<'s> Watch<'s> {
         loop {
             let again = match self.next_input() {
                 Input::Quit => return,
+                Input::Tick if session::nobody_reads() => return,
                 Input::Tick if self.watched.is_blind() => self.follow(),
                 Input::Tick => {
                     self.report.tick();
@@ -215,20 +217,13 @@ impl<'s> Watch<'s> {
             return input;
         }
         let environment = self.environment();
-        let ticks = self.watched.is_blind() || matches!(self.report, Report::Screen(_));
         let Watch { session, inputs, planner, .. } = self;
         let next = async {
-            let tick = async {
-                match ticks {
-                    true => tokio::time::sleep(TICK).await,
-                    false => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 biased;
                 () = session.cancel.reached(CancelLevel::Stopping) => Input::Quit,
                 input = inputs.recv() => input.unwrap_or(Input::Quit),
-                () = tick => Input::Tick,
+                () = tokio::time::sleep(TICK) => Input::Tick,
             }
         };
         let (input, problems) = session.runtime.block_on(planner.wait(&environment, next));
@@ -318,9 +313,18 @@ impl<'s> Watch<'s> {
         }
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
-        let purpose = Purpose::Plan;
-        let mut checked =
-            operation::check(self.session, &loaded.project, &self.flags, state, purpose)?;
+        let look = match std::mem::replace(&mut loaded.was_checked, true) {
+            true => Project::checked_again,
+            false => Project::checked,
+        };
+        let mut checked = operation::check(
+            self.session,
+            &loaded.project,
+            look,
+            &self.flags,
+            state,
+            Purpose::Plan,
+        )?;
         if self.plans == 1 && self.args.operation.input && !self.args.operation.json {
             let mut values = checked.values.clone();
             variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
