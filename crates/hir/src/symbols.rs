@@ -40,7 +40,8 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    pub(crate) fn declarations(self, db: &dyn Db) -> Vec<ItemKey> {
+    /// Every declaration, in the order of the text.
+    pub fn declarations(self, db: &dyn Db) -> Vec<ItemKey> {
         self.first(db).into_iter().chain(self.later(db).iter().copied()).collect()
     }
 }
@@ -196,6 +197,14 @@ pub fn names_of_kind(
     let declared =
         symbols.iter().filter_map(|(name, symbol)| Some((name.clone(), symbol.first(db)?)));
     declared.collect()
+}
+
+/// Every declaration of one kind, those of a name that is declared twice included.
+pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<ItemKey> {
+    let module = db.symbols().module(db, directory);
+    let kind = module.kind(kind);
+    kind.revision.number(db);
+    kind.lock_to_read().values().flat_map(|symbol| symbol.declarations(db)).collect()
 }
 
 /// Declares what the blocks of a directory say, in the order of its text. For a directory that was just read.

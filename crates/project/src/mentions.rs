@@ -15,6 +15,7 @@ use hir::{
     ItemKind,
     item::RefTarget,
     names::{ItemName, block_items, block_names, provider_local_name},
+    symbols::symbol,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -83,6 +84,9 @@ impl Mentions {
         }
         let mut reached = self.following(db, edit.names.iter().cloned());
         reached.extend(edit.blocks.iter().copied());
+        // Of several declarations of a name, each is told of the first.
+        let symbols = edit.names.iter().filter_map(|name| symbol(db, edit.directory, name));
+        reached.extend(symbols.flat_map(|it| it.declarations(db)).map(|key| key.block));
         Some(reached)
     }
 }

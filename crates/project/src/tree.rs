@@ -25,7 +25,7 @@ use db::{Block, BlockEdits, Diagnostic, Directory, EditedText, File, System};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_path, item},
-    symbols::{NameKind, Redeclared, declare, names_of_kind, redeclare},
+    symbols::{NameKind, Redeclared, all_of_kind, declare, redeclare},
 };
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -483,8 +483,7 @@ pub(crate) fn called_paths(
     callers: &[Directory],
 ) -> BTreeSet<Arc<str>> {
     let calls = callers.iter().flat_map(|&caller| {
-        let names = names_of_kind(db, caller, NameKind::Module);
-        names.into_iter().map(move |(_, key)| (caller, key))
+        all_of_kind(db, caller, NameKind::Module).into_iter().map(move |key| (caller, key))
     });
     let paths = calls.filter_map(|(caller, key)| {
         called_path(db, workspace, caller, item(db, key).kind.as_module_call()?)
