@@ -1,6 +1,8 @@
 //! Random edits, seeded: after any sequence of them the answers are those of a fresh start on the same text, and what is
 //! checked at once after an edit is what a check of everything finds.
 
+#![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
+
 use std::collections::{BTreeMap, HashSet};
 
 use conformance::World;
