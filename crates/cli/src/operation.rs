@@ -176,7 +176,7 @@ pub(crate) struct Checked {
 pub(crate) fn check(
     session: &Session,
     project: &Project,
-    look: fn(&Project) -> (Vec<Diagnostic>, Program),
+    look: impl FnOnce(&Project) -> (Vec<Diagnostic>, Program),
     flags: &[VarFlag],
     state: &State,
     purpose: Purpose,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{Block, Directory, SourceText, Sources};
+use db::{Block, Directory, File, SourceText, Sources};
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
 use values::Str;
@@ -15,8 +15,8 @@ use crate::{
     Db,
     item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, called_directory, declarations, item, module_calls,
-        provider_local_name, required_providers,
+        ItemKey, ItemName, block_items, block_names, called_directory, declarations, item, lookup,
+        module_calls, provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Program},
     workspace::Workspace,
@@ -33,10 +33,72 @@ pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
         .map(|(index, directory)| (*directory, ModuleId(index as u32)))
         .collect();
     let build = Build { db, workspace, ids, places };
-    let modules: Vec<Module> =
-        directories.iter().map(|directory| build.module(*directory)).collect();
+    let modules = directories.iter().map(|directory| Arc::new(build.module(*directory))).collect();
     let schemas = schemas(db, workspace);
     Program { modules, schemas, sources }
+}
+
+/// The program after some blocks of one module changed, where the one before is at hand. `None` if that cannot be told from
+/// it: the blocks declared other names before, blocks came or went, or what changed counts for more than itself.
+///
+/// Costs as much as the module has names, without looking at any of its other blocks.
+pub fn program_with(
+    db: &dyn Db,
+    before: &Program,
+    directory: Directory,
+    blocks: &[Block],
+) -> Option<Program> {
+    let mut program = before.clone();
+    let dir = directory.path(db);
+    let module = program.modules.iter_mut().find(|module| *module.dir == **dir)?;
+    let module = Arc::make_mut(module);
+    for &block in blocks {
+        for (index, name) in (0u32..).zip(block_names(db, block)) {
+            let key = ItemKey { block, index };
+            if lookup(db, directory, name) == Some(key) {
+                replace(db, module, directory, name, key)?;
+            }
+        }
+    }
+    let files: BTreeSet<&Arc<str>> = blocks.iter().map(|block| block.file(db).path(db)).collect();
+    let texts = program.sources.files.iter().map(|file| match files.contains(&file.path) {
+        true => blocks
+            .iter()
+            .find(|block| *block.file(db).path(db) == file.path)
+            .map(|block| SourceText { blocks: texts_of(db, block.file(db)), ..file.clone() }),
+        false => Some(file.clone()),
+    });
+    program.sources.files = texts.collect::<Option<Vec<SourceText>>>()?.into();
+    Some(program)
+}
+
+/// Puts the new item of a name where the old one is.
+fn replace(
+    db: &dyn Db,
+    module: &mut Module,
+    directory: Directory,
+    name: &ItemName,
+    key: ItemKey,
+) -> Option<()> {
+    let new = item(db, key).clone();
+    let entry = match name {
+        ItemName::Variable(name) => module.variables.get_mut(name)?,
+        ItemName::Local(name) => module.locals.get_mut(name)?,
+        ItemName::Output(name) => module.outputs.get_mut(name)?,
+        ItemName::Check(name) => module.checks.get_mut(name)?,
+        ItemName::Resource(resource) => {
+            let local_name = provider_local_name(new.kind.as_resource()?);
+            let sources = module.provider_sources.entry(local_name);
+            sources.or_insert_with_key(|name| required_providers(db, directory).source(name));
+            module.resources.get_mut(resource)?
+        }
+        // What these say is spread over the program.
+        ItemName::Module(_) | ItemName::Provider(..) | ItemName::Terraform | ItemName::Other => {
+            return None;
+        }
+    };
+    entry.item = new;
+    Some(())
 }
 
 /// The root module and everything that its calls lead to, each directory once, the root first.
@@ -59,19 +121,21 @@ fn sources(db: &dyn Db, directories: &[Directory]) -> (Sources, FxHashMap<Block,
     let mut places = FxHashMap::default();
     for directory in directories {
         for file in directory.files(db) {
-            let texts: Arc<[Arc<str>]> =
-                file.blocks(db).iter().map(|block| block.text(db).clone()).collect();
             for (index, block) in file.blocks(db).iter().enumerate() {
                 places.insert(*block, (files.len() as u32, index as u32));
             }
             files.push(SourceText {
                 path: file.path(db).clone(),
-                blocks: texts,
+                blocks: texts_of(db, *file),
                 may_hold_secrets: false,
             });
         }
     }
     (Sources { files: files.into() }, places)
+}
+
+fn texts_of(db: &dyn Db, file: File) -> Arc<[Arc<str>]> {
+    file.blocks(db).iter().map(|block| block.text(db).clone()).collect()
 }
 
 struct Build<'db> {

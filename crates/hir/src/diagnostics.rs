@@ -19,14 +19,23 @@ use crate::{
 /// Everything that is wrong with the configuration, hints included: the root module first, then the others by path.
 /// Modules that were read for a call that is gone do not count.
 pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
+    diagnostics_with(db, workspace, |directory, file| of_file(db, workspace, directory, file))
+}
+
+/// The same, where somebody knows already what is wrong with each file of a module. Addresses in it are those within the
+/// module.
+pub fn diagnostics_with(
+    db: &dyn Db,
+    workspace: Workspace,
+    of_file: impl Fn(Directory, File) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     let mut directories = crate::build::reachable(db, workspace);
     let addresses = addresses(db, workspace, &directories);
     directories[1..].sort_by_key(|directory| directory.path(db));
     let mut diagnostics = Vec::new();
     for directory in directories {
         let files = directory.files(db).iter();
-        let mut found: Vec<Diagnostic> =
-            files.flat_map(|&file| of_file(db, workspace, directory, file)).collect();
+        let mut found: Vec<Diagnostic> = files.flat_map(|&file| of_file(directory, file)).collect();
         if let Some(module) = addresses.get(&directory) {
             let inside = found.iter_mut().filter_map(|it| it.address.as_mut());
             inside.for_each(|address| *address = format!("{module}.{address}"));

@@ -27,7 +27,7 @@ pub mod symbols;
 pub mod unsupported;
 pub mod workspace;
 
-pub use build::{program, provider_requirements, reachable};
+pub use build::{program, program_with, provider_requirements, reachable};
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;
 pub use item::{Item, ItemKind};

@@ -23,7 +23,7 @@ pub struct ModuleId(pub u32);
 #[derive(Clone)]
 pub struct Program {
     /// Every module directory once, however often it is called. The root is the first.
-    pub modules: Vec<Module>,
+    pub modules: Vec<Arc<Module>>,
     /// The schemas of every provider that is used.
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
     /// The text behind it all, for diagnostics.

@@ -6,6 +6,7 @@
 //! **Invariant:** everything is read through [`System`]; nothing here starts a process or opens a connection.
 //! **Absent on purpose:** networks, LSP, state, plans.
 
+mod again;
 mod load;
 mod mentions;
 mod prime;
@@ -62,6 +63,7 @@ impl Database {
 pub struct Project {
     tree: SourceTree,
     workspace: Workspace,
+    looked: Option<again::Looked>,
 }
 
 impl Project {
@@ -92,7 +94,7 @@ impl Project {
     ) -> std::io::Result<Project> {
         let mut tree = SourceTree::new(db, system, root);
         let workspace = tree.add_root(".", manifest)?;
-        Ok(Project { tree, workspace })
+        Ok(Project { tree, workspace, looked: None })
     }
 
     /// The database with all inputs.
@@ -137,13 +139,23 @@ impl Project {
     }
 
     fn problems(&self) -> Vec<db::Diagnostic> {
+        self.problems_with(|directory, file| {
+            hir::diagnostics::of_file(self.db(), self.workspace, directory, file)
+        })
+    }
+
+    fn problems_with(
+        &self,
+        of_file: impl Fn(Directory, File) -> Vec<db::Diagnostic>,
+    ) -> Vec<db::Diagnostic> {
         let reachable = hir::reachable(self.db(), self.workspace);
         // What a call leads to and is no module may hold files that could not be taken.
         let mut paths = tree::called_paths(self.db(), self.workspace, &reachable);
         paths.insert(self.root().path(self.db()).clone());
         let of_directories = paths.iter().flat_map(|path| self.tree.problems_of(path));
         let mut diagnostics: Vec<_> = of_directories.cloned().collect();
-        diagnostics.extend(hir::diagnostics::diagnostics(self.db(), self.workspace));
+        let db = self.db();
+        diagnostics.extend(hir::diagnostics::diagnostics_with(db, self.workspace, of_file));
         diagnostics
     }
 

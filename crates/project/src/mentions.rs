@@ -100,9 +100,18 @@ pub struct Edit {
     pub blocks: Vec<Block>,
     /// The names that the touched blocks declared before or declare now.
     pub names: BTreeSet<ItemName>,
+    /// Whether blocks came or went, or declare other names than before.
+    pub redeclares: bool,
 }
 
 impl Edit {
+    /// Whether it touched what other modules see of this one.
+    pub(crate) fn changes_signature(&self, reached: &FxHashSet<Block>, db: &Database) -> bool {
+        let is_seen = |name: &ItemName| matches!(name, ItemName::Variable(_) | ItemName::Output(_));
+        let reached = reached.iter().flat_map(|block| block_names(db, *block));
+        self.names.iter().chain(reached).any(is_seen)
+    }
+
     /// Whether it touched a module call, so that other modules may be part of the configuration now.
     pub fn changes_modules(&self) -> bool {
         self.names.iter().any(|name| matches!(name, ItemName::Module(_)))

@@ -13,10 +13,9 @@ use std::{
     sync::Arc,
 };
 
-use db::{Block, Diagnostic, File, System, system::normalize};
-use hir::Program;
+use db::{Block, File, System, system::normalize};
 
-use crate::{Database, Project, prime, tree::called_paths};
+use crate::{Project, tree::called_paths};
 
 /// Which files there are in the directories of a configuration.
 pub struct Files {
@@ -102,20 +101,6 @@ impl Files {
             }
         };
         project.tree().paths().filter(differs).map(ToString::to_string).collect()
-    }
-}
-
-impl Project {
-    /// What is wrong, and the program, after an edit of a configuration that was [checked](Project::checked) before: what
-    /// was inferred then needs no order any more, only what the edit touched is inferred again.
-    pub fn checked_again(&self) -> (Vec<Diagnostic>, Program) {
-        let (db, workspace) = (self.db(), self.workspace());
-        for directory in hir::reachable(db, workspace) {
-            prime::problems(db, workspace, directory);
-        }
-        let program = move |db: &Database| hir::program(db, workspace);
-        let (diagnostics, program) = prime::side_by_side(db, || self.problems(), program);
-        (diagnostics, program.unwrap_or_else(|| self.program()))
     }
 }
 

@@ -56,8 +56,19 @@ pub struct SourceTree {
     missing: BTreeSet<Arc<str>>,
     /// Texts of files that an editor has open in directories that were not read.
     unfiled: BTreeMap<Arc<str>, String>,
+    /// What changed since somebody asked, once somebody has.
+    changes: Option<Changes>,
     /// Of the modules that somebody edits.
     mentions: FxHashMap<Directory, Mentions>,
+}
+
+/// Changes of a tree.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// Edits of texts.
+    pub(crate) edits: Vec<Edit>,
+    /// Something else changed, too: which files there are, or what is installed.
+    pub(crate) is_more: bool,
 }
 
 /// A file of a module.
@@ -82,6 +93,7 @@ impl SourceTree {
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
+            changes: None,
             mentions: FxHashMap::default(),
         }
     }
@@ -146,6 +158,7 @@ impl SourceTree {
         source: ProviderSource,
         schemas: Arc<ProviderSchemas>,
     ) {
+        self.more_changed();
         let handle = SchemasHandle(schemas);
         let mut inputs = workspace.providers(&self.db).clone();
         match inputs.get(&source) {
@@ -167,6 +180,7 @@ impl SourceTree {
     /// Gives a configuration other installed modules.
     pub fn set_manifest(&mut self, workspace: Workspace, manifest: Manifest) {
         if *workspace.manifest(&self.db) != manifest {
+            self.more_changed();
             workspace.set_manifest(&mut self.db).to(manifest);
             self.load_called_modules();
         }
@@ -277,7 +291,10 @@ impl SourceTree {
             }
             present.insert(shown);
         }
-        self.problems.insert(Arc::from(path), problems);
+        let known = self.problems.insert(Arc::from(path), problems.clone());
+        if known.is_some_and(|known| known != problems) {
+            self.more_changed();
+        }
         let gone: Vec<Arc<str>> =
             self.paths_in(directory).filter(|it| !present.contains(it)).collect();
         for path in gone {
@@ -291,6 +308,7 @@ impl SourceTree {
             Some(loaded) => {
                 let file = loaded.file;
                 if file.decode_error(&self.db) != text.decode_error {
+                    self.more_changed();
                     file.set_decode_error(&mut self.db).to(text.decode_error);
                 }
                 self.set_text(shown, &text.text);
@@ -366,6 +384,7 @@ impl SourceTree {
         let removed: FxHashSet<Block> = edits.removed().iter().copied().collect();
         let mut changes = self.forget(directory, &touched);
         let added = edits.apply(&mut self.db);
+        let blocks_came = !added.is_empty();
         changes.extend(added.into_iter().map(Redeclared::of));
         for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
             change.after = block_names(&self.db, change.block).clone();
@@ -374,10 +393,17 @@ impl SourceTree {
             }
         }
         redeclare(&mut self.db, directory, &changes);
+        let redeclares = changes.iter().any(|it| it.before != it.after);
         let names = changes.iter().flat_map(|it| it.before.iter().chain(&it.after));
         let names = names.cloned().collect();
         let blocks = changes.iter().map(|it| it.block).filter(|it| !removed.contains(it)).collect();
-        Edit { directory, blocks, names }
+        // A block that comes may declare nothing, and one that goes may have declared nothing.
+        let redeclares = redeclares || blocks_came || !removed.is_empty();
+        let edit = Edit { directory, blocks, names, redeclares };
+        if let Some(changes) = &mut self.changes {
+            changes.edits.push(edit.clone());
+        }
+        edit
     }
 
     /// What blocks declare, before they change or go; what they mention is forgotten.
@@ -466,7 +492,20 @@ impl SourceTree {
         with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
     }
 
+    /// What changed since this was asked last; the first time, everything.
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        let everything = || Changes { edits: Vec::new(), is_more: true };
+        self.changes.replace(Changes::default()).unwrap_or_else(everything)
+    }
+
+    fn more_changed(&mut self) {
+        if let Some(changes) = &mut self.changes {
+            changes.is_more = true;
+        }
+    }
+
     fn directories_changed(&mut self) {
+        self.more_changed();
         let directories = self.directories_with_files();
         for workspace in self.workspaces.clone() {
             if *workspace.directories(&self.db) != directories {

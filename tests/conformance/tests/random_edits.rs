@@ -3,10 +3,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use conformance::World;
 use db::{Block, Diagnostic};
+use hir::{Item, Module, Origin};
 use ide::Document;
 
 /// How many sequences are tried by default; `MAYFLY_SEQUENCES` says another number, for long runs.
@@ -233,6 +237,26 @@ impl Session {
         }
     }
 
+    /// A second look at the configuration finds what a first one finds, and makes the same program.
+    fn look_again(&mut self) {
+        let (found, program) = self.world.project_mut().checked_again();
+        same(&found, &self.world.analysis(), &|| format!("{:#?}", self.texts));
+        let whole = self.world.project().program();
+        assert_eq!(program.modules.len(), whole.modules.len(), "{:#?}", self.texts);
+        for (ours, theirs) in program.modules.iter().zip(&whole.modules) {
+            assert_eq!(entries(ours), entries(theirs), "{:#?}", self.texts);
+            assert_eq!(ours.provider_sources, theirs.provider_sources, "{:#?}", self.texts);
+            assert_eq!(
+                ours.configuration_aliases, theirs.configuration_aliases,
+                "{:#?}",
+                self.texts
+            );
+        }
+        for (ours, theirs) in program.sources.files.iter().zip(&*whole.sources.files) {
+            assert_eq!((&ours.path, &ours.blocks), (&theirs.path, &theirs.blocks));
+        }
+    }
+
     /// A random edit.
     fn step(&mut self, random: &mut Random) {
         let paths: Vec<String> = self.texts.keys().cloned().collect();
@@ -307,6 +331,21 @@ impl Session {
     }
 }
 
+/// Everything that a module declares: what it is, where it stands, and which object it is.
+fn entries(module: &Module) -> Vec<(String, Origin, *const Item)> {
+    let variables = module.variables.iter().map(|(name, it)| (format!("var.{name}"), it));
+    let locals = module.locals.iter().map(|(name, it)| (format!("local.{name}"), it));
+    let outputs = module.outputs.iter().map(|(name, it)| (format!("output.{name}"), it));
+    let resources = module.resources.iter().map(|(name, it)| (name.to_string(), it));
+    let calls = module.calls.iter().map(|(name, (it, id))| (format!("module.{name} {id:?}"), it));
+    let providers = module.providers.iter().map(|(name, it)| (format!("{name:?}"), it));
+    let checks = module.checks.iter().map(|(name, it)| (format!("check.{name}"), it));
+    let others = module.others.iter().map(|it| (String::new(), it));
+    let all = variables.chain(locals).chain(outputs).chain(resources).chain(calls);
+    let all = all.chain(providers).chain(checks).chain(others);
+    all.map(|(name, it)| (name, it.origin, Arc::as_ptr(&it.item))).collect()
+}
+
 /// Fails with what only one side says.
 fn same(ours: &[Diagnostic], theirs: &[Diagnostic], shown: &dyn Fn() -> String) {
     let without = |all: &[Diagnostic], others: &[Diagnostic]| -> Vec<Diagnostic> {
@@ -377,6 +416,7 @@ fn run(seeds: std::ops::Range<u64>) {
         for _ in 0..1 + random.below(6) {
             session.step(&mut random);
         }
+        session.look_again();
         session.compare(&mut random, seed);
     }
 }

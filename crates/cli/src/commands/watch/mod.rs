@@ -27,7 +27,6 @@ use std::{
 use db::{Diagnostic, Sources};
 use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
 use hir::Program;
-use project::Project;
 use state::{Plan, PlanMode, State};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use values::Str;
@@ -313,14 +312,15 @@ impl<'s> Watch<'s> {
         }
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
-        let look = match std::mem::replace(&mut loaded.was_checked, true) {
-            true => Project::checked_again,
-            false => Project::checked,
-        };
+        // The first look takes long chains of references in their order.
+        if !std::mem::replace(&mut loaded.was_checked, true) {
+            project::infer(loaded.project.db(), loaded.project.workspace());
+        }
+        let looked = loaded.project.checked_again();
         let mut checked = operation::check(
             self.session,
             &loaded.project,
-            look,
+            |_| looked,
             &self.flags,
             state,
             Purpose::Plan,

@@ -1,0 +1,115 @@
+//! Looking at a configuration again: only at what an edit can have reached.
+//!
+//! **Invariant:** what comes out is what a first look would give. Where the edits since the last look do not tell what they
+//! reached, everything is looked at.
+
+use db::{Block, Diagnostic, Directory, File};
+use hir::{Program, diagnostics::FileProblems};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{Database, Project, mentions::Edit, prime, tree::Changes};
+
+/// What was found when somebody looked last.
+pub(crate) struct Looked {
+    files: FxHashMap<File, FileProblems>,
+    program: Program,
+}
+
+/// The blocks that edits can have reached, by module.
+type Reached = Vec<(Directory, FxHashSet<Block>)>;
+
+impl Project {
+    /// What is wrong, and the program, after edits of a configuration that was [checked](Project::checked) before: what was
+    /// inferred then needs no order any more, and only what the edits can have reached is asked about.
+    pub fn checked_again(&mut self) -> (Vec<Diagnostic>, Program) {
+        let changes = self.tree_mut().take_changes();
+        let looked = match (self.looked.take(), self.reached(&changes)) {
+            (Some(before), Some(reached)) => self.look_at(before, &changes.edits, &reached),
+            _ => self.look_at_everything(),
+        };
+        let diagnostics = self.problems_with(|_, file| {
+            looked.files.get(&file).map(|it| it.diagnostics.clone()).unwrap_or_default()
+        });
+        let program = looked.program.clone();
+        self.looked = Some(looked);
+        (diagnostics, program)
+    }
+
+    /// `None` if the changes can have reached everything.
+    fn reached(&self, changes: &Changes) -> Option<Reached> {
+        if changes.is_more {
+            return None;
+        }
+        let mut all = Reached::new();
+        for edit in &changes.edits {
+            let reached = self.tree().reached(edit)?;
+            let is_root = edit.directory == self.root();
+            if edit.changes_modules() || (!is_root && edit.changes_signature(&reached, self.db())) {
+                return None;
+            }
+            match all.iter_mut().find(|(directory, _)| *directory == edit.directory) {
+                Some((_, blocks)) => blocks.extend(reached),
+                None => all.push((edit.directory, reached)),
+            }
+        }
+        Some(all)
+    }
+
+    fn look_at_everything(&mut self) -> Looked {
+        let directories = hir::reachable(self.db(), self.workspace());
+        directories.iter().for_each(|directory| self.tree_mut().follow(*directory));
+        let (db, workspace) = (self.db(), self.workspace());
+        for &directory in &directories {
+            prime::problems(db, workspace, directory);
+        }
+        let program = move |db: &Database| hir::program(db, workspace);
+        let files = || {
+            let files = directories.iter().flat_map(|&directory| {
+                directory.files(db).iter().map(move |&file| (directory, file))
+            });
+            files.map(|(directory, file)| (file, self.of_file(directory, file, |_| true))).collect()
+        };
+        let (files, program) = prime::side_by_side(db, files, program);
+        Looked { files, program: program.unwrap_or_else(|| self.program()) }
+    }
+
+    fn look_at(&self, before: Looked, edits: &[Edit], reached: &Reached) -> Looked {
+        let mut files = before.files;
+        let nothing = FxHashSet::default();
+        for directory in hir::reachable(self.db(), self.workspace()) {
+            let here = reached.iter().find(|(it, _)| *it == directory);
+            let here = here.map_or(&nothing, |(_, blocks)| blocks);
+            for &file in directory.files(self.db()) {
+                let known = files.get(&file).map(|it| it.blocks.as_slice()).unwrap_or_default();
+                // What was wrong may be wrong in another way: it points to places that have moved.
+                let suspects: FxHashSet<Block> = known.iter().copied().collect();
+                let is_asked = |block| here.contains(&block) || suspects.contains(&block);
+                if !here.is_empty() || !suspects.is_empty() {
+                    files.insert(file, self.of_file(directory, file, is_asked));
+                }
+            }
+        }
+        let program = self.program_after(before.program, edits).unwrap_or_else(|| self.program());
+        Looked { files, program }
+    }
+
+    fn program_after(&self, mut program: Program, edits: &[Edit]) -> Option<Program> {
+        for edit in edits {
+            if edit.redeclares {
+                return None;
+            }
+            program = hir::program_with(self.db(), &program, edit.directory, &edit.blocks)?;
+        }
+        Some(program)
+    }
+
+    fn of_file(
+        &self,
+        directory: Directory,
+        file: File,
+        is_asked: impl Fn(Block) -> bool,
+    ) -> FileProblems {
+        let (db, workspace) = (self.db(), self.workspace());
+        hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, is_asked)
+    }
+}
