@@ -165,14 +165,20 @@ impl EditedText {
                 [a.start(), a.end(), b.start(), b.end()].map(|at| i64::from(u32::from(at)));
             a_start >= i64::from(behind) && a_start + moved == b_start && a_end + moved == b_end
         };
-        let tail = before
+        let mut tail = before
             .iter()
             .rev()
             .zip(after.iter().rev())
             .take(most - head)
             .take_while(same_behind)
             .count();
-        let old_blocks = &self.file.blocks(db)[head..before.len() - tail];
+        let blocks = self.file.blocks(db);
+        // What is put before a block touches the space before it, and the block is the same.
+        let same_text =
+            |(block, range): &(&Block, &TextRange)| **block.text(db) == self.text[**range];
+        let between = (&blocks[head..before.len() - tail], &after[head..after.len() - tail]);
+        tail += between.0.iter().rev().zip(between.1.iter().rev()).take_while(same_text).count();
+        let old_blocks = &blocks[head..before.len() - tail];
         let new_ranges = &after[head..after.len() - tail];
         let kept = old_blocks.len().min(new_ranges.len());
         let texts = || new_ranges.iter().map(|range| &self.text[*range]);

@@ -22,6 +22,7 @@ use db::{Block, Directory, File};
 use hir::{Workspace, diagnostics::FileProblems};
 use project::Edit;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use salsa::Database as _;
 use tower_lsp_server::ls_types::{
     Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
@@ -32,6 +33,7 @@ use tower_lsp_server::ls_types::{
 
 use crate::{
     convert::diagnostic::Converter,
+    server::homes,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
 };
 
@@ -57,8 +59,8 @@ struct OpenFile {
 #[derive(Default)]
 pub(crate) struct Checks {
     open: BTreeMap<String, OpenFile>,
-    /// A hash of what was last published for each file that has something published.
-    published: BTreeMap<String, u64>,
+    /// A hash of what was last published for each file that has something published; none if it is to be said again.
+    published: BTreeMap<String, Option<u64>>,
     /// How often something has changed.
     pub(crate) generation: u64,
     /// Modules that were edited since they were last checked as a whole.
@@ -96,8 +98,24 @@ pub(crate) enum Found {
 }
 
 impl Checks {
-    /// A file is open from now on.
+    /// After a bug all is to be checked again; what was said before is remembered, for it may have to be taken back.
+    pub(crate) fn begin_again(&mut self) {
+        let before = std::mem::take(self);
+        self.published = before.published;
+        // What is being checked now is not to be mistaken for something new.
+        self.generation = before.generation;
+        self.changed(None);
+    }
+
+    /// A file is open from now on, if it was not yet.
     pub(crate) fn open(&mut self, path: &str, file: File) {
+        if self.open.get(path).is_some_and(|open| open.file == file) {
+            return;
+        }
+        // Not every editor keeps what was said of a file that it had closed.
+        if let Some(published) = self.published.get_mut(path) {
+            *published = None;
+        }
         let open = OpenFile {
             file,
             pending: Pending::Everything,
@@ -110,8 +128,9 @@ impl Checks {
 
     /// A file is closed.
     pub(crate) fn close(&mut self, path: &str) {
-        self.open.remove(path);
-        self.changed(None);
+        if self.open.remove(path).is_some() {
+            self.changed(None);
+        }
     }
 
     /// Something changed: a module, or who knows what.
@@ -229,7 +248,7 @@ impl Checks {
         path: String,
         diagnostics: Vec<Diagnostic>,
     ) -> Option<(String, Vec<Diagnostic>)> {
-        let hash = hash(&diagnostics);
+        let hash = Some(hash(&diagnostics));
         match self.published.get(&path) {
             Some(known) if *known == hash => return None,
             // A file of which nothing was ever said has nothing wrong, unless somebody looks at it.
@@ -240,7 +259,7 @@ impl Checks {
         Some((path, diagnostics))
     }
 
-    /// Files that something was published of and that are not there any more.
+    /// Files that something was published of and that are not part of any module any more.
     pub(crate) fn forget(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
         let gone: Vec<String> =
             self.published.keys().filter(|path| !is_there(path)).cloned().collect();
@@ -260,7 +279,10 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
     let tell = |found| tell(Checked { generation, found });
     match check {
         Check::Blocks { path, target, blocks } => {
-            let outcome = uncancelled(|| of_blocks(&snapshot, target, blocks.as_ref()));
+            let outcome = uncancelled(|| {
+                snapshot.db.unwind_if_revision_cancelled();
+                of_blocks(&snapshot, target, blocks.as_ref())
+            });
             drop(snapshot);
             let found = match outcome {
                 Outcome::Done(found) => Some(found),
@@ -269,16 +291,33 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
             tell(Found::Blocks { path, found });
         }
         Check::Modules { modules, new } => {
-            let outcome = uncancelled(|| {
-                new.iter().for_each(|workspace| project::infer(&snapshot.db, *workspace));
-                for (workspace, directory) in &modules {
-                    tell(Found::Module(of_module(&snapshot, *workspace, *directory)));
-                }
-            });
+            let is_done = of_modules(&snapshot, &modules, &new, |it| tell(Found::Module(it)));
             drop(snapshot);
-            tell(Found::Modules { is_done: !matches!(outcome, Outcome::Cancelled) });
+            tell(Found::Modules { is_done });
         }
     }
+}
+
+/// Tells what is wrong with each module; whether it came to the end. A bug in one keeps nothing from the others.
+fn of_modules(
+    snapshot: &Snapshot,
+    modules: &[(Workspace, Directory)],
+    new: &[Workspace],
+    tell: impl Fn(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
+) -> bool {
+    let is_cancelled = |outcome| matches!(outcome, Outcome::Cancelled);
+    for workspace in new {
+        if is_cancelled(uncancelled(|| project::infer(&snapshot.db, *workspace))) {
+            return false;
+        }
+    }
+    for (workspace, directory) in modules {
+        let of_module = || tell(of_module(snapshot, *workspace, *directory));
+        if is_cancelled(uncancelled(of_module)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn of_blocks(
@@ -348,7 +387,10 @@ pub(crate) fn workspace_report(
     let mut known: FxHashMap<&str, &str> =
         previous.iter().map(|it| (it.uri.as_str(), it.value.as_str())).collect();
     let mut items = Vec::new();
-    for (workspace, directory) in modules_of(snapshot) {
+    let modules = homes(&snapshot.db, &snapshot.workspaces);
+    let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
+    modules.sort_by_key(|(directory, _)| directory.path(&snapshot.db));
+    for (directory, workspace) in modules {
         for (path, diagnostics, _) in of_module(snapshot, workspace, directory) {
             let Some(uri) = crate::documents::uri_of(&path) else { continue };
             let known = known.remove(uri.as_str());
@@ -377,16 +419,14 @@ pub(crate) fn workspace_report(
             });
         }
     }
+    // What is not part of any module any more has nothing wrong.
+    let gone = known.into_keys().filter_map(|uri| uri.parse().ok());
+    items.extend(gone.map(|uri| {
+        WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+            uri,
+            version: None,
+            full_document_diagnostic_report: FullDocumentDiagnosticReport::default(),
+        })
+    }));
     WorkspaceDiagnosticReport { items }
-}
-
-/// Every module of every configuration once.
-fn modules_of(snapshot: &Snapshot) -> Vec<(Workspace, Directory)> {
-    let mut seen = FxHashSet::default();
-    let mut modules = Vec::new();
-    for &workspace in &snapshot.workspaces {
-        let reachable = hir::reachable(&snapshot.db, workspace).into_iter();
-        modules.extend(reachable.filter(|it| seen.insert(*it)).map(|it| (workspace, it)));
-    }
-    modules
 }

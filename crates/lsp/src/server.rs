@@ -21,7 +21,7 @@ use hir::{
     names::{ItemName, item, lookup, provider_local_name, required_providers},
 };
 use project::{Database, Edit, SourceTree};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::ls_types::*;
 
@@ -43,6 +43,14 @@ use crate::{
 const STACK: usize = 1 << 30;
 /// Questions about what is on the screen, and checks of what is edited.
 const WORKERS: usize = 4;
+
+/// What `init` leaves, and what is there when it is there.
+const INSTALLATION: [&str; 4] = [
+    "/.terraform.lock.hcl",
+    "/.terraform",
+    "/.terraform/modules",
+    "/.terraform/modules/modules.json",
+];
 
 /// What the server thread is told.
 pub(crate) enum Message {
@@ -94,6 +102,8 @@ struct Server {
     roots: BTreeMap<String, Root>,
     /// For each module the configuration that counts for it; made anew when modules come or go.
     homes: Option<FxHashMap<Directory, Workspace>>,
+    /// Whether modules came or went since the last check.
+    are_modules_new: bool,
     checks: Checks,
     /// What was said last.
     status: Status,
@@ -142,6 +152,7 @@ impl Server {
             graph: None,
             roots: BTreeMap::new(),
             homes: None,
+            are_modules_new: false,
             checks: Checks::default(),
             status: Status::fine(),
             new: Vec::new(),
@@ -159,10 +170,11 @@ impl Server {
                 if matches!(message, Message::Exit) {
                     return;
                 }
+                let (message, following) = gathered(message, inbox);
                 if catch_unwind(AssertUnwindSafe(|| self.handle(message))).is_err() {
                     self.begin_again();
                 }
-                next = inbox.try_recv().ok();
+                next = following;
             }
             if catch_unwind(AssertUnwindSafe(|| self.check())).is_err() {
                 self.begin_again();
@@ -183,7 +195,7 @@ impl Server {
         self.roots = BTreeMap::new();
         self.homes = None;
         self.new = Vec::new();
-        self.checks = Checks::default();
+        self.checks.begin_again();
         let message = "Mayfly's language server had to begin again because of a bug of its own";
         self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
         for (path, version, text) in documents {
@@ -217,7 +229,12 @@ impl Server {
             }
             Message::Change(params) => self.change(params),
             Message::Close(uri) => self.close(&uri),
-            Message::Watched(paths) => self.reload(&paths),
+            Message::Watched(paths) => {
+                if let Some(watcher) = &mut self.watcher {
+                    paths.iter().for_each(|path| watcher.forget(Path::new(path)));
+                }
+                self.reload(&paths);
+            }
             Message::Folders(event) => self.change_folders(event),
             Message::Settings(options) => self.configure(&options),
             Message::LoadEverything => self.load_everything(),
@@ -257,9 +274,20 @@ impl Server {
         self.tree.open(&path, text);
         self.load(parent);
         self.homes = None;
-        if let Some((file, directory)) = self.tree.file(&path) {
-            self.tree.follow(directory);
-            self.checks.open(&path, file);
+        self.checks.close(&path);
+        self.follow_documents();
+    }
+
+    /// Checks those open files that are part of modules, and no others: a file may come to hide another one.
+    fn follow_documents(&mut self) {
+        for path in self.documents.keys() {
+            match self.tree.file(path) {
+                Some((file, directory)) => {
+                    self.tree.follow(directory);
+                    self.checks.open(path, file);
+                }
+                None => self.checks.close(path),
+            }
         }
     }
 
@@ -295,6 +323,8 @@ impl Server {
             self.roots.insert(path.to_owned(), Root::new(workspace));
             self.new.push(workspace);
             self.homes = None;
+            // What was being checked was cancelled by the reading.
+            self.checks.changed(None);
             self.load_schemas(path);
         }
     }
@@ -345,15 +375,17 @@ impl Server {
     fn say_what_is_missing(&mut self) {
         let missing: Vec<&(ProviderSource, String)> =
             self.roots.values().flat_map(|root| &root.missing).collect();
-        let names: Vec<String> =
+        let names: BTreeSet<String> =
             missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
-        let status = match names.len() {
-            0 => Status::fine(),
-            count => Status {
-                message: match count {
-                    1 => format!("no schema of {}", names[0]),
-                    _ => format!("no schemas of {count} providers"),
-                },
+        let message = match names.first() {
+            None => String::new(),
+            Some(name) if names.len() == 1 => format!("no schema of {name}"),
+            Some(_) => format!("no schemas of {} providers", names.len()),
+        };
+        let status = match message.is_empty() {
+            true => Status::fine(),
+            false => Status {
+                message,
                 severity: "warning".to_owned(),
                 detail: missing.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("\n"),
             },
@@ -384,7 +416,8 @@ impl Server {
                     self.tree.edit(&path, start..end, &change.text)
                 }
             };
-            let Some(edit) = edit else { return };
+            // A file that is part of no module is edited all the same.
+            let Some(edit) = edit else { continue };
             if edit.changes_modules() {
                 self.homes = None;
             }
@@ -401,15 +434,15 @@ impl Server {
             self.tree.close(&path);
             self.homes = None;
             self.checks.close(&path);
-            self.forget_files();
+            // What it hid may be there again.
+            self.follow_documents();
         }
     }
 
     fn reload(&mut self, paths: &[String]) {
-        let is_installation = |path: &String| {
-            path.ends_with("/.terraform.lock.hcl") || path.ends_with("/modules/modules.json")
-        };
-        let texts: Vec<&String> = paths.iter().filter(|path| is_configuration(path)).collect();
+        let is_installation = |path: &String| INSTALLATION.iter().any(|it| path.ends_with(it));
+        let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
+        let texts: Vec<&String> = paths.iter().filter(is_text).collect();
         let is_reinstalled = paths.iter().any(is_installation);
         if texts.is_empty() && !is_reinstalled {
             return;
@@ -423,8 +456,8 @@ impl Server {
             roots.iter().for_each(|root| self.reload_installation(root));
         }
         self.homes = None;
+        self.follow_documents();
         self.checks.everything_changed();
-        self.forget_files();
     }
 
     /// What `init` has left is different.
@@ -462,16 +495,72 @@ impl Server {
         self.folders.retain(|folder| !removed.contains(folder));
         self.folders.extend(event.added.iter().filter_map(|it| path_of(&it.uri)));
         self.graph = None;
+        self.remove_roots_below(&removed);
     }
 
-    /// Nothing is wrong any more with files that are gone.
-    fn forget_files(&mut self) {
-        let tree = &self.tree;
-        for path in self.checks.forget(|path| tree.file(path).is_some()) {
-            if let Some(uri) = uri_of(&path).filter(|_| !self.client.pulls_diagnostics) {
-                self.tell(Outgoing::Diagnostics(uri, Vec::new(), None));
-            }
+    /// Forgets the configurations of folders that are gone, but for those that something is open of.
+    fn remove_roots_below(&mut self, folders: &[String]) {
+        let is_below = |path: &str, all: &[String]| {
+            all.iter().any(|folder| Path::new(path).starts_with(folder))
+        };
+        let db = &self.tree.db;
+        let edited: FxHashSet<Directory> =
+            self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1)).collect();
+        let is_edited = |workspace| {
+            hir::reachable(db, workspace).iter().any(|directory| edited.contains(directory))
+        };
+        let gone: Vec<(String, Workspace)> = self
+            .roots
+            .iter()
+            .map(|(path, root)| (path.clone(), root.workspace))
+            .filter(|(path, _)| is_below(path, folders) && !is_below(path, &self.folders))
+            .filter(|(_, workspace)| !is_edited(*workspace))
+            .collect();
+        for (path, workspace) in gone {
+            self.roots.remove(&path);
+            self.tree.remove_root(workspace);
         }
+        self.homes = None;
+        self.checks.changed(None);
+        self.say_what_is_missing();
+    }
+
+    /// Nothing is wrong any more with files that are gone, nor with modules that nobody calls any more.
+    fn forget_files(&mut self) {
+        self.settle_modules();
+        let (tree, homes) = (&self.tree, self.homes.as_ref());
+        let is_there = |path: &str| {
+            let directory = tree.file(path).map(|(_, directory)| directory);
+            directory.is_some_and(|it| homes.is_some_and(|homes| homes.contains_key(&it)))
+        };
+        let gone = self.checks.forget(is_there);
+        if self.client.pulls_diagnostics {
+            return self.refresh_diagnostics(!gone.is_empty());
+        }
+        for uri in gone.iter().filter_map(|path| uri_of(path)) {
+            self.tell(Outgoing::Diagnostics(uri, Vec::new(), None));
+        }
+    }
+
+    /// Finds out which configuration counts for each module, after modules came or went. One that somebody edits and nobody
+    /// calls any more is a configuration of its own.
+    fn settle_modules(&mut self) {
+        if self.homes.is_some() {
+            return;
+        }
+        let homes = homes(&self.tree.db, self.tree.workspaces());
+        let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
+        let uncalled: BTreeSet<String> = edited
+            .filter(|directory| !homes.contains_key(directory))
+            .map(|directory| directory.path(&self.tree.db).to_string())
+            .collect();
+        uncalled.iter().for_each(|path| self.add_root(path));
+        let homes = match uncalled.is_empty() {
+            true => homes,
+            false => crate::server::homes(&self.tree.db, self.tree.workspaces()),
+        };
+        self.homes = Some(homes);
+        self.are_modules_new = true;
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -486,12 +575,12 @@ impl Server {
         }
     }
 
-    /// The file at a path, and the configuration that counts for it: the first that its module is part of.
+    /// The file at a path, and the configuration that counts for it.
     fn target(&mut self, path: &str) -> Option<Target> {
         let (file, directory) = self.tree.file(path)?;
-        let tree = &self.tree;
-        let homes = self.homes.get_or_insert_with(|| homes(tree));
-        let workspace = *homes.get(&directory).or(tree.workspaces().first())?;
+        self.settle_modules();
+        let home = self.homes.as_ref().and_then(|homes| homes.get(&directory));
+        let workspace = *home.or(self.tree.workspaces().first())?;
         Some(Target { workspace, directory, file })
     }
 
@@ -509,15 +598,20 @@ impl Server {
 
     /// Watches the directories of what is loaded now.
     fn watch(&mut self) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.set(watcher::directories(self.tree.directories().map(|path| &**path)));
-        }
+        let Some(watcher) = &mut self.watcher else { return };
+        let wanted = watcher::directories(self.tree.directories().map(|path| &**path));
+        let new = watcher.set(&wanted);
+        let new: Vec<String> = new.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect();
+        // They may have changed before.
+        self.reload(&new);
     }
 
     /// Starts the checks that are due.
     fn check(&mut self) {
-        if self.homes.is_none() {
+        self.settle_modules();
+        if std::mem::take(&mut self.are_modules_new) {
             self.watch();
+            self.forget_files();
         }
         let generation = self.checks.generation;
         for (path, blocks) in self.checks.begin() {
@@ -546,11 +640,11 @@ impl Server {
 
     /// Every module once: those that were edited, those that call them, the rest.
     fn modules(&mut self, edited: &[Directory]) -> Vec<(Workspace, Directory)> {
-        let tree = &self.tree;
-        let homes = self.homes.get_or_insert_with(|| homes(tree));
+        self.settle_modules();
+        let homes = self.homes.iter().flatten();
         let mut modules: Vec<(Workspace, Directory)> =
-            homes.iter().map(|(directory, workspace)| (*workspace, *directory)).collect();
-        let db = &tree.db;
+            homes.map(|(directory, workspace)| (*workspace, *directory)).collect();
+        let db = &self.tree.db;
         modules.sort_by_cached_key(|(workspace, directory)| {
             let calls_edited = || {
                 hir::names::module_calls(db, *workspace, *directory)
@@ -569,14 +663,7 @@ impl Server {
     fn publish(&mut self, checked: Checked) {
         let published = self.checks.finish(checked);
         if self.client.pulls_diagnostics {
-            if !published.is_empty() && self.client.refreshes_diagnostics {
-                self.tell(Outgoing::Refresh {
-                    diagnostics: true,
-                    inlay_hints: false,
-                    code_lenses: false,
-                });
-            }
-            return;
+            return self.refresh_diagnostics(!published.is_empty());
         }
         for (path, diagnostics) in published {
             if let Some(uri) = uri_of(&path) {
@@ -585,15 +672,42 @@ impl Server {
             }
         }
     }
+
+    fn refresh_diagnostics(&self, are_others: bool) {
+        if are_others && self.client.refreshes_diagnostics {
+            self.tell(Outgoing::Refresh {
+                diagnostics: true,
+                inlay_hints: false,
+                code_lenses: false,
+            });
+        }
+    }
 }
 
-/// For each module the first configuration that it is part of.
-fn homes(tree: &SourceTree) -> FxHashMap<Directory, Workspace> {
+/// A message and what comes after it: of many changes of files in a row, one message is made.
+fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option<Message>) {
+    let mut next = inbox.try_recv().ok();
+    if let Message::Watched(paths) = &mut message {
+        while let Some(Message::Watched(more)) = next {
+            paths.extend(more);
+            next = inbox.try_recv().ok();
+        }
+    }
+    (message, next)
+}
+
+/// For each module the configuration that counts for it: the first that calls it, or else the one that it is the root of.
+pub(crate) fn homes(db: &Database, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
     let mut homes = FxHashMap::default();
-    for &workspace in tree.workspaces() {
-        for directory in hir::reachable(&tree.db, workspace) {
+    for &workspace in workspaces {
+        let root = workspace.root(db);
+        let called = hir::reachable(db, workspace).into_iter().filter(|it| *it != root);
+        for directory in called {
             homes.entry(directory).or_insert(workspace);
         }
+    }
+    for &workspace in workspaces {
+        homes.entry(workspace.root(db)).or_insert(workspace);
     }
     homes
 }

@@ -172,7 +172,11 @@ where
         if self.interest.is_lost() {
             return None;
         }
-        let outcome = uncancelled(|| (self.compute)(&snapshot, target));
+        let outcome = uncancelled(|| {
+            // Many may have waited with this one, and the edit waits for all of them.
+            snapshot.db.unwind_if_revision_cancelled();
+            (self.compute)(&snapshot, target)
+        });
         drop(snapshot);
         let answer = match outcome {
             Outcome::Done(answer) => answer,
@@ -222,4 +226,144 @@ pub(crate) fn content_modified() -> Error {
 fn internal_error() -> Error {
     let message = "Mayfly failed to answer because of a bug of its own; the server goes on";
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use salsa::Durability;
+
+    use super::*;
+    use crate::workers::Workers;
+
+    fn snapshot(db: &Database) -> Snapshot {
+        Snapshot {
+            db: db.clone(),
+            encoding: Encoding::default(),
+            client: Arc::default(),
+            settings: Settings::default(),
+            workspaces: Vec::new(),
+            documents: Documents::new(),
+            outgoing: tokio::sync::mpsc::unbounded_channel().0,
+        }
+    }
+
+    /// A question on its way: who asked, and who gets it back.
+    struct Asked {
+        interest: Arc<Interest>,
+        answer: oneshot::Receiver<Result<u32>>,
+        given_back: mpsc::Receiver<bool>,
+    }
+
+    fn ask(
+        workers: &Workers,
+        db: &Database,
+        attempts: u8,
+        compute: impl Fn(&Snapshot) -> u32 + Send + 'static,
+    ) -> Asked {
+        let interest = Arc::<Interest>::default();
+        let (reply, answer) = oneshot::channel();
+        let (is_back, given_back) = mpsc::channel();
+        let compute = move |snapshot: &Snapshot, _: Option<Target>| Ok(compute(snapshot));
+        let interest_too = Arc::clone(&interest);
+        let question = Question { path: None, interest: interest_too, reply, compute, attempts };
+        let snapshot = snapshot(db);
+        workers.spawn(move || {
+            let again = Box::new(question).answer(snapshot, None);
+            let _ = is_back.send(again.is_some());
+        });
+        Asked { interest, answer, given_back }
+    }
+
+    /// A query that never ends, and that says when it has begun.
+    fn endless() -> (impl Fn(&Snapshot) -> u32 + Send + 'static, mpsc::Receiver<()>) {
+        let (begin, begun) = mpsc::channel();
+        let compute = move |snapshot: &Snapshot| -> u32 {
+            let _ = begin.send(());
+            loop {
+                snapshot.db.unwind_if_revision_cancelled();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        (compute, begun)
+    }
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    impl Asked {
+        /// Waits until the worker is done with it. Whether it is to be asked again, and its answer.
+        fn end(mut self) -> (bool, Option<Result<u32>>) {
+            let is_back = self.given_back.recv_timeout(PATIENCE).expect("the worker is done");
+            (is_back, self.answer.try_recv().ok())
+        }
+    }
+
+    #[test]
+    fn a_bug_in_an_answer_is_its_error_and_the_worker_lives_on() {
+        let (workers, db) = (Workers::start("test", 1), Database::default());
+        let (_, answer) = ask(&workers, &db, 9, |_| panic!("a bug, as this test wants it")).end();
+        let error = answer.and_then(|it| it.err()).expect("an error");
+        assert_eq!(error.code, ErrorCode::InternalError);
+        assert!(!error.message.contains("as this test wants it"), "{}", error.message);
+        let (_, answer) = ask(&workers, &db, 9, |_| 7).end();
+        assert_eq!(answer.and_then(std::result::Result::ok), Some(7));
+    }
+
+    #[test]
+    fn an_answer_that_nobody_wants_any_more_is_not_computed_to_its_end() {
+        let (workers, db) = (Workers::start("test", 1), Database::default());
+        let (compute, begun) = endless();
+        let asked = ask(&workers, &db, 9, compute);
+        begun.recv_timeout(PATIENCE).expect("it begins");
+        asked.interest.lose();
+        let (is_back, answer) = asked.end();
+        assert!(!is_back, "it is not asked again");
+        let error = answer.and_then(|it| it.err()).expect("an error");
+        assert_eq!(error.code, ErrorCode::RequestCancelled);
+        // One that was given up before its turn is not begun.
+        let (compute, begun) = endless();
+        let (block, unblock) = mpsc::channel::<()>();
+        workers.spawn(move || drop(unblock.recv()));
+        let asked = ask(&workers, &db, 9, compute);
+        asked.interest.lose();
+        drop(block);
+        assert!(asked.end().1.is_none());
+        assert!(begun.try_recv().is_err());
+    }
+
+    #[test]
+    fn an_edit_sends_a_question_back_as_often_as_it_is_worth() {
+        let (workers, mut db) = (Workers::start("test", 1), Database::default());
+        for (attempts, is_asked_again) in [(1, true), (0, false)] {
+            let (compute, begun) = endless();
+            let asked = ask(&workers, &db, attempts, compute);
+            begun.recv_timeout(PATIENCE).expect("it begins");
+            // Returns when the snapshot is gone.
+            db.synthetic_write(Durability::LOW);
+            let (is_back, answer) = asked.end();
+            assert_eq!(is_back, is_asked_again);
+            let code = answer.and_then(|it| it.err()).map(|error| error.code);
+            assert_eq!(code, (!is_asked_again).then_some(ErrorCode::ContentModified));
+        }
+    }
+
+    /// A worker that looks at nothing before it finds out, however many questions wait in front of an edit.
+    #[test]
+    fn what_waits_when_an_edit_comes_is_not_begun() {
+        let (workers, mut db) = (Workers::start("test", 1), Database::default());
+        let (compute, begun) = endless();
+        let first = ask(&workers, &db, 0, compute);
+        begun.recv_timeout(PATIENCE).expect("it begins");
+        let waiting: Vec<Asked> = (0..100).map(|_| ask(&workers, &db, 0, |_| 7)).collect();
+        db.synthetic_write(Durability::LOW);
+        assert_eq!(
+            first.end().1.and_then(|it| it.err()).map(|it| it.code),
+            Some(ErrorCode::ContentModified)
+        );
+        for asked in waiting {
+            let error = asked.end().1.and_then(|it| it.err()).expect("an error");
+            assert_eq!(error.code, ErrorCode::ContentModified);
+        }
+    }
 }

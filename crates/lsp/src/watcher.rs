@@ -13,7 +13,9 @@ use crate::server::Message;
 /// Watches directories. Where the system has no more to give, changes are noticed when a file is opened or saved.
 pub(crate) struct OwnWatcher {
     watcher: Option<RecommendedWatcher>,
-    directories: BTreeSet<PathBuf>,
+    watched: BTreeSet<PathBuf>,
+    /// What is to be watched and is not there: the directory that it would be in is watched for it.
+    absent: BTreeSet<PathBuf>,
 }
 
 impl OwnWatcher {
@@ -27,20 +29,48 @@ impl OwnWatcher {
             let paths = event.paths.iter().filter_map(|path| path.to_str()).map(str::to_owned);
             let _ = messages.send(Message::Watched(paths.collect()));
         };
-        OwnWatcher { watcher: notify::recommended_watcher(tell).ok(), directories: BTreeSet::new() }
+        OwnWatcher {
+            watcher: notify::recommended_watcher(tell).ok(),
+            watched: BTreeSet::new(),
+            absent: BTreeSet::new(),
+        }
     }
 
-    /// Watches these directories, and no others.
-    pub(crate) fn set(&mut self, wanted: BTreeSet<PathBuf>) {
+    /// Takes over that something happened to a directory itself: the system forgets those that go.
+    pub(crate) fn forget(&mut self, directory: &Path) {
         let Some(watcher) = &mut self.watcher else { return };
-        for gone in self.directories.difference(&wanted) {
+        if self.watched.remove(directory) {
+            // It may not be there any more.
+            let _ = watcher.unwatch(directory);
+            self.absent.insert(directory.to_owned());
+        }
+    }
+
+    /// Watches these directories, and no others. Gives those that were not there the last time: what happened in them until
+    /// now nobody has told.
+    pub(crate) fn set(&mut self, wanted: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        let Some(watcher) = &mut self.watcher else { return Vec::new() };
+        let mut watched = BTreeSet::new();
+        let mut absent = BTreeSet::new();
+        for directory in wanted {
+            let mut can_watch = |path: &&Path| {
+                watched.contains(*path)
+                    || self.watched.contains(*path)
+                    || watcher.watch(path, RecursiveMode::NonRecursive).is_ok()
+            };
+            let Some(nearest) = directory.ancestors().find(|it| can_watch(it)) else { continue };
+            if nearest != directory {
+                absent.insert(directory.clone());
+            }
+            watched.insert(nearest.to_owned());
+        }
+        for gone in self.watched.difference(&watched) {
             // It may not be there any more.
             let _ = watcher.unwatch(gone);
         }
-        for new in wanted.difference(&self.directories) {
-            let _ = watcher.watch(new, RecursiveMode::NonRecursive);
-        }
-        self.directories = wanted;
+        self.watched = watched;
+        let before = std::mem::replace(&mut self.absent, absent);
+        before.into_iter().filter(|it| self.watched.contains(it)).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Threads that answer questions from snapshots.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
 };
@@ -27,7 +28,8 @@ impl Workers {
                 loop {
                     let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     match task {
-                        Ok(task) => task(),
+                        // Whoever gave it hears nothing of it; the thread is there for the next one.
+                        Ok(task) => drop(catch_unwind(AssertUnwindSafe(task))),
                         Err(_) => return,
                     }
                 }
@@ -41,5 +43,21 @@ impl Workers {
     /// Gives a task to the next thread that is free.
     pub(crate) fn spawn(&self, task: impl FnOnce() + Send + 'static) {
         let _ = self.tasks.send(Box::new(task));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_outlives_the_bug_of_a_task() {
+        let workers = Workers::start("test", 1);
+        let (done, is_done) = mpsc::channel();
+        workers.spawn(|| panic!("a bug, as this test wants it"));
+        workers.spawn(move || drop(done.send(())));
+        is_done.recv_timeout(Duration::from_secs(20)).expect("the next task is done");
     }
 }

@@ -21,7 +21,9 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{Block, BlockEdits, Diagnostic, Directory, EditedText, File, System};
+use db::{
+    Block, BlockEdits, Diagnostic, Directory, EditedText, File, System, input::floor_char_boundary,
+};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_path, item},
@@ -54,7 +56,8 @@ pub struct SourceTree {
     workspaces: Vec<Workspace>,
     /// What calls lead to and is not there.
     missing: BTreeSet<Arc<str>>,
-    /// Texts of files that an editor has open in directories that were not read.
+    /// Texts of files that an editor has open and that are part of no module: their directory was not read, or another file
+    /// hides them.
     unfiled: BTreeMap<Arc<str>, String>,
     /// What changed since somebody asked, once somebody has.
     changes: Option<Changes>,
@@ -144,7 +147,7 @@ impl SourceTree {
 
     /// The current text of a file.
     pub fn text(&self, path: &str) -> Option<String> {
-        let loaded = self.files.get(path)?;
+        let Some(loaded) = self.files.get(path) else { return self.unfiled.get(path).cloned() };
         match &loaded.edited {
             Some(edited) => Some(edited.text().to_owned()),
             None => Some(text_of(&self.db, loaded.file)),
@@ -172,7 +175,9 @@ impl SourceTree {
 
     /// The current text of a file that is edited: where positions of a further edit count from.
     pub fn edited_text(&mut self, path: &str) -> Option<&str> {
-        let loaded = self.files.get_mut(path)?;
+        let Some(loaded) = self.files.get_mut(path) else {
+            return self.unfiled.get(path).map(String::as_str);
+        };
         let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&self.db, loaded.file));
         Some(edited.text())
     }
@@ -191,13 +196,21 @@ impl SourceTree {
         self.problems.get(directory).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Replaces bytes of a file's text, as an editor does. `None` if there is no such file.
+    /// Replaces bytes of a file's text, as an editor does. `None` if it is part of no module.
     pub fn edit(&mut self, path: &str, replaced: Range<usize>, with: &str) -> Option<Edit> {
+        if let Some(text) = self.unfiled.get_mut(path) {
+            let end = floor_char_boundary(text, replaced.end);
+            let start = floor_char_boundary(text, replaced.start.min(end));
+            text.replace_range(start..end, with);
+        }
         self.change(path, |text, db| text.replace(db, replaced, with))
     }
 
-    /// Gives a file a new text. `None` if there is no such file.
+    /// Gives a file a new text. `None` if it is part of no module.
     pub fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
+        if let Some(unfiled) = self.unfiled.get_mut(path) {
+            text.clone_into(unfiled);
+        }
         self.change(path, |edited, db| edited.set(db, text))
     }
 
@@ -234,17 +247,20 @@ impl SourceTree {
     pub fn open(&mut self, path: &str, text: &str) {
         if let Some(loaded) = self.files.get_mut(path) {
             loaded.is_open = true;
+            let file = loaded.file;
+            // What the editor says are characters, whatever the bytes on the disk are.
+            if file.decode_error(&self.db).is_some() {
+                file.set_decode_error(&mut self.db).to(None);
+            }
             self.set_text(path, text);
             return;
         }
+        self.unfiled.insert(Arc::from(path), text.to_owned());
         let (parent, _) = split_path(path);
-        let Some(&directory) = self.directories.get(parent) else {
-            self.unfiled.insert(Arc::from(path), text.to_owned());
-            return self.load_called_modules();
-        };
-        let file = db::input::file_from_text(&mut self.db, Arc::from(path), text, None);
-        self.insert(path, file, directory, true);
-        self.take_files(directory);
+        match self.directories.contains_key(parent) {
+            true => self.reload_directory(parent, &BTreeSet::new()),
+            false => self.load_called_modules(),
+        }
     }
 
     /// Takes over that an editor has closed a file: the disk counts again.
@@ -252,27 +268,38 @@ impl SourceTree {
         self.unfiled.remove(path);
         if let Some(loaded) = self.files.get_mut(path) {
             loaded.is_open = false;
-            self.reload([path]);
         }
+        self.reload([path]);
     }
 
-    /// Reads again what changed on the disk: files that were written, made or removed, by their paths as shown.
+    /// Whether a module, or what a call leads to, lies in this directory or below it.
+    pub fn is_above_modules(&self, path: &str) -> bool {
+        self.directories().any(|it| is_within(it, path))
+    }
+
+    /// Reads again what changed on the disk, by paths as shown: files that were written, made or removed, and directories
+    /// that came or went with all that is in them.
     pub fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
-        let mut by_directory: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
         for path in changed {
             let (parent, _) = split_path(path);
-            by_directory.entry(parent).or_default().insert(path);
+            by_directory.entry(Arc::from(parent)).or_default().insert(Arc::from(path));
+            for below in self.directories().filter(|it| is_within(it, path)) {
+                let files =
+                    self.directories.get(below).into_iter().flat_map(|it| self.paths_in(*it));
+                by_directory.entry(below.clone()).or_default().extend(files);
+            }
         }
         for (parent, changed) in by_directory {
-            if self.directories.contains_key(parent) {
-                self.reload_directory(parent, &changed);
-            } else if self.missing.contains(parent) {
+            if self.directories.contains_key(&parent) {
+                self.reload_directory(&parent, &changed);
+            } else if self.missing.contains(&parent) {
                 self.load_called_modules();
             }
         }
     }
 
-    fn reload_directory(&mut self, path: &str, changed: &BTreeSet<&str>) {
+    fn reload_directory(&mut self, path: &str, changed: &BTreeSet<Arc<str>>) {
         let Some(&directory) = self.directories.get(path) else { return };
         let listing =
             load::list(&*self.system, &self.base, path, &self.open_in(path)).unwrap_or_default();
@@ -280,8 +307,8 @@ impl SourceTree {
         let mut present = BTreeSet::new();
         for shown in listing.files {
             let known = self.files.contains_key(&shown);
-            if !known || (changed.contains(&*shown) && !self.is_open(&shown)) {
-                match load::read(&*self.system, &self.base, &shown) {
+            if !known || (changed.contains(&shown) && !self.is_open(&shown)) {
+                match self.text_to_take(&shown) {
                     Ok(text) => self.take_text(&shown, directory, &text),
                     Err(problem) => {
                         problems.push(*problem);
@@ -303,6 +330,14 @@ impl SourceTree {
         self.take_files(directory);
     }
 
+    /// The text of a file that is new, or that the disk has another text of.
+    fn text_to_take(&self, shown: &str) -> Result<load::Text, Box<Diagnostic>> {
+        match self.unfiled.get(shown) {
+            Some(text) => Ok(load::Text { text: text.clone(), decode_error: None }),
+            None => load::read(&*self.system, &self.base, shown),
+        }
+    }
+
     fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
         match self.files.get(shown) {
             Some(loaded) => {
@@ -315,7 +350,8 @@ impl SourceTree {
             }
             None => {
                 let file = text.file(&mut self.db, shown);
-                self.insert(shown, file, directory, false);
+                let is_open = self.unfiled.remove(shown).is_some();
+                self.insert(shown, file, directory, is_open);
             }
         }
     }
@@ -326,7 +362,9 @@ impl SourceTree {
     }
 
     fn remove(&mut self, path: &str) {
+        let open = if self.is_open(path) { self.text(path) } else { None };
         if let Some(loaded) = self.files.remove(path) {
+            self.unfiled.extend(open.map(|text| (Arc::from(path), text)));
             let blocks = loaded.file.blocks(&self.db).clone();
             let changes = self.forget(loaded.directory, &blocks);
             redeclare(&mut self.db, loaded.directory, &changes);
@@ -368,10 +406,13 @@ impl SourceTree {
         all.filter(move |(_, it)| it.directory == directory).map(|(path, _)| path.clone())
     }
 
+    /// The names of the files of a directory that an editor has open.
     fn open_in(&self, path: &str) -> BTreeSet<String> {
-        let Some(&directory) = self.directories.get(path) else { return BTreeSet::new() };
-        let open = self.paths_in(directory).filter(|it| self.is_open(it));
-        open.map(|path| split_path(&path).1.to_owned()).collect()
+        let directory = self.directories.get(path);
+        let loaded = directory.into_iter().flat_map(|it| self.paths_in(*it));
+        let loaded = loaded.filter(|it| self.is_open(it));
+        let unfiled = self.unfiled.keys().filter(|it| split_path(it).0 == path).cloned();
+        loaded.chain(unfiled).map(|path| split_path(&path).1.to_owned()).collect()
     }
 
     fn is_open(&self, path: &str) -> bool {
@@ -424,23 +465,15 @@ impl SourceTree {
         if let Some(&directory) = self.directories.get(shown) {
             return Ok(directory);
         }
-        let unfiled = self.unfiled.keys().map(|path| split_path(path));
-        let unfiled = unfiled.filter(|(parent, _)| *parent == shown);
-        let unfiled = unfiled.map(|(_, name)| name.to_owned()).collect();
-        let listing = load::list(&*self.system, &self.base, shown, &unfiled)?;
+        let listing = load::list(&*self.system, &self.base, shown, &self.open_in(shown))?;
         let mut problems = listing.problems;
         let directory = Directory::new(&self.db, Arc::from(shown), Vec::new());
         let mut files = Vec::new();
         for path in listing.files {
-            let open = self.unfiled.remove(&path);
-            let is_open = open.is_some();
-            let text = match open {
-                Some(text) => Ok(load::Text { text, decode_error: None }),
-                None => load::read(&*self.system, &self.base, &path),
-            };
-            match text {
+            match self.text_to_take(&path) {
                 Ok(text) => {
                     let file = text.file(&mut self.db, &path);
+                    let is_open = self.unfiled.remove(&path).is_some();
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
                 }
@@ -537,4 +570,8 @@ fn text_of(db: &Database, file: File) -> String {
 /// The directory and the name of a path as shown; what has no directory lies in `.`.
 fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
+}
+
+fn is_within(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -5,4 +5,5 @@
 mod bench;
 mod diagnostics;
 mod features;
+mod races;
 mod robustness;

@@ -220,6 +220,153 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
     );
 }
 
+/// The blank line belongs to the block after it; nobody else is moved by it.
+#[test]
+fn a_blank_line_between_blocks_re_runs_no_inference() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "main.tf",
+        "}\n\nlocals {\n  # The",
+        "}\n\n\n# new\nlocals {\n  # The",
+        expect![[r#"
+        block_content 1
+    "#]],
+    );
+    session.check(
+        "m/main.tf",
+        "}\n\noutput",
+        "}\n\n\n\noutput",
+        expect![[r#"
+        block_content 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_new_block_re_runs_nothing_of_the_others() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "main.tf",
+        "resource \"test_thing\" \"r\"",
+        "locals {\n  new = \"new\"\n}\n\nresource \"test_thing\" \"r\"",
+        expect![[r#"
+            block_content 1
+            block_items_of 1
+            block_names 1
+            is_in_ring 1
+            item_inference 1
+            item_problems 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
+    let mut session = Session::new(MODULE);
+    // A place for it; nobody looks.
+    session.check(
+        "main.tf",
+        "  c = \"c\"\n}",
+        "  c = \"c\"\n}\nlocals {}",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        item_problems 1
+    "#]],
+    );
+    session.check(
+        "main.tf",
+        "value = local.c",
+        "value = local.later",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        is_in_ring 1
+        item_inference 1
+        item_problems 1
+        parse 1
+        source_maps 1
+    "#]],
+    );
+    session.check(
+        "main.tf",
+        "locals {}",
+        "locals {\n  later = \"later\"\n}",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        is_in_ring 2
+        item_inference 2
+        item_problems 2
+        item_value 1
+    "#]],
+    );
+    session.check(
+        "main.tf",
+        "  later = \"later\"\n",
+        "",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        is_in_ring 1
+        item_inference 1
+        item_problems 2
+    "#]],
+    );
+}
+
+#[test]
+fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "m/main.tf",
+        "type = string",
+        "type = string\n  description = \"what for\"",
+        expect![[r#"
+            block_content 1
+            block_items_of 1
+            block_names 1
+            inputs_of_output 1
+            is_in_ring 1
+            item_inference 1
+            variable_signature 1
+        "#]],
+    );
+    session.check(
+        "m/main.tf",
+        "  description",
+        "  validation {\n    condition = var.in != \"\"\n    error_message = \"Empty.\"\n  }\n  description",
+        expect![[r#"
+            block_content 1
+            block_items_of 1
+            block_names 1
+            inputs_of_output 1
+            is_in_ring 1
+            item_inference 1
+            variable_signature 1
+        "#]],
+    );
+    // That it may be null is the caller's business.
+    session.check(
+        "m/main.tf",
+        "  description",
+        "  nullable = false\n  description",
+        expect![[r#"
+        block_content 1
+        block_items_of 1
+        block_names 1
+        inputs_of_output 1
+        is_in_ring 1
+        item_inference 2
+        variable_signature 1
+    "#]],
+    );
+}
+
 #[test]
 fn items_that_did_not_change_are_the_same_objects() {
     let mut session = Session::new(MODULE);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Directory, Severity};
+use db::{Block, Directory, Severity};
 use values::{Str, Type, convert};
 
 use super::resource::missing_provider_config;
@@ -20,9 +20,11 @@ use crate::{
     },
     expr::ExprId,
     fix::Fix,
-    item::{Attr, Item, ModuleCall, PassedProvider, Variable},
+    item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
     lower::MISSING_ARGUMENT,
-    names::{ItemName, called_directory, item as item_of, module_calls, required_providers},
+    names::{
+        ItemKey, ItemName, called_directory, item as item_of, module_calls, required_providers,
+    },
     suggest,
     symbols::{NameKind, names_of_kind},
     workspace::{Workspace, is_local_source},
@@ -153,15 +155,36 @@ fn missing_module(call: &ModuleCall) -> ItemProblem {
     ItemProblem::error(call.source_node.into(), "module-not-installed", summary, detail)
 }
 
+/// What a call of its module has to know of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct VariableSignature {
+    ty: TypeConstraint,
+    has_default: bool,
+    nullable: bool,
+    ephemeral: bool,
+}
+
+/// **Stability:** a description, a validation or another default leaves it equal, so the calls are not looked at again.
+#[salsa::tracked(returns(as_ref))]
+fn variable_signature(db: &dyn Db, block: Block, index: u32) -> Option<VariableSignature> {
+    let variable = item_of(db, ItemKey { block, index }).kind.as_variable()?;
+    Some(VariableSignature {
+        ty: variable.ty.clone(),
+        has_default: variable.default.is_some(),
+        nullable: variable.nullable,
+        ephemeral: variable.ephemeral,
+    })
+}
+
 fn variables<'db>(
     env: &ItemEnv<'db>,
     child: Directory,
-) -> BTreeMap<Str, (&'db Variable, crate::names::ItemKey)> {
+) -> BTreeMap<Str, (&'db VariableSignature, ItemKey)> {
     names_of_kind(env.db, child, NameKind::Variable)
         .into_iter()
         .filter_map(|(name, key)| match name {
             ItemName::Variable(name) => {
-                Some((name, (item_of(env.db, key).kind.as_variable()?, key)))
+                Some((name, (variable_signature(env.db, key.block, key.index)?, key)))
             }
             _ => None,
         })
@@ -209,7 +232,7 @@ fn check_inputs(
     }
     for (name, (variable, key)) in &variables {
         let given = inputs.iter().any(|(input, _)| input.name == *name);
-        if variable.default.is_none() && !given {
+        if !variable.has_default && !given {
             let detail =
                 format!("The argument \"{name}\" is required, but no definition was found.");
             let problem = ItemProblem::error(
@@ -251,11 +274,7 @@ fn undefined_provider(
     Some(problem.with_severity(Severity::Warning))
 }
 
-fn declared_here(
-    mut problem: ItemProblem,
-    env: &ItemEnv<'_>,
-    key: crate::names::ItemKey,
-) -> ItemProblem {
+fn declared_here(mut problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> ItemProblem {
     problem.related.push((
         key,
         item_of(env.db, key).header.into(),
@@ -280,12 +299,11 @@ fn not_ephemeral(input: &Attr, certainty: Tri) -> ItemProblem {
     by_certainty(problem, certainty)
 }
 
-fn type_error(variable: &Variable, value: &Abstract) -> Option<String> {
+fn type_error(variable: &VariableSignature, value: &Abstract) -> Option<String> {
     let wanted = &variable.ty.ty;
     match &value.constant {
-        Some(constant) if constant.0.is_null() => (!variable.nullable
-            && variable.default.is_none())
-        .then(|| "required variable may not be set to null".to_owned()),
+        Some(constant) if constant.0.is_null() => (!variable.nullable && !variable.has_default)
+            .then(|| "required variable may not be set to null".to_owned()),
         Some(constant) => crate::eval::apply_type(&variable.ty, constant.0.clone())
             .err()
             .map(|error| error.to_string()),

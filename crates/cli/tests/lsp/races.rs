@@ -1,0 +1,243 @@
+//! Files, modules and folders that come and go while somebody edits.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Session, workspace};
+
+const BAD: &str = "locals {\n  a = local.gone\n}\n";
+const GOOD: &str = "locals {\n  a = 1\n}\n";
+
+fn codes(found: &[Value]) -> Vec<&str> {
+    found.iter().filter_map(|it| it["code"].as_str()).collect()
+}
+
+fn has(code: &'static str) -> impl Fn(&[Value]) -> bool {
+    move |found| codes(found).contains(&code)
+}
+
+fn watched(session: &mut Session, changes: &[(&str, u8)]) {
+    let of = |(path, kind): &(&str, u8)| json!({ "uri": session.uri(path), "type": kind });
+    let changes: Vec<Value> = changes.iter().map(of).collect();
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+}
+
+/// An editor that tells of changes of files, and pulls nothing.
+fn watching() -> Value {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["workspace"]["didChangeWatchedFiles"] = json!({ "dynamicRegistration": true });
+    capabilities
+}
+
+fn serve(fixture: &str) -> Session {
+    Session::with(workspace(fixture), watching())
+}
+
+fn path(session: &Session, path: &str) -> std::path::PathBuf {
+    session.root.path().join("work").join(path)
+}
+
+const CALL: &str = "module \"m\" {\n  source = \"./m\"\n}\n";
+
+fn called_and_bad() -> String {
+    format!("//- /main.tf\n{CALL}//- /m/main.tf\n{BAD}")
+}
+
+#[test]
+fn a_module_that_nobody_calls_any_more_has_nothing_wrong() {
+    let mut session = serve(&called_and_bad());
+    session.open_file("main.tf");
+    session.diagnostics_when("m/main.tf", has("undeclared-reference"));
+    session.set("main.tf", "");
+    session.diagnostics_when("m/main.tf", <[Value]>::is_empty);
+    session.set("main.tf", CALL);
+    session.diagnostics_when("m/main.tf", has("undeclared-reference"));
+    session.leave();
+}
+
+/// Its outputs may not be ephemeral then, as `validate` says in its directory.
+#[test]
+fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
+    let output = "variable \"e\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value     = var.e\n  ephemeral = true\n}\n";
+    let mut session = serve(&format!("//- /main.tf\n{CALL}//- /m/main.tf\n{output}"));
+    session.open_file("main.tf");
+    session.open_file("m/main.tf");
+    assert_eq!(session.diagnostics("m/main.tf"), Vec::<Value>::new());
+    session.set("main.tf", "");
+    session.diagnostics_when("m/main.tf", has("ephemeral-root-output"));
+    session.set("main.tf", CALL);
+    session.diagnostics_when("m/main.tf", <[Value]>::is_empty);
+    session.leave();
+}
+
+#[test]
+fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
+    let mut session = serve(&called_and_bad());
+    session.open_file("m/main.tf");
+    session.open_file("main.tf");
+    session.diagnostics_when("m/main.tf", has("undeclared-reference"));
+    std::fs::remove_dir_all(path(&session, "m")).expect("can be removed");
+    watched(&mut session, &[("m/main.tf", 3)]);
+    session.set("m/main.tf", GOOD);
+    assert_eq!(session.diagnostics("m/main.tf"), Vec::<Value>::new());
+    session.close("m/main.tf");
+    // Now the module is gone, and its caller is told.
+    session.diagnostics_when("main.tf", has("module-not-installed"));
+    session.leave();
+}
+
+/// Some editors tell of the directory alone.
+#[test]
+fn a_directory_that_is_deleted_and_made_again_counts() {
+    let mut session = serve(&called_and_bad());
+    session.open_file("main.tf");
+    session.diagnostics_when("m/main.tf", has("undeclared-reference"));
+    std::fs::rename(path(&session, "m"), path(&session, "away")).expect("can be moved");
+    watched(&mut session, &[("m", 3)]);
+    session.diagnostics_when("main.tf", has("module-not-installed"));
+    session.diagnostics_when("m/main.tf", <[Value]>::is_empty);
+    std::fs::rename(path(&session, "away"), path(&session, "m")).expect("can be moved");
+    watched(&mut session, &[("m", 1)]);
+    session.diagnostics_when("main.tf", <[Value]>::is_empty);
+    session.diagnostics_when("m/main.tf", has("undeclared-reference"));
+    session.leave();
+}
+
+#[test]
+fn the_servers_own_watcher_follows_directories_that_go_and_come() {
+    let mut session = Session::new(&format!(
+        "//- /root/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
+    ));
+    session.open_file("root/main.tf");
+    session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
+    std::fs::remove_dir_all(path(&session, "mods")).expect("can be removed");
+    session.diagnostics_when("root/main.tf", has("module-not-installed"));
+    session.write("mods/m/main.tf", GOOD);
+    session.diagnostics_when("root/main.tf", <[Value]>::is_empty);
+    session.write("mods/m/main.tf", BAD);
+    session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
+    session.leave();
+}
+
+#[test]
+fn the_servers_own_watcher_sees_modules_that_are_installed() {
+    let call = "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n";
+    let mut session = Session::new(&format!("//- /main.tf\n{call}"));
+    session.open_file("main.tf");
+    session.diagnostics_when("main.tf", has("module-not-installed"));
+    session.write(".terraform/modules/m/main.tf", GOOD);
+    let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"registry.terraform.io/a/b/c","Version":"1.0.0","Dir":".terraform/modules/m"}]}"#;
+    session.write(".terraform/modules/modules.json", manifest);
+    session.diagnostics_when("main.tf", <[Value]>::is_empty);
+    session.leave();
+}
+
+#[test]
+fn a_file_that_another_one_hides_is_no_part_of_the_module() {
+    let mut session = serve(&format!("//- /main.tofu\n{GOOD}//- /main.tf\n{GOOD}"));
+    session.open_file("main.tofu");
+    assert_eq!(session.diagnostics("main.tofu"), Vec::<Value>::new());
+    // Declared twice, if it counted.
+    session.open_file("main.tf");
+    session.open(".hidden.tf", GOOD);
+    assert_eq!(session.pull("main.tofu"), Vec::<Value>::new());
+    session.set("main.tf", BAD);
+    assert_eq!(session.pull("main.tf"), Vec::<Value>::new());
+    // It comes out with what was typed.
+    session.close("main.tofu");
+    std::fs::remove_file(path(&session, "main.tofu")).expect("can be removed");
+    watched(&mut session, &[("main.tofu", 3)]);
+    session.diagnostics_when("main.tf", has("undeclared-reference"));
+    session.leave();
+}
+
+#[test]
+fn what_the_editor_says_are_characters() {
+    let mut session = serve("//- /main.tf\n");
+    std::fs::write(path(&session, "main.tf"), b"locals {\n  a = \"\xff\"\n}\n").expect("written");
+    session.write("other.tf", "locals {\n  b = 1\n}\n");
+    session.open_file("other.tf");
+    session.diagnostics_when("main.tf", has("invalid-encoding"));
+    session.open("main.tf", "locals {\n  c = 1\n}\n");
+    session.diagnostics_when("main.tf", |found| !has("invalid-encoding")(found));
+    session.close("main.tf");
+    session.diagnostics_when("main.tf", has("invalid-encoding"));
+    session.leave();
+}
+
+#[test]
+fn a_file_that_is_opened_again_is_told_of_again() {
+    let mut session = serve(&format!("//- /main.tf\n{BAD}"));
+    for _ in 0..3 {
+        session.open_file("main.tf");
+        session.diagnostics_when("main.tf", has("undeclared-reference"));
+        session.close("main.tf");
+    }
+    session.leave();
+}
+
+#[test]
+fn a_folder_that_is_taken_out_of_the_workspace_has_nothing_wrong() {
+    let mut session = serve(&format!(
+        "//- /a/main.tf\n{GOOD}//- /a/b.tf\n{}//- /c/main.tf\n{GOOD}",
+        BAD.replace("a =", "b =")
+    ));
+    let folder = |session: &Session, name: &str| json!({ "uri": session.uri(name), "name": name });
+    let (a, c, all) = (folder(&session, "a"), folder(&session, "c"), folder(&session, ""));
+    session.notify(
+        "workspace/didChangeWorkspaceFolders",
+        json!({ "event": { "added": [a, c], "removed": [all] } }),
+    );
+    session.open_file("a/main.tf");
+    session.diagnostics_when("a/b.tf", has("undeclared-reference"));
+    session.close("a/main.tf");
+    session.notify(
+        "workspace/didChangeWorkspaceFolders",
+        json!({ "event": { "added": [], "removed": [a] } }),
+    );
+    session.diagnostics_when("a/b.tf", <[Value]>::is_empty);
+    session.leave();
+}
+
+/// Looking for a name loads what nobody had opened; what is wrong there is told too, and what was told stays.
+#[test]
+fn what_is_loaded_for_a_search_is_checked() {
+    let mut session = serve(&format!("//- /a/main.tf\n{BAD}//- /b/main.tf\n{BAD}"));
+    session.open_file("a/main.tf");
+    session.diagnostics_when("a/main.tf", has("undeclared-reference"));
+    session.request("workspace/symbol", json!({ "query": "a" })).expect("an answer");
+    session.diagnostics_when("b/main.tf", has("undeclared-reference"));
+    session.leave();
+}
+
+#[test]
+fn a_client_that_pulls_everything_hears_of_files_that_are_gone() {
+    let mut capabilities = watching();
+    capabilities["textDocument"]["diagnostic"] = json!({});
+    let mut session = Session::with(workspace(&called_and_bad()), capabilities);
+    session.open_file("main.tf");
+    let report = session.request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    let report = report.expect("an answer");
+    let id = &report["items"][0]["resultId"];
+    assert_eq!(report["items"][0]["uri"], session.uri("m/main.tf"));
+    session.set("main.tf", "");
+    let previous = json!([{ "uri": session.uri("m/main.tf"), "value": id }]);
+    let report = session.request("workspace/diagnostic", json!({ "previousResultIds": previous }));
+    let report = report.expect("an answer");
+    assert_eq!(report["items"][0]["uri"], session.uri("m/main.tf"));
+    assert_eq!(report["items"][0]["items"], json!([]));
+    session.leave();
+}
+
+#[test]
+fn the_same_provider_of_two_configurations_is_missing_once() {
+    let text = "terraform {\n  required_providers {\n    x = {\n      source = \"example/x\"\n    }\n  }\n}\n";
+    let mut capabilities = watching();
+    capabilities["experimental"] = json!({ "statusNotification": true });
+    let fixture = format!("//- /a/main.tf\n{text}//- /b/main.tf\n{text}");
+    let mut session = Session::with(workspace(&fixture), capabilities);
+    session.open_file("a/main.tf");
+    assert_eq!(session.notification("mayfly/status")["message"], "no schema of example/x");
+    session.open_file("b/main.tf");
+    assert_eq!(session.notification("mayfly/status")["message"], "no schema of example/x");
+    session.leave();
+}
