@@ -41,6 +41,7 @@ use crate::{
     args::{Command, ProvidersCommand, StateCommand, ViewArgs},
     exit::Exit,
     session::{CliSystem, Failure, Session},
+    ui::Stdout,
 };
 
 /// Chains of references can be long, and analysis follows them by recursion.
@@ -185,7 +186,12 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Apply(it) | Command::Destroy(it) => it.operation.json,
         _ => false,
     };
-    let session = match Session::new(view, system, json_lines) {
+    let stdout = match &command {
+        Command::Lsp(_) => Stdout::Protocol,
+        _ if json_lines => Stdout::JsonLines,
+        _ => Stdout::Text,
+    };
+    let session = match Session::new(view, system, stdout) {
         Ok(session) => session,
         Err(error) => {
             return commands::environment_error("Failed to start threads", &error);

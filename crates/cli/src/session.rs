@@ -19,7 +19,7 @@ use values::Str;
 use crate::{
     args::ViewArgs,
     located::ProviderExecutables,
-    ui::Ui,
+    ui::{Stdout, Ui},
     variables::{Typed, VarFlag},
 };
 
@@ -118,11 +118,11 @@ impl Session {
     pub(crate) fn new(
         view: &ViewArgs,
         system: CliSystem,
-        json_lines: bool,
+        stdout: Stdout,
     ) -> std::io::Result<Session> {
         let cancel = CancelToken::new();
         let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
-        let ui = Arc::new(Ui::new(view, no_color, json_lines, cancel.clone()));
+        let ui = Arc::new(Ui::new(view, no_color, stdout, cancel.clone()));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Session {

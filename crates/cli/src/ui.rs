@@ -11,6 +11,17 @@ use render::Style;
 
 use crate::args::ViewArgs;
 
+/// What stdout is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stdout {
+    /// What people read.
+    Text,
+    /// Objects of JSON, one a line, and nothing else.
+    JsonLines,
+    /// Messages of a protocol, and nothing else: a word between them would end the conversation.
+    Protocol,
+}
+
 /// Standard streams and how to write to them.
 pub(crate) struct Ui {
     /// Style of what goes to stdout.
@@ -19,8 +30,7 @@ pub(crate) struct Ui {
     pub(crate) err: Style,
     compact_warnings: bool,
     consolidate_warnings: bool,
-    /// Everything on stdout is an object of JSON, one a line.
-    json_lines: bool,
+    stdout: Stdout,
     /// Lines of several sources must not mix.
     lock: Mutex<()>,
     /// Ends questions.
@@ -44,7 +54,7 @@ impl Ui {
     pub(crate) fn new(
         view: &ViewArgs,
         no_color_variable: bool,
-        json_lines: bool,
+        stdout: Stdout,
         cancel: CancelToken,
     ) -> Ui {
         let color = !view.no_color && !no_color_variable;
@@ -58,7 +68,7 @@ impl Ui {
             err: style(io::stderr().is_terminal()),
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
-            json_lines,
+            stdout,
             lock: Mutex::new(()),
             cancel,
         }
@@ -86,7 +96,7 @@ impl Ui {
 
     /// Shows diagnostics: warnings on stdout, then errors on stderr, as the reference does. Hints are for editors.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
-        if self.json_lines {
+        if self.stdout == Stdout::JsonLines {
             for diagnostic in diagnostics.iter().filter(|it| it.severity != Severity::Hint) {
                 self.line(&render::diagnostic_json_line(diagnostic, &now(), sources));
             }
@@ -95,6 +105,10 @@ impl Ui {
         let of = |severity: Severity| -> Vec<Diagnostic> {
             diagnostics.iter().filter(|it| it.severity == severity).cloned().collect()
         };
+        if self.stdout == Stdout::Protocol {
+            let all = [of(Severity::Warning), of(Severity::Error)].concat();
+            return self.print_error(&render::diagnostics(&all, sources, &self.err));
+        }
         let warnings = of(Severity::Warning);
         let errors = of(Severity::Error);
         if self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
@@ -109,9 +123,10 @@ impl Ui {
 
     /// Says something about the run itself.
     pub(crate) fn announce(&self, text: &str) {
-        match self.json_lines {
-            true => self.line(&render::log_json(text.trim(), &now())),
-            false => self.print(text),
+        match self.stdout {
+            Stdout::JsonLines => self.line(&render::log_json(text.trim(), &now())),
+            Stdout::Text => self.print(text),
+            Stdout::Protocol => self.print_error(text),
         }
     }
 

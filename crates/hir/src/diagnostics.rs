@@ -135,10 +135,20 @@ fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
 }
 
+/// After an edit few places are asked for, and looking for each from the start of its file is cheaper than a table of all
+/// blocks. From this many in one file on there is a table.
+const FEW: usize = 8;
+
 /// Where blocks stand in their files, found out for the files that something is said about.
 #[derive(Default)]
 struct Places {
-    offsets: RefCell<FxHashMap<File, FxHashMap<Block, u32>>>,
+    of_files: RefCell<FxHashMap<File, PlacesInFile>>,
+}
+
+#[derive(Default)]
+struct PlacesInFile {
+    asked: usize,
+    offsets: Option<FxHashMap<Block, u32>>,
 }
 
 impl Places {
@@ -149,20 +159,32 @@ impl Places {
     }
 
     fn location(&self, db: &dyn Db, block: Block, range: TextRange) -> Option<Location> {
-        let file = block.file(db);
-        let mut offsets = self.offsets.borrow_mut();
-        let offsets = offsets.entry(file).or_insert_with(|| {
-            let mut next = 0;
-            let offset = |&block: &Block| {
-                let offset = next;
-                next += block.text(db).len() as u32;
-                (block, offset)
-            };
-            file.blocks(db).iter().map(offset).collect()
-        });
-        let range = ByteRange::from(range).shifted(*offsets.get(&block)?);
-        Some(Location { path: file.path(db).clone(), range })
+        let path = block.file(db).path(db).clone();
+        let range = ByteRange::from(range).shifted(self.offset(db, block)?);
+        Some(Location { path, range })
     }
+
+    fn offset(&self, db: &dyn Db, block: Block) -> Option<u32> {
+        let file = block.file(db);
+        let mut of_files = self.of_files.borrow_mut();
+        let places = of_files.entry(file).or_default();
+        places.asked += 1;
+        if places.asked < FEW {
+            return db::block_offset(db, block);
+        }
+        let offsets = places.offsets.get_or_insert_with(|| offsets(db, file));
+        offsets.get(&block).copied()
+    }
+}
+
+fn offsets(db: &dyn Db, file: File) -> FxHashMap<Block, u32> {
+    let mut next = 0;
+    let offset = |&block: &Block| {
+        let offset = next;
+        next += block.text(db).len() as u32;
+        (block, offset)
+    };
+    file.blocks(db).iter().map(offset).collect()
 }
 
 fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {

@@ -69,13 +69,12 @@ impl Encoding {
 
     /// The byte of a text at a position.
     pub(crate) fn offset(self, text: &str, position: Position) -> usize {
-        let mut start = 0;
-        for _ in 0..position.line {
-            match text.as_bytes()[start..].iter().position(|byte| *byte == b'\n') {
-                Some(length) => start += length + 1,
-                None => return text.len(),
-            }
-        }
+        let mut breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let start = match (position.line as usize).checked_sub(1).map(|last| breaks.nth(last)) {
+            None => 0,
+            Some(Some(end)) => end + 1,
+            Some(None) => return text.len(),
+        };
         let line = text[start..].split_inclusive('\n').next().unwrap_or_default();
         start + self.byte_in_line(line, position.character)
     }
@@ -90,13 +89,14 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn of(db: &dyn Db, file: File, encoding: Encoding) -> Lines {
-        let text: String = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
-        Lines::of_text(text, encoding)
+        let blocks: Vec<&str> = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
+        // A join knows how long it will be. A text that grows while it is made is copied several times.
+        Lines::of_text(blocks.concat(), encoding)
     }
 
     pub(crate) fn of_text(text: String, encoding: Encoding) -> Lines {
-        let breaks = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(breaks.map(|(_, next)| next)).collect();
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let starts = std::iter::once(0).chain(breaks.map(|it| it as u32 + 1)).collect();
         Lines { text, starts, encoding }
     }
 

@@ -14,6 +14,8 @@
 //!
 //! **Invariant:** where a chunk ends depends only on the text from its start on, and, unless something in it is unclosed, only on the text up to the
 //! next chunk's first token. [`Chunks::after_edit`] rests on it.
+//! **Invariant:** a brace that is not closed before the next header stays so, if what follows closes nothing but its own brackets. So while a block is
+//! typed from top to bottom, the rest of the file is not read at each key.
 
 use std::ops::Range;
 
@@ -35,13 +37,15 @@ pub struct Chunks {
     ranges: Vec<TextRange>,
     /// Whether something in the chunk is unclosed, so that text far below may move its end.
     unclosed: Vec<bool>,
+    /// Whether a bracket in the chunk closes nothing in it, so that it closes what is left open above, or would.
+    stray: Vec<bool>,
 }
 
 impl Chunks {
     /// Cuts `text` into chunks that cover it exactly.
     pub fn of(text: &str) -> Self {
         let cut = cut_text(text);
-        Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed }
+        Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed, stray: cut.stray }
     }
 
     /// The ranges, in order; each starts where the one before ends.
@@ -74,7 +78,9 @@ impl Chunks {
             let at = usize::from(self.ranges[resume].start()) + new.len() - old;
             let window = &new[from.min(at)..at];
             let cut = cut_text(window);
-            if cut.is_closed() {
+            if cut.is_closed()
+                || cut.is_closed_before(&self.unclosed[resume..], &self.stray[resume..])
+            {
                 return self.spliced(first..resume, cut, window.len(), from);
             }
             resume += step;
@@ -92,9 +98,11 @@ impl Chunks {
         ranges.extend_from_slice(&self.ranges[..old.start]);
         ranges.extend(cut.ranges(len, from));
         ranges.extend(tail.iter().map(|range| *range - base + size(from + len)));
-        let unclosed =
-            [&self.unclosed[..old.start], &cut.unclosed, &self.unclosed[old.end..]].concat();
-        Self { ranges, unclosed }
+        let around =
+            |all: &[bool], new: &[bool]| [&all[..old.start], new, &all[old.end..]].concat();
+        let unclosed = around(&self.unclosed, &cut.unclosed);
+        let stray = around(&self.stray, &cut.stray);
+        Self { ranges, unclosed, stray }
     }
 }
 
@@ -118,6 +126,10 @@ pub(crate) struct Cut {
     pub(crate) starts: Vec<u32>,
     /// Whether something in the chunk is unclosed. Alone, such a chunk may have other tokens: those of a heredoc depend on its end.
     pub(crate) unclosed: Vec<bool>,
+    /// Whether a bracket in the chunk closes nothing in it.
+    stray: Vec<bool>,
+    /// A template or a comment is unclosed: what follows may have other tokens.
+    is_open_text: bool,
     /// The last chunk holds an item and ends with its newline.
     ends_with_item: bool,
 }
@@ -139,13 +151,26 @@ impl Cut {
     fn is_closed(&self) -> bool {
         self.ends_with_item && !self.unclosed.contains(&true)
     }
+
+    /// Whether the chunks stay what they are when chunks are appended of which it is known whether something in them is unclosed, or closes nothing. What
+    /// is unclosed here has ended before a header, so only a bracket that is left over can reach it.
+    fn is_closed_before(&self, unclosed: &[bool], stray: &[bool]) -> bool {
+        let is_complete = !unclosed.contains(&true) && !stray.contains(&true);
+        self.ends_with_item && !self.is_open_text && is_complete
+    }
 }
 
 /// Finds the chunks of a run of tokens. Linear: one pass pairs the brackets, another walks over the items.
 pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
     let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0 };
-    let mut cut =
-        Cut { tokens: Vec::new(), starts: Vec::new(), unclosed: Vec::new(), ends_with_item: false };
+    let mut cut = Cut {
+        tokens: Vec::new(),
+        starts: Vec::new(),
+        unclosed: Vec::new(),
+        stray: Vec::new(),
+        is_open_text: (0..tokens.len()).any(|at| walk.is_open_text(at)),
+        ends_with_item: false,
+    };
     while walk.at < tokens.len() {
         cut.tokens.push(walk.at);
         cut.starts.push(tokens.starts[walk.at]);
@@ -154,6 +179,7 @@ pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
         cut.ends_with_item = end == End::Item;
         cut.unclosed
             .push(end == End::Unclosed || (start..walk.at).any(|at| walk.is_open_comment(at)));
+        cut.stray.push(walk.outline.has_stray(start..walk.at));
     }
     cut
 }
@@ -175,11 +201,14 @@ struct Outline {
     partners: Vec<u32>,
     /// Tokens at the very left that begin the header of a block although something is open.
     headers: Vec<usize>,
+    /// Closing brackets, each with what it closes.
+    closers: Vec<(usize, Option<usize>)>,
 }
 
 impl Outline {
     fn of(tokens: Tokens<'_>) -> Self {
-        let mut outline = Self { partners: vec![0; tokens.len()], headers: Vec::new() };
+        let mut outline =
+            Self { partners: vec![0; tokens.len()], headers: Vec::new(), closers: Vec::new() };
         let mut stack = BracketStack::default();
         // Which open braces hold a body; the rest are in expressions.
         let mut bodies = FxHashSet::default();
@@ -200,9 +229,13 @@ impl Outline {
                 kind if kind.is_trivia() => {}
                 _ => line_start = None,
             }
-            if let Some(opener) = stack.take(kind, at) {
+            let opener = stack.take(kind, at);
+            if let Some(opener) = opener {
                 outline.partners[opener] = u32::try_from(at).unwrap_or(0);
                 bodies.remove(&opener);
+            }
+            if matches!(kind, R_PAREN | R_BRACK | R_BRACE | SEQ_END | HEREDOC_CLOSE) {
+                outline.closers.push((at, opener));
             }
         }
         outline
@@ -223,6 +256,13 @@ impl Outline {
 
     fn partner(&self, at: usize) -> Option<usize> {
         Some(self.partners[at] as usize).filter(|partner| *partner > at)
+    }
+
+    /// Whether some of the tokens closes something before them, or nothing.
+    fn has_stray(&self, tokens: Range<usize>) -> bool {
+        let first = self.closers.partition_point(|(at, _)| *at < tokens.start);
+        let here = self.closers[first..].iter().take_while(|(at, _)| *at < tokens.end);
+        here.into_iter().any(|(_, opener)| *opener < Some(tokens.start))
     }
 
     /// The first header after `at`.
@@ -281,6 +321,11 @@ impl Walk<'_> {
             }
         }
         End::Text
+    }
+
+    fn is_open_text(&self, at: usize) -> bool {
+        let opens = matches!(self.tokens.kinds[at], INTERP_OPEN | DIRECTIVE_OPEN | HEREDOC_OPEN);
+        opens && self.outline.partner(at).is_none() || self.is_open_comment(at)
     }
 
     fn is_open_comment(&self, at: usize) -> bool {

@@ -55,11 +55,12 @@ const TABLE: &[Row] = &[
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are handed on to the database.
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
-    row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
-                 "render", "state", "syntax", "values"], &["editor"]),
-    row("xtask", &[], &[]),
     // tests/editor: a client of the language server, which knows nothing of it.
     row("editor", &[], &[]),
+    row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
+                 "render", "state", "syntax", "values"], &["editor"]),
+    // `editor`: the bench of the language server types as an editor does.
+    row("xtask", &["editor"], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -21,18 +21,45 @@ use serde_json::{Value, json};
 /// How long an answer may take.
 pub const PATIENCE: Duration = Duration::from_secs(40);
 
+/// How diagnostics come.
+const PUBLISH: &str = "textDocument/publishDiagnostics";
+
 /// A text that is open.
 struct Buffer {
     version: i64,
     text: String,
 }
 
+/// Diagnostics of a file, as they were published.
+#[derive(Debug)]
+pub struct Published {
+    /// The address of the file.
+    pub uri: String,
+    /// The version of the text that they are about, if the server says it.
+    pub version: Option<i64>,
+    /// What is wrong with the file.
+    pub diagnostics: Vec<Value>,
+    /// When all of the message was read, and nothing done with it.
+    pub read: Instant,
+    /// When the editor knew what it says.
+    pub understood: Instant,
+}
+
+/// Something that the server said.
+struct Received {
+    message: Value,
+    read: Instant,
+    understood: Instant,
+}
+
 /// A connected editor.
 pub struct Editor {
     to_server: Box<dyn Write + Send>,
-    inbox: Receiver<Value>,
+    inbox: Receiver<Received>,
     /// What came and nobody has asked for yet.
-    kept: Vec<Value>,
+    kept: Vec<Received>,
+    /// When the last message was about to be written.
+    pub sent: Instant,
     next_id: i64,
     root: PathBuf,
     buffers: BTreeMap<String, Buffer>,
@@ -71,6 +98,7 @@ impl Editor {
             to_server: Box::new(to_server),
             inbox,
             kept: Vec::new(),
+            sent: Instant::now(),
             next_id: 0,
             root: root.to_owned(),
             buffers: BTreeMap::new(),
@@ -248,9 +276,9 @@ impl Editor {
 
     fn send(&mut self, message: &Value) {
         let text = message.to_string();
-        let header = format!("Content-Length: {}\r\n\r\n", text.len());
-        let written = self.to_server.write_all(header.as_bytes());
-        let written = written.and_then(|()| self.to_server.write_all(text.as_bytes()));
+        let text = format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        self.sent = Instant::now();
+        let written = self.to_server.write_all(text.as_bytes());
         written.and_then(|()| self.to_server.flush()).expect("the server reads");
     }
 
@@ -271,7 +299,7 @@ impl Editor {
         let version = self.buffers.get(path).map(|it| it.version);
         let message = self.wait(&format!("diagnostics of {path}"), |message| {
             let params = &message["params"];
-            message["method"] == "textDocument/publishDiagnostics"
+            message["method"] == PUBLISH
                 && params["uri"] == uri.as_str()
                 && version.is_none_or(|it| params["version"] == it)
                 && is_expected(
@@ -279,6 +307,24 @@ impl Editor {
                 )
         });
         message["params"]["diagnostics"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// What is published next, of whatever file.
+    pub fn published(&mut self) -> Published {
+        let Received { mut message, read, understood } =
+            self.wait_for("diagnostics", |message| message["method"] == PUBLISH);
+        let params = &mut message["params"];
+        let diagnostics = match params["diagnostics"].take() {
+            Value::Array(diagnostics) => diagnostics,
+            other => panic!("diagnostics are a list, not {other}"),
+        };
+        let uri = params["uri"].as_str().expect("is of a file").to_owned();
+        Published { uri, version: params["version"].as_i64(), diagnostics, read, understood }
+    }
+
+    /// The version of an open file.
+    pub fn version(&self, path: &str) -> i64 {
+        self.buffers[path].version
     }
 
     /// The diagnostics of a file, asked for.
@@ -299,7 +345,7 @@ impl Editor {
         while let Ok(message) = self.inbox.try_recv() {
             self.receive(message);
         }
-        std::mem::take(&mut self.kept)
+        self.kept.drain(..).map(|it| it.message).collect()
     }
 
     /// Takes its leave in good order.
@@ -308,31 +354,45 @@ impl Editor {
         self.notify("exit", Value::Null);
     }
 
+    #[track_caller]
     fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        self.wait_for(what, is_it).message
+    }
+
+    #[track_caller]
+    fn wait_for(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Received {
         let mut next = 0;
         loop {
-            if let Some(index) = (next..self.kept.len()).find(|index| is_it(&self.kept[*index])) {
+            let mut new = next..self.kept.len();
+            if let Some(index) = new.find(|index| is_it(&self.kept[*index].message)) {
                 return self.kept.remove(index);
             }
             next = self.kept.len();
             match self.inbox.recv_timeout(PATIENCE) {
-                Ok(message) => self.receive(message),
-                Err(RecvTimeoutError::Timeout) => panic!("no {what}; there is {:#?}", self.kept),
+                Ok(received) => self.receive(received),
+                Err(RecvTimeoutError::Timeout) => panic!("no {what}; there is {}", self.came()),
                 Err(RecvTimeoutError::Disconnected) => {
-                    panic!("the server is gone before {what}; there is {:#?}", self.kept)
+                    panic!("the server is gone before {what}; there is {}", self.came())
                 }
             }
         }
     }
 
+    /// What came and nobody has asked for, for people.
+    fn came(&self) -> String {
+        let messages: Vec<&Value> = self.kept.iter().map(|it| &it.message).collect();
+        format!("{messages:#?}")
+    }
+
     /// Keeps a message; a request of the server is answered.
-    fn receive(&mut self, message: Value) {
+    fn receive(&mut self, received: Received) {
+        let message = &received.message;
         if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
             let result = self.answers.get(method).cloned().unwrap_or(Value::Null);
             let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
             self.send(&answer);
         }
-        self.kept.push(message);
+        self.kept.push(received);
     }
 }
 
@@ -344,16 +404,16 @@ fn uri_of(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-fn read_all(from_server: impl Read, sender: &Sender<Value>) {
+fn read_all(from_server: impl Read, sender: &Sender<Received>) {
     let mut reader = BufReader::new(from_server);
-    while let Some(message) = read_message(&mut reader) {
-        if sender.send(message).is_err() {
+    while let Some(received) = read_message(&mut reader) {
+        if sender.send(received).is_err() {
             return;
         }
     }
 }
 
-fn read_message(reader: &mut impl BufRead) -> Option<Value> {
+fn read_message(reader: &mut impl BufRead) -> Option<Received> {
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -371,5 +431,7 @@ fn read_message(reader: &mut impl BufRead) -> Option<Value> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    serde_json::from_slice(&body).ok()
+    let read = Instant::now();
+    let message = serde_json::from_slice(&body).ok()?;
+    Some(Received { message, read, understood: Instant::now() })
 }

@@ -67,3 +67,47 @@ fn an_edit_inside_a_block_moves_only_what_follows() {
         }
     }
 }
+
+/// Texts that lack ends or have too many, followed from edit to edit.
+#[test]
+fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
+    const PIECES: &[&str] = &[
+        "x",
+        "{",
+        "}",
+        "\n",
+        "\"",
+        "/*",
+        "<<E\n",
+        "\nE\n",
+        "\nr {\n",
+        "[",
+        "]",
+        "(",
+        ")",
+        "${",
+        "x = [\n",
+        "\n}\n",
+        "y = {\n",
+        "\n  s \"t\" {\n",
+        "r \"s\" {\n",
+    ];
+    let text = "a {\n  b = 1\n}\n\nc {}\nd = 1\n# e\ne \"f\" {\n  g = { h = [1] }\ni {\n}\n}\nj = \"${k}\"\n  l {\n  }\nm {\n}\n";
+    let mut seed = 1_u64;
+    let mut below = |bound: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % bound
+    };
+    for _ in 0..1_000 {
+        let mut old = text.to_owned();
+        let mut chunks = Chunks::of(&old);
+        for _ in 0..4 {
+            let start = below(old.len());
+            let end = (start + below(4) * below(4)).min(old.len());
+            let new = format!("{}{}{}", &old[..start], PIECES[below(PIECES.len())], &old[end..]);
+            chunks = chunks.after_edit(&old, &new);
+            assert_eq!(chunks, Chunks::of(&new), "{old:?} became {new:?}");
+            old = new;
+        }
+    }
+}

@@ -13,6 +13,8 @@ pub(crate) struct Budget {
     pub(crate) milliseconds: Option<f64>,
     /// How much more time per resource than at the smallest size, at most.
     pub(crate) growth: Option<f64>,
+    /// How much more memory than at an earlier time of the same run, at most.
+    pub(crate) swelling: Option<f64>,
 }
 
 /// Megabytes a second that the parser must reach on one core.
@@ -51,4 +53,46 @@ pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
 pub(crate) fn of_watch(kind: Kind, resources: usize) -> Budget {
     let milliseconds = (kind == Kind::Builtin && resources <= 5_000).then_some(50.0);
     Budget { milliseconds, ..Budget::default() }
+}
+
+/// What is measured of the language server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lsp {
+    /// From the start of the process to the first diagnostics.
+    Cold,
+    /// From a key to the diagnostics of the file.
+    Key,
+    /// The same where all is in one file.
+    KeyInOneFile,
+    /// From a key to the diagnostics of a file that is not open.
+    Module,
+    /// What many keys leave behind.
+    Memory,
+}
+
+impl Lsp {
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Lsp::Cold => "lsp: start to first diagnostics",
+            Lsp::Key => "lsp: key to diagnostics",
+            Lsp::KeyInOneFile => "lsp: key to diagnostics, one file",
+            Lsp::Module => "lsp: key to the whole module",
+            Lsp::Memory => "lsp: memory after 10,000 keys",
+        }
+    }
+}
+
+/// The budget of the language server; `name` tells which percentile.
+pub(crate) fn of_lsp(what: Lsp, name: &str, resources: usize) -> Budget {
+    let is_large = resources > 5_000;
+    let milliseconds = match (what, name) {
+        (Lsp::Cold, _) if !is_large => Some(500.0),
+        (Lsp::Key, ", p50") if !is_large => Some(5.0),
+        (Lsp::Key | Lsp::KeyInOneFile, ", p99") => Some(20.0),
+        (Lsp::Module, _) if is_large => Some(1_000.0),
+        (Lsp::Module, _) => Some(60.0),
+        _ => None,
+    };
+    let swelling = (what == Lsp::Memory).then_some(1.1);
+    Budget { milliseconds, swelling, ..Budget::default() }
 }

@@ -8,10 +8,12 @@
 //! Tools take turns, so that what else the machine does hits all of them; a figure is the median of its runs.
 
 mod budget;
+mod lsp;
 mod options;
 mod report;
 mod scenario;
 mod tool;
+mod typing;
 mod watch;
 mod workload;
 
@@ -47,6 +49,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         report.add(scenario::measure(&scenario, &place, &references, options.runs)?);
     }
     report.add(watch::measure(&options, &place)?);
+    report.add(lsp::measure(&options, &place)?);
     print!("{report}");
     match report.missed() {
         0 => Ok(()),

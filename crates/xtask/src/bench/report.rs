@@ -16,6 +16,10 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    pub(crate) fn new(tool: &str, wall: Duration, cpu: Duration, bytes: u64) -> Self {
+        Self { tool: tool.to_owned(), wall, cpu, bytes }
+    }
+
     pub(crate) fn median(tool: &str, usages: &[Usage]) -> Self {
         Self {
             tool: tool.to_owned(),
@@ -43,6 +47,8 @@ pub(crate) struct Row {
     /// Mayfly's first.
     pub(crate) figures: Vec<Measured>,
     pub(crate) budget: Budget,
+    /// The memory at an earlier time of the same run, in bytes, where that is compared.
+    pub(crate) earlier: Option<u64>,
 }
 
 impl Row {
@@ -54,6 +60,11 @@ impl Row {
     fn faster(&self) -> Option<f64> {
         let reference = self.figures[1..].iter().map(|it| it.wall).min()?;
         Some(reference.as_secs_f64() / self.ours().wall.as_secs_f64())
+    }
+
+    /// How many times the memory of earlier is held.
+    fn swelling(&self) -> Option<f64> {
+        Some(self.ours().bytes as f64 / self.earlier? as f64)
     }
 
     fn per_resource(&self) -> f64 {
@@ -114,7 +125,11 @@ impl Report {
             text: format!("≤ {most:.0} ms"),
             is_met: row.ours().wall.as_secs_f64() * 1000.0 <= most,
         });
-        faster.into_iter().chain(memory).chain(time).chain(growth).collect()
+        let swelling = budget.swelling.zip(row.swelling()).map(|(most, factor)| Bound {
+            text: format!("≤ {most}× the memory"),
+            is_met: factor <= most,
+        });
+        faster.into_iter().chain(memory).chain(time).chain(growth).chain(swelling).collect()
     }
 
     /// Time per resource against the smallest size of the same work.
@@ -131,10 +146,13 @@ impl Report {
             .iter()
             .map(|it| format!("{} {} {:.0} MB", it.tool, seconds(it.wall), it.megabytes()))
             .collect();
-        let factor = match (row.faster(), self.growth(row)) {
-            (Some(faster), _) => format!("{faster:.1}× faster"),
-            (None, Some(growth)) => format!("{growth:.2}× a resource"),
-            (None, None) => String::new(),
+        let factor = match (row.faster(), self.growth(row), row.swelling().zip(row.earlier)) {
+            (Some(faster), ..) => format!("{faster:.1}× faster"),
+            (None, Some(growth), _) => format!("{growth:.2}× a resource"),
+            (None, None, Some((swelling, bytes))) => {
+                format!("{swelling:.2}× of {:.0} MB", bytes as f64 / 1e6)
+            }
+            (None, None, None) => String::new(),
         };
         let bounds: Vec<_> = self.bounds(row).iter().map(ToString::to_string).collect();
         vec![
@@ -164,6 +182,7 @@ impl fmt::Display for Bound {
 
 fn seconds(duration: Duration) -> String {
     match duration.as_secs_f64() {
+        shorter if shorter < 0.01 => format!("{:.1} ms", shorter * 1e3),
         short if short < 1.0 => format!("{:.0} ms", short * 1e3),
         long => format!("{long:.2} s"),
     }
@@ -219,7 +238,13 @@ mod tests {
         let figures = vec![measured("mayfly", 10), measured("slow", 900), measured("fast", 300)];
         let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), ..Budget::default() };
         let mut report = Report::default();
-        report.add(vec![Row { work: "plan".to_owned(), resources: 1_000, figures, budget }]);
+        report.add(vec![Row {
+            work: "plan".to_owned(),
+            resources: 1_000,
+            figures,
+            budget,
+            earlier: None,
+        }]);
         assert_eq!(report.missed(), 1);
         let text = report.to_string();
         assert!(
@@ -235,6 +260,7 @@ mod tests {
             resources,
             figures: vec![measured("mayfly", milliseconds)],
             budget: Budget { growth: Some(1.3), ..Budget::default() },
+            earlier: None,
         };
         let mut report = Report::default();
         report.add(vec![row(1_000, 10), row(20_000, 240), row(100_000, 2_000)]);

@@ -275,7 +275,13 @@ fn row(
     };
     let figures =
         contenders.iter().map(|it| Measured::median(&it.tool.name, &it.usages[index])).collect();
-    Row { work: title(scenario.kind, step, scenario.is_growth), resources: size, figures, budget }
+    Row {
+        work: title(scenario.kind, step, scenario.is_growth),
+        resources: size,
+        figures,
+        budget,
+        earlier: None,
+    }
 }
 
 #[cfg(test)]

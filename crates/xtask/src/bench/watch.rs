@@ -50,6 +50,7 @@ pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
                 resources: size,
                 figures: vec![Measured::median(&place.mayfly.name, &usages)],
                 budget: budget::of_watch(kind, size),
+                earlier: None,
             });
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// How many resources share a file.
+/// How many resources share a file, where nothing else is said.
 const PER_FILE: usize = 100;
 
 /// What the resources of a configuration are.
@@ -44,6 +44,8 @@ pub(crate) struct Workload {
     pub(crate) folder: PathBuf,
     pub(crate) kind: Kind,
     pub(crate) resources: usize,
+    /// How many of them share a file.
+    per_file: usize,
 }
 
 impl Workload {
@@ -52,18 +54,31 @@ impl Workload {
     /// # Errors
     /// A file that cannot be written or removed.
     pub(crate) fn write(folder: PathBuf, kind: Kind, resources: usize) -> Result<Self> {
+        Self::write_in_files_of(PER_FILE, folder, kind, resources)
+    }
+
+    /// The same, with so many resources in each file.
+    ///
+    /// # Errors
+    /// A file that cannot be written or removed.
+    pub(crate) fn write_in_files_of(
+        per_file: usize,
+        folder: PathBuf,
+        kind: Kind,
+        resources: usize,
+    ) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(&folder)
                 .with_context(|| format!("failed to empty {}", folder.display()))?;
         }
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("main.tf"), head(kind))?;
-        for first in (0..resources).step_by(PER_FILE) {
-            let last = resources.min(first + PER_FILE);
+        for first in (0..resources).step_by(per_file) {
+            let last = resources.min(first + per_file);
             let text: String = (first..last).map(|index| item(kind, index)).collect();
             fs::write(folder.join(format!("part_{first:06}.tf")), text)?;
         }
-        Ok(Self { folder, kind, resources })
+        Ok(Self { folder, kind, resources, per_file })
     }
 
     /// Adds one reference to nothing, or takes it away again.
@@ -81,7 +96,12 @@ impl Workload {
 
     /// The file that declares a resource.
     pub(crate) fn file_of(&self, index: usize) -> PathBuf {
-        self.folder.join(format!("part_{:06}.tf", index / PER_FILE * PER_FILE))
+        self.folder.join(self.name_of_file_of(index))
+    }
+
+    /// The name of the file that declares a resource.
+    pub(crate) fn name_of_file_of(&self, index: usize) -> String {
+        format!("part_{:06}.tf", index / self.per_file * self.per_file)
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -133,7 +153,7 @@ variable "name" {
 }
 
 /// One resource with its two locals and its output.
-fn item(kind: Kind, index: usize) -> String {
+pub(crate) fn item(kind: Kind, index: usize) -> String {
     let mut text = format!(
         r#"locals {{
   name_{index} = "${{var.name}}-{index}"

@@ -1,0 +1,453 @@
+//! `lsp`: from a key to its diagnostics, over standard input and output, and what the server holds in memory.
+//!
+//! ```text
+//!  typing ── text and what is wrong with it ──► editor ── didChange ──► server
+//!                                                 ▲                        │
+//!                          asserted, and timed ───┴──── publishDiagnostics ◄
+//! ```
+//!
+//! **Invariant:** everything that the server publishes is compared with what is expected: diagnostics that are wrong, that come
+//! twice or that are of a file which nobody touched fail the bench.
+
+use std::{
+    fs,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use editor::{Editor, Published};
+use serde_json::{Value as Json, json};
+use wait4::Wait4 as _;
+
+use super::{
+    Place,
+    budget::{self, Lsp},
+    options::Options,
+    report::{Measured, Row},
+    typing::{self, Problem, Random, State},
+    workload::{Kind, Workload, item},
+};
+
+/// Keys of which the percentiles are.
+const KEYS: usize = 1_000;
+/// Keys after which memory must have stopped to grow, and keys after which it is looked at again.
+const FEW_KEYS: usize = 1_000;
+const MANY_KEYS: usize = 10_000;
+/// How many files are open at once.
+const OPEN: usize = 5;
+/// A pause between two keys is shorter than this: the work on the whole module is interrupted in all its stages.
+const LONGEST_PAUSE: usize = 20_000;
+/// The file that nobody opens. It refers to every resource whose number has this remainder.
+const CLOSED: &str = "uses.tf";
+const USED: (usize, usize) = (100, 7);
+/// Larger ones are measured only where that is asked for.
+const LARGE: usize = 100_000;
+/// More of the files' numbers would say nothing new about one file.
+const LARGEST_FILE: usize = 5_000;
+
+/// Measures every size that is wanted.
+///
+/// # Errors
+/// A server that does not say what is wrong with the texts.
+pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let large = options.large.then_some(LARGE);
+    let sizes: Vec<usize> = options.sizes.iter().copied().chain(large).collect();
+    for size in sizes {
+        rows.extend(rows_of(options, place, size)?);
+    }
+    Ok(rows)
+}
+
+fn rows_of(options: &Options, place: &Place, size: usize) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let bench = Bench { place, size, per_file: 100 };
+    let wants = |what: Lsp| {
+        let is_wanted = options.wants(what.title());
+        if is_wanted {
+            println!("measuring {} at {size} …", what.title());
+        }
+        is_wanted
+    };
+    if wants(Lsp::Cold) {
+        rows.extend(bench.cold(options.runs)?);
+    }
+    if wants(Lsp::Key) {
+        rows.extend(bench.keys(Lsp::Key)?);
+    }
+    if wants(Lsp::Module) {
+        rows.extend(bench.module(options.runs)?);
+    }
+    if size <= LARGEST_FILE && wants(Lsp::KeyInOneFile) {
+        rows.extend(Bench { per_file: size, ..bench }.keys(Lsp::KeyInOneFile)?);
+    }
+    if size <= LARGEST_FILE && wants(Lsp::Memory) {
+        rows.extend(bench.memory()?);
+    }
+    Ok(rows)
+}
+
+struct Bench<'p> {
+    place: &'p Place,
+    size: usize,
+    per_file: usize,
+}
+
+impl Bench<'_> {
+    /// The time from the start of the process to the first diagnostics of a file.
+    fn cold(&self, runs: usize) -> Result<Vec<Row>> {
+        let workload = self.workload("cold")?;
+        let mut usages = Vec::new();
+        for run in 0..runs {
+            let start = Instant::now();
+            let mut session = Session::start(self.place, &workload)?;
+            let file = workload.name_of_file_of(run * 337 % self.size);
+            let text = fs::read_to_string(workload.folder.join(&file))?;
+            // What is wrong is in no file: the editor's text counts.
+            let broken = format!("{text}output \"broken\" {{\n  value = local.gone\n}}\n");
+            session.editor.open(&file, &broken);
+            let published = session.editor.published();
+            let at = broken.len() - "local.gone\n}\n".len();
+            let code = "undeclared-reference";
+            let problem = Problem { code, range: at..at + "local.gone".len() };
+            session.assert(&published, &file, 0, &[problem])?;
+            usages.push((published.read - start, session.leave()?));
+        }
+        usages.sort_by_key(|(wall, _)| *wall);
+        let (wall, usage) = usages.swap_remove(usages.len() / 2);
+        Ok(vec![self.row(Lsp::Cold, "", wall, usage.cpu, usage.bytes)])
+    }
+
+    /// The percentiles of the time from a key to the diagnostics of the file that is edited.
+    fn keys(&self, what: Lsp) -> Result<Vec<Row>> {
+        let workload = self.workload("keys")?;
+        let mut typist = Typist::start(self, &workload, OPEN)?;
+        while typist.times.len() < KEYS {
+            typist.stroke(true)?;
+        }
+        typist.say_own_share();
+        let mut times = std::mem::take(&mut typist.times);
+        times.sort_unstable();
+        let keys = times.len();
+        let usage = typist.session.leave()?;
+        let row = |name, percent: usize| {
+            let wall = times[(keys * percent).div_ceil(100).saturating_sub(1)];
+            self.row(what, name, wall, usage.cpu / keys as u32, usage.bytes)
+        };
+        Ok(vec![row(", p50", 50), row(", p99", 99)])
+    }
+
+    /// The time from a key to the diagnostics of a file that nobody has open.
+    fn module(&self, runs: usize) -> Result<Vec<Row>> {
+        let workload = self.workload("module")?;
+        let mut typist = Typist::start(self, &workload, 1)?;
+        let mut times = Vec::new();
+        while times.len() < runs * 14 {
+            times.extend(typist.stroke_with_module()?);
+        }
+        times.sort_unstable();
+        let (count, wall) = (times.len() as u32, times[times.len() / 2]);
+        let usage = typist.session.leave()?;
+        Ok(vec![self.row(Lsp::Module, "", wall, usage.cpu / count, usage.bytes)])
+    }
+
+    /// What is held in memory after few keys and after many.
+    fn memory(&self) -> Result<Vec<Row>> {
+        let workload = self.workload("memory")?;
+        let mut typist = Typist::start(self, &workload, OPEN)?;
+        let mut after = |keys: usize| {
+            for count in 0.. {
+                if typist.keys >= keys {
+                    break;
+                }
+                // Now and then somebody pauses, and the whole module is looked at.
+                match count % 50 {
+                    0 => drop(typist.stroke_with_module()?),
+                    _ => typist.stroke(false)?,
+                }
+            }
+            typist.session.resident()
+        };
+        let earlier = after(FEW_KEYS)?;
+        let bytes = after(MANY_KEYS)?;
+        let mut times = std::mem::take(&mut typist.times);
+        times.sort_unstable();
+        let usage = typist.session.leave()?;
+        let median = times[times.len() / 2];
+        let mut row = self.row(Lsp::Memory, "", median, usage.cpu / times.len() as u32, bytes);
+        row.earlier = Some(earlier);
+        Ok(vec![row])
+    }
+
+    fn workload(&self, name: &str) -> Result<Workload> {
+        let folder = self.place.work.join(format!("lsp-{name}-{}-{}", self.size, self.per_file));
+        let kind = Kind::Builtin;
+        let workload = Workload::write_in_files_of(self.per_file, folder, kind, self.size)?;
+        fs::write(workload.folder.join("cli.tfrc"), kind.overrides(&self.place.plugins))?;
+        let used = (0..self.size).filter(|it| is_used(*it)).map(use_of);
+        fs::write(workload.folder.join(CLOSED), used.collect::<String>())?;
+        Ok(workload)
+    }
+
+    fn row(&self, what: Lsp, name: &str, wall: Duration, cpu: Duration, bytes: u64) -> Row {
+        let figures = vec![Measured::new(&self.place.mayfly.name, wall, cpu, bytes)];
+        let work = format!("{}{name}", what.title());
+        let budget = budget::of_lsp(what, name, self.size);
+        Row { work, resources: self.size, figures, budget, earlier: None }
+    }
+}
+
+fn is_used(index: usize) -> bool {
+    index % USED.0 == USED.1
+}
+
+/// Three lines of the file that nobody opens.
+fn use_of(index: usize) -> String {
+    format!("output \"use_{index}\" {{\n  value = terraform_data.item_{index}.output\n}}\n")
+}
+
+/// A server that runs, and the editor that it serves.
+struct Session {
+    editor: Editor,
+    child: Running,
+}
+
+/// A process that does not stay when something fails.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// What a server used, from its start to its end.
+struct Used {
+    cpu: Duration,
+    bytes: u64,
+}
+
+impl Session {
+    fn start(place: &Place, workload: &Workload) -> Result<Session> {
+        let mut child = Command::new(&place.mayfly.program)
+            .args(["lsp", "--stdio"])
+            .current_dir(&workload.folder)
+            .env("TF_CLI_CONFIG_FILE", workload.folder.join("cli.tfrc"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("failed to start {}", place.mayfly.program.display()))?;
+        let from_server = child.stdout.take().context("stdout is piped")?;
+        let to_server = child.stdin.take().context("stdin is piped")?;
+        let child = Running(Some(child));
+        let mut capabilities = editor::usual_capabilities();
+        capabilities["workspace"]["didChangeWatchedFiles"] = json!({ "dynamicRegistration": true });
+        let editor = Editor::connect(from_server, to_server, &workload.folder, capabilities);
+        Ok(Session { editor, child })
+    }
+
+    /// Holds what was published against what is wrong with a file, in bytes from `start` on.
+    fn assert(
+        &self,
+        published: &Published,
+        file: &str,
+        start: usize,
+        problems: &[Problem],
+    ) -> Result<()> {
+        let version = self.editor.version(file);
+        ensure!(
+            published.uri == self.editor.uri(file) && published.version == Some(version),
+            "not version {version} of {file}, but {published:?}"
+        );
+        let range = |it: &Problem| {
+            (it.code, self.editor.range(file, it.range.start + start..it.range.end + start))
+        };
+        let expected: Vec<(&str, Json)> = problems.iter().map(range).collect();
+        assert_codes(published, &expected)
+    }
+
+    /// Bytes of memory that the server holds now.
+    fn resident(&self) -> Result<u64> {
+        let id = self.child.0.as_ref().context("the server runs")?.id().to_string();
+        let output = Command::new("ps").args(["-o", "rss=", "-p", &id]).output();
+        let output = output.context("failed to ask for the memory of the server")?;
+        let kilobytes: u64 = String::from_utf8_lossy(&output.stdout).trim().parse()?;
+        Ok(kilobytes * 1024)
+    }
+
+    fn leave(mut self) -> Result<Used> {
+        let mut child = self.child.0.take().context("the server runs")?;
+        self.editor.leave();
+        let ended = child.wait4()?;
+        ensure!(ended.status.success(), "the server ended with {:?}", ended.status.code());
+        let usage = ended.rusage;
+        Ok(Used { cpu: usage.utime + usage.stime, bytes: usage.maxrss })
+    }
+}
+
+fn assert_codes(published: &Published, expected: &[(&str, Json)]) -> Result<()> {
+    let mut found: Vec<(&str, Json)> = Vec::new();
+    for diagnostic in &published.diagnostics {
+        let code = diagnostic["code"].as_str().context("a diagnostic has a code")?;
+        found.push((code, diagnostic["range"].clone()));
+    }
+    ensure!(
+        found == expected,
+        "wrong diagnostics of {}:\nthere are {found:?}\nexpected {expected:?}",
+        published.uri
+    );
+    Ok(())
+}
+
+/// Somebody who types.
+struct Typist<'w> {
+    session: Session,
+    workload: &'w Workload,
+    random: Random,
+    /// Files that are open, with their first resources.
+    open: Vec<(String, Range)>,
+    /// From each key to its diagnostics.
+    times: Vec<Duration>,
+    keys: usize,
+    /// What the editor itself needed, beyond the times.
+    own: Duration,
+}
+
+type Range = std::ops::Range<usize>;
+
+impl<'w> Typist<'w> {
+    /// Opens some files, and waits until the server has said that nothing is wrong with them.
+    fn start(bench: &Bench<'_>, workload: &'w Workload, files: usize) -> Result<Self> {
+        let session = Session::start(bench.place, workload)?;
+        let random = Random::new(bench.size as u64);
+        let (open, times) = (Vec::new(), Vec::new());
+        let own = Duration::ZERO;
+        let mut typist = Typist { session, workload, random, open, times, keys: 0, own };
+        for _ in 0..files {
+            let index = typist.random.below(bench.size);
+            typist.open(index / bench.per_file * bench.per_file, bench.per_file)?;
+        }
+        Ok(typist)
+    }
+
+    fn open(&mut self, first: usize, per_file: usize) -> Result<()> {
+        let file = self.workload.name_of_file_of(first);
+        if self.open.iter().any(|(open, _)| *open == file) {
+            return Ok(());
+        }
+        self.session.editor.open_file(&file);
+        let published = self.session.editor.published();
+        self.session.assert(&published, &file, 0, &[])?;
+        self.open.push((file, first..self.workload.resources.min(first + per_file)));
+        Ok(())
+    }
+
+    /// One of the open files, and a resource in it.
+    fn place(&mut self, wanted: impl Fn(usize) -> bool) -> (String, usize) {
+        loop {
+            let (file, items) = self.open[self.random.below(self.open.len())].clone();
+            let index = items.start + self.random.below(items.len());
+            if wanted(index) {
+                return (file, index);
+            }
+        }
+    }
+
+    /// Types somewhere, and waits after each key until the server has said what is wrong.
+    fn stroke(&mut self, is_pausing: bool) -> Result<()> {
+        let (file, index) = self.place(|index| !is_used(index));
+        let states = typing::stroke(index, &mut self.random);
+        let (start, mut before) = self.original(&file, index)?;
+        for state in states {
+            if is_pausing {
+                let pause = self.random.below(LONGEST_PAUSE);
+                thread::sleep(Duration::from_micros(pause as u64));
+            }
+            self.type_key(&file, start, &before, &state.text);
+            let published = self.session.editor.published();
+            self.take(&published, &file, start, &state).with_context(|| {
+                format!("after a key in item_{index}, which is now\n{}", state.text)
+            })?;
+            before = state.text;
+        }
+        Ok(())
+    }
+
+    /// Types where the closed file refers to. The times until the server has said what is wrong with that one.
+    fn stroke_with_module(&mut self) -> Result<Vec<Duration>> {
+        let (file, index) = self.place(is_used);
+        let states = typing::label_broken(index, &mut self.random);
+        let (start, mut before) = self.original(&file, index)?;
+        let closed = self.session.editor.uri(CLOSED);
+        let mut times = Vec::new();
+        for state in states {
+            self.type_key(&file, start, &before, &state.text);
+            for _ in 0..2 {
+                let published = self.session.editor.published();
+                if published.uri == closed {
+                    times.push(published.read - self.session.editor.sent);
+                    assert_codes(&published, &expected_of_closed(index, &state))?;
+                } else {
+                    self.take(&published, &file, start, &state)?;
+                }
+            }
+            before = state.text;
+        }
+        if times.len() != 2 {
+            bail!("something was said of {file} twice, and nothing of {CLOSED}");
+        }
+        Ok(times)
+    }
+
+    /// Where a resource begins in its file, and its text.
+    fn original(&self, file: &str, index: usize) -> Result<(usize, String)> {
+        let text = item(Kind::Builtin, index);
+        let start = self.session.editor.text(file).find(&text);
+        Ok((start.with_context(|| format!("{file} does not have item_{index}"))?, text))
+    }
+
+    /// Sends the bytes that differ, as an editor does.
+    fn type_key(&mut self, file: &str, start: usize, before: &str, after: &str) {
+        let (old, new) = (before.as_bytes(), after.as_bytes());
+        let most = old.len().min(new.len());
+        let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let ends = old.iter().rev().zip(new.iter().rev());
+        let tail = ends.take(most - head).take_while(same).count();
+        let replaced = start + head..start + before.len() - tail;
+        self.session.editor.edit(file, replaced, &after[head..after.len() - tail]);
+        self.keys += 1;
+    }
+
+    fn take(
+        &mut self,
+        published: &Published,
+        file: &str,
+        start: usize,
+        state: &State,
+    ) -> Result<()> {
+        self.times.push(published.read - self.session.editor.sent);
+        self.own += published.understood - published.read;
+        self.session.assert(published, file, start, &state.problems)
+    }
+
+    fn say_own_share(&self) {
+        let each = self.own / self.times.len().max(1) as u32;
+        println!("  {} keys; the client's own time, not counted: {each:?} a key", self.times.len());
+    }
+}
+
+/// What is wrong with the closed file: a broken resource has one more user there than in its own file.
+fn expected_of_closed(index: usize, state: &State) -> Vec<(&'static str, Json)> {
+    let Some(problem) = state.problems.first() else { return Vec::new() };
+    let line = 3 * (index / USED.0) + 1;
+    let column = "  value = ".len();
+    let end = column + format!("terraform_data.item_{index}").len();
+    let at = |column| json!({ "line": line, "character": column });
+    vec![(problem.code, json!({ "start": at(column), "end": at(end) }))]
+}
