@@ -1,9 +1,15 @@
 //! The language server of the real executable, over its standard input and output.
 
-#![expect(clippy::disallowed_methods, reason = "the tests look at processes and files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the tests look at processes and files, and say what they skip"
+)]
 
 mod bench;
 mod diagnostics;
+mod editors;
 mod features;
 mod races;
 mod robustness;
+mod secrets;

@@ -1,0 +1,37 @@
+//! Real editors drive the server.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+fn editors() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors")
+}
+
+fn runs(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs an editor's own test against the executable.
+#[track_caller]
+fn check(editor: &str, program: &str) {
+    if !runs(program) {
+        println!("skipped: {program} is not installed, so {editor} does not drive the server");
+        return;
+    }
+    let script = editors().join(editor).join("test/run.sh");
+    let output =
+        Command::new(script).arg(env!("CARGO_BIN_EXE_mayfly")).stdin(Stdio::null()).output();
+    let output = output.expect("the script starts");
+    let text = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
+/// It opens an example, types misuses, reads the diagnostics, and undoes them.
+#[test]
+fn neovim() {
+    check("neovim", "nvim");
+}
