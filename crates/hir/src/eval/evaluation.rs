@@ -28,7 +28,7 @@ pub(super) struct Evaluation<'a> {
     /// Where secrets that are come across go; absent if nobody asks for them.
     parts: Option<&'a SecretParts>,
     /// Whether nobody will see the value either, so that names may be marked beyond what is true of them.
-    only_gathers: bool,
+    marks_names: bool,
 }
 
 /// Something that is wrong with an expression.
@@ -57,7 +57,7 @@ impl<'a> Evaluation<'a> {
             failures: 0,
             unseen: 0,
             parts: scope.and_then(Scope::secret_parts).filter(|it| it.is_wanted()),
-            only_gathers: false,
+            marks_names: false,
         }
     }
 
@@ -255,25 +255,31 @@ impl<'a> Evaluation<'a> {
         if !secret.has(MarkKind::Sensitive) && !secret.has(MarkKind::Ephemeral) {
             return work(self, &Marks::NONE);
         }
-        if self.only_gathers {
+        if self.marks_names {
             return work(self, secret);
         }
         let parts = self.parts.take();
         let (failures, told) = (self.failures, self.diagnostics.len());
-        let mut result = work(self, &Marks::NONE)?;
-        if self.failures > failures {
+        let mut result = work(self, &Marks::NONE);
+        if result.is_ok() && self.failures > failures {
             self.failures = failures;
             self.diagnostics.truncate(told);
-            result = work(self, secret)?;
+            result = self.with_marked_names(|this| work(this, secret));
         }
         self.parts = parts;
-        if self.parts.is_some() {
+        if result.is_ok() && self.parts.is_some() {
             // Without the marks nothing that is computed from those names was seen to be secret.
-            self.only_gathers = true;
-            self.unseen(|this| work(this, secret).map(drop))?;
-            self.only_gathers = false;
+            self.with_marked_names(|this| this.unseen(|this| work(this, secret).map(drop)))?;
         }
-        Ok(result)
+        result
+    }
+
+    /// Does work in which all names that are bound have their marks, so that inside of it nothing need be done twice.
+    fn with_marked_names<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.marks_names = true;
+        let result = work(self);
+        self.marks_names = false;
+        result
     }
 
     /// Evaluates apart: the diagnostics count only if they are [adopted](Evaluation::adopt).

@@ -114,6 +114,19 @@ fn what_fails_keeps_the_marks_of_what_it_read() {
     }
 }
 
+/// Each loop that fails over something secret is gone through once more; that in a loop of loops does not multiply.
+#[test]
+fn loops_in_loops_that_fail_end() {
+    let depth = 60;
+    let opened = "[for x in [var.e]: ".repeat(depth);
+    let text = format!("{opened}tonumber(\"no\"){}", "]".repeat(depth));
+    assert!(
+        super::outcome(&text).contains("Invalid function argument"),
+        "{}",
+        super::outcome(&text)
+    );
+}
+
 #[test]
 fn no_problem_quotes_a_secret() {
     for pattern in [
