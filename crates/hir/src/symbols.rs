@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use db::{Block, Directory};
+use db::{Block, Directory, File};
 use rustc_hash::FxHashMap;
 use salsa::Setter as _;
 
@@ -289,7 +289,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
             after.into_iter().for_each(|name| touched.entry(name).or_default().come.push(key));
         }
     }
-    let mut positions = None;
+    let mut positions = Positions::default();
     let mut kinds = Vec::new();
     for (name, touched) in touched {
         let Some(kind) = NameKind::of(name) else { continue };
@@ -298,8 +298,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
         keys.retain(|key| !touched.gone.contains(key));
         keys.extend(touched.come);
         if keys.len() > 1 {
-            let positions = positions.get_or_insert_with(|| positions_in(db, directory));
-            keys.sort_by_key(|key| (positions.get(&key.block).copied(), key.index));
+            keys.sort_by_cached_key(|key| (positions.of(db, directory, key.block), key.index));
         }
         set_declarations(db, symbol, &keys);
         if !kinds.contains(&kind) {
@@ -316,11 +315,29 @@ struct Touched {
     come: Vec<ItemKey>,
 }
 
-/// The place of each block among the blocks of a directory.
-fn positions_in(db: &dyn Db, directory: Directory) -> FxHashMap<Block, usize> {
-    let files = directory.files(db).iter();
-    let blocks = files.flat_map(|file| file.blocks(db).iter().copied());
-    blocks.enumerate().map(|(position, block)| (block, position)).collect()
+/// The places of blocks among the blocks of a directory, found out for the files that hold one of several declarations: a
+/// table of all blocks would cost more than the edit.
+#[derive(Default)]
+struct Positions {
+    files: FxHashMap<File, (Option<usize>, FxHashMap<Block, usize>)>,
+}
+
+impl Positions {
+    /// The place of the file, and the place in the file.
+    fn of(
+        &mut self,
+        db: &dyn Db,
+        directory: Directory,
+        block: Block,
+    ) -> Option<(Option<usize>, usize)> {
+        let file = block.file(db);
+        let (position, blocks) = self.files.entry(file).or_insert_with(|| {
+            let position = directory.files(db).iter().position(|it| *it == file);
+            let blocks = file.blocks(db).iter().copied().zip(0..).collect();
+            (position, blocks)
+        });
+        Some((*position, *blocks.get(&block)?))
+    }
 }
 
 fn set_declarations(db: &mut dyn Db, symbol: Symbol, keys: &[ItemKey]) {

@@ -52,7 +52,18 @@ impl Session {
 
     /// Serves the directory `work` of a root.
     pub(crate) fn with(root: TempDir, capabilities: Value) -> Session {
-        let mut child = mayfly(root.path(), &["lsp", "--stdio"]);
+        let child = start(&mut command(root.path()));
+        Session::of(root, child, capabilities)
+    }
+
+    /// Serves a fixture in an environment with one variable more.
+    pub(crate) fn with_variable(fixture: &str, name: &str, value: &str) -> Session {
+        let root = workspace(fixture);
+        let child = start(command(root.path()).env(name, value));
+        Session::of(root, child, editor::usual_capabilities())
+    }
+
+    fn of(root: TempDir, mut child: Child, capabilities: Value) -> Session {
         let from_server = child.stdout.take().expect("is piped");
         let to_server = child.stdin.take().expect("is piped");
         let work = root.path().join("work");
@@ -79,19 +90,21 @@ impl Session {
     }
 }
 
-/// The executable in an environment that is empty but for a home of its own.
-pub(crate) fn mayfly(root: &Path, arguments: &[&str]) -> Child {
+/// The server in an environment that is empty but for a home of its own.
+fn command(root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
     command
-        .args(arguments)
+        .args(["lsp", "--stdio"])
         .current_dir(root.join("work"))
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", root.join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit());
-    command.spawn().expect("the executable starts")
+        .env("HOME", root.join("home"));
+    command
+}
+
+fn start(command: &mut Command) -> Child {
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    streams.spawn().expect("the executable starts")
 }
 
 impl Deref for Session {

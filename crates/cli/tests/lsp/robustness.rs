@@ -108,3 +108,13 @@ fn a_connection_that_breaks_ends_the_server() {
     let status = session.child().wait().expect("ends");
     assert_eq!(status.code(), Some(1), "it was not told to shut down");
 }
+
+/// The editor stops to listen if anything but the protocol is on stdout.
+#[test]
+fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
+    let fixture = "//- /main.tf\nlocals {\n  a = local.gone\n}\n";
+    let mut session = Session::with_variable(fixture, "TF_CLI_CONFIG_FILE", "is-not-there");
+    session.open_file("main.tf");
+    assert_eq!(session.diagnostics("main.tf").len(), 1);
+    session.leave();
+}
