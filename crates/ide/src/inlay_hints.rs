@@ -1,5 +1,5 @@
-//! Words between the words: which values are ephemeral or sensitive, and the types of local values that no one can see
-//! at once.
+//! Words between the words: which values are ephemeral or sensitive, which nobody knows before they are applied, and the
+//! types of local values that no one can see at once.
 
 use db::ByteRange;
 use hir::{
@@ -9,7 +9,7 @@ use hir::{
 };
 use values::Type;
 
-use crate::{Document, ItemAt, cursor::items_of};
+use crate::{Document, ItemAt, Module, cursor::items_of, known};
 
 /// A word that is shown at a place and is no part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum InlayKind {
     Type,
     /// The marks of what stands before it.
     Mark,
+    /// That nobody knows it before the first apply.
+    Unknown,
 }
 
 /// The hints of a range of a file, in order.
@@ -45,7 +47,8 @@ pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
                 continue;
             }
             let exprs = values.exprs(document.directory, item.key);
-            let mut acc = Hints { item, start, values: exprs, out: Vec::new() };
+            let module = document.module();
+            let mut acc = Hints { module, item, start, values: exprs, out: Vec::new() };
             sites.into_iter().for_each(|site| acc.site(site));
             hints.extend(acc.out.into_iter().filter(is_inside));
         }
@@ -104,6 +107,7 @@ fn touches(item: ItemAt<'_>, site: Site, start: u32, range: ByteRange) -> bool {
 
 /// The hints of one item.
 struct Hints<'db> {
+    module: Module<'db>,
     item: ItemAt<'db>,
     /// Where the item's block begins in the file.
     start: u32,
@@ -117,6 +121,7 @@ impl Hints<'_> {
             self.ty(name, site.value);
         }
         self.marks(site.value);
+        self.unknown(site.value);
     }
 
     /// The type behind a name, where the value does not show it.
@@ -140,6 +145,27 @@ impl Hints<'_> {
                 let declared = value.origin.as_ref().and_then(|origin| origin.chain().last());
                 let tooltip = declared.map(|link| link.message.to_string());
                 self.push(self.item.range(id), label, InlayKind::Mark, tooltip);
+            }
+        }
+    }
+
+    /// That a value is known only after apply; of what is written part by part, behind each part.
+    fn unknown(&mut self, id: ExprId) {
+        match &self.item.item.exprs[id] {
+            Expr::Object(items) => items.iter().for_each(|it| self.unknown(it.value)),
+            Expr::Tuple(items) => items.iter().for_each(|it| self.unknown(*it)),
+            _ => {
+                let is_constant = self.values.expr(id).is_none_or(|it| it.constant.is_some());
+                if is_constant {
+                    return;
+                }
+                let source = known::computed_attribute(self.module, self.item.item, id);
+                let Some(attribute) = source else { return };
+                let tooltip = format!(
+                    "{attribute} is computed by its provider: nobody knows it before the object exists"
+                );
+                let label = "(known after apply)".to_owned();
+                self.push(self.item.range(id), label, InlayKind::Unknown, Some(tooltip));
             }
         }
     }
@@ -233,6 +259,33 @@ mod tests {
         check_in(text, ByteRange { start: 0, end: u32::MAX }, expect);
     }
 
+    #[test]
+    fn what_is_known_after_apply_only() {
+        check(
+            "//- /main.tf\nresource \"test_thing\" \"r\" {\n  value = \"x\"\n}\nlocals {\n  id    = test_thing.r.id\n  set   = test_thing.r.value\n  \
+             more  = { a = upper(local.id), b = 1 }\n  out   = module.m.out\n  whole = test_thing.r\n}\nresource \"test_thing\" \"s\" {\n  value = \"${local.more.a}!\"\n}\n\
+             module \"m\" {\n  source = \"./m\"\n}\n//- /m/main.tf\nresource \"test_thing\" \"inner\" {}\noutput \"out\" {\n  value = test_thing.inner.id\n}\n",
+            expect![[r#"
+                resource "test_thing" "r" {
+                  value = "x"
+                }
+                locals {
+                  id«: string»    = test_thing.r.id«(known after apply)»
+                  set«: string»   = test_thing.r.value
+                  more  = { a = upper(local.id)«(known after apply)», b = 1 }
+                  out«: string»   = module.m.out«(known after apply)»
+                  whole«: object({…})» = test_thing.r«(sensitive)»
+                }
+                resource "test_thing" "s" {
+                  value = "${local.more.a}!"«(known after apply)»
+                }
+                module "m" {
+                  source = "./m"
+                }
+            "#]],
+        );
+    }
+
     const SECRETS: &str = r#"
 variable "key" {
   type      = string
@@ -322,7 +375,7 @@ variable "password" {
                   }
                 }
                 output "o" {
-                  value = test_thing.a.secret«(sensitive)»
+                  value = test_thing.a.secret«(sensitive)»«(known after apply)»
                 }
             "#]],
         );

@@ -19,6 +19,7 @@ mod fixture;
 mod folding;
 mod hover;
 mod inlay_hints;
+mod known;
 mod language;
 mod lenses;
 mod links;

@@ -20,11 +20,16 @@ pub(crate) struct InlayHints {
     pub(crate) marks: bool,
     /// Types of local values.
     pub(crate) types: bool,
+    /// That a value is known after apply only.
+    pub(crate) unknown: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { inlay_hints: InlayHints { marks: true, types: true }, reference_counts: true }
+        Settings {
+            inlay_hints: InlayHints { marks: true, types: true, unknown: true },
+            reference_counts: true,
+        }
     }
 }
 
@@ -39,6 +44,7 @@ impl Settings {
             inlay_hints: InlayHints {
                 marks: flag("inlayHints", "marks", self.inlay_hints.marks),
                 types: flag("inlayHints", "types", self.inlay_hints.types),
+                unknown: flag("inlayHints", "unknown", self.inlay_hints.unknown),
             },
             reference_counts: flag("codeLens", "references", self.reference_counts),
         }

@@ -16,6 +16,7 @@ pub(crate) fn inlay_hints(
     let wanted = found.into_iter().filter(|hint| match hint.kind {
         InlayKind::Type => shown.types,
         InlayKind::Mark => shown.marks,
+        InlayKind::Unknown => shown.unknown,
     });
     let hints = wanted.map(|hint| InlayHint {
         position: lines.position(hint.offset),
@@ -23,7 +24,7 @@ pub(crate) fn inlay_hints(
         kind: matches!(hint.kind, InlayKind::Type).then_some(InlayHintKind::TYPE),
         text_edits: None,
         tooltip: hint.tooltip.map(InlayHintTooltip::String),
-        padding_left: Some(matches!(hint.kind, InlayKind::Mark)),
+        padding_left: Some(!matches!(hint.kind, InlayKind::Type)),
         padding_right: None,
         data: None,
     });

@@ -1,0 +1,138 @@
+//! Which values nobody knows before the objects are made that they come from.
+//!
+//! Told from the text: a value is followed back, through locals, outputs of modules and arguments of resources, to an
+//! attribute that a provider computes. Before the first apply that one is unknown; later the state knows it, until the
+//! object is replaced.
+
+use std::sync::Arc;
+
+use addr::ResourceMode;
+use hir::{
+    Expr, ExprId, Item, Ref,
+    names::{
+        ItemKey, ItemName, called_directory, item, lookup, provider_local_name, required_providers,
+    },
+    workspace::{SchemaLookup, resource_schema},
+};
+use rustc_hash::FxHashSet;
+use values::Str;
+
+use crate::Module;
+
+/// How many expressions are looked at for one answer; beyond them nothing is said.
+const MOST_STEPS: usize = 2_000;
+
+/// The computed attribute that a value is made from: the first that is found.
+pub(crate) fn computed_attribute(
+    module: Module<'_>,
+    item: &Arc<Item>,
+    value: ExprId,
+) -> Option<String> {
+    let mut search = Search { open: Vec::new(), seen: FxHashSet::default() };
+    search.open.push((module, Arc::clone(item), value));
+    for _ in 0..MOST_STEPS {
+        let (module, item, expr) = search.open.pop()?;
+        if let Some(found) = search.look(module, &item, expr) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+struct Search<'db> {
+    open: Vec<(Module<'db>, Arc<Item>, ExprId)>,
+    /// The items, and those of their attributes, that were followed already.
+    seen: FxHashSet<(ItemKey, Option<Str>)>,
+}
+
+impl<'db> Search<'db> {
+    fn look(&mut self, module: Module<'db>, item: &Arc<Item>, expr: ExprId) -> Option<String> {
+        let exprs = &item.exprs;
+        match &exprs[expr] {
+            Expr::GetAttr { .. } | Expr::Index { .. } => {
+                let (root, names, keys) = traversal(item, expr);
+                self.open.extend(keys.into_iter().map(|key| (module, Arc::clone(item), key)));
+                match &exprs[root] {
+                    Expr::Ref(Ref::Resource(resource)) => {
+                        return self.resource(module, resource, names.first()?);
+                    }
+                    Expr::Ref(Ref::Module(call)) => self.output(module, call, names.first()?),
+                    _ => self.open.push((module, Arc::clone(item), root)),
+                }
+            }
+            Expr::Ref(Ref::Local(name)) => {
+                let key = lookup(module.db, module.directory, &ItemName::Local(name.clone()))?;
+                let local = hir::names::item(module.db, key);
+                let value = local.kind.as_local()?.value;
+                self.follow(module, key, None, value);
+            }
+            it => it.for_each_child(&mut |child| self.open.push((module, Arc::clone(item), child))),
+        }
+        None
+    }
+
+    /// An attribute that the configuration sets is what it is set to.
+    fn resource(
+        &mut self,
+        module: Module<'db>,
+        resource: &addr::Resource,
+        attribute: &Str,
+    ) -> Option<String> {
+        if resource.mode != ResourceMode::Managed {
+            return None;
+        }
+        let key = lookup(module.db, module.directory, &ItemName::Resource(resource.clone()))?;
+        let declared = item(module.db, key).kind.as_resource()?;
+        if let Some(set) = declared.body.attrs.iter().find(|it| it.name == *attribute) {
+            self.follow(module, key, Some(attribute.clone()), set.value);
+            return None;
+        }
+        let required = required_providers(module.db, module.directory);
+        let source = required.source(&provider_local_name(declared));
+        let type_name = &resource.type_name;
+        let found = resource_schema(module.db, module.workspace, &source, resource.mode, type_name);
+        let SchemaLookup::Found(schema) = found else { return None };
+        let is_computed = schema.block().attributes().get(attribute).is_some_and(|it| it.computed);
+        is_computed.then(|| format!("{resource}.{attribute}"))
+    }
+
+    fn output(&mut self, module: Module<'db>, call: &Str, output: &Str) {
+        let called = || {
+            let key = lookup(module.db, module.directory, &ItemName::Module(call.clone()))?;
+            let call = item(module.db, key).kind.as_module_call()?;
+            let child = called_directory(module.db, module.workspace, module.directory, call)?;
+            let key = lookup(module.db, child, &ItemName::Output(output.clone()))?;
+            let value = item(module.db, key).kind.as_output()?.value?;
+            Some((module.with_directory(child), key, value))
+        };
+        if let Some((child, key, value)) = called() {
+            self.follow(child, key, None, value);
+        }
+    }
+
+    fn follow(&mut self, module: Module<'db>, key: ItemKey, attribute: Option<Str>, value: ExprId) {
+        if self.seen.insert((key, attribute)) {
+            self.open.push((module, Arc::clone(item(module.db, key)), value));
+        }
+    }
+}
+
+/// The root of a traversal, the names from it outwards, and the keys in brackets.
+fn traversal(item: &Item, expr: ExprId) -> (ExprId, Vec<Str>, Vec<ExprId>) {
+    let (mut at, mut names, mut keys) = (expr, Vec::new(), Vec::new());
+    loop {
+        match &item.exprs[at] {
+            Expr::GetAttr { base, name } => {
+                names.push(name.clone());
+                at = *base;
+            }
+            Expr::Index { base, key } => {
+                keys.push(*key);
+                at = *base;
+            }
+            _ => break,
+        }
+    }
+    names.reverse();
+    (at, names, keys)
+}
