@@ -347,7 +347,7 @@ impl InferEnv for ItemEnv<'_> {
         });
         let close = suggest::closest(output, names);
         let hint =
-            close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
+            close.as_deref().map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default();
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
         let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
         let problem = ItemProblem::error(at.into(), id, summary, detail);
