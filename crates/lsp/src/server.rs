@@ -297,36 +297,41 @@ impl Server {
             return;
         }
         let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        for root in graph.roots_of(directory) {
-            self.add_root(&root);
-        }
+        let roots = graph.roots_of(directory);
+        self.add_roots(roots);
         // What looked like a call of it may be none.
         if self.tree.directory(directory).is_none() {
-            self.add_root(directory);
+            self.add_roots(vec![directory.to_owned()]);
         }
     }
 
     /// Loads every module of the workspace.
     fn load_everything(&mut self) {
         let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        for root in graph.roots() {
-            self.add_root(&root);
-        }
+        let roots = graph.roots();
+        self.add_roots(roots);
     }
 
-    fn add_root(&mut self, path: &str) {
-        if self.roots.contains_key(path) {
+    fn add_roots(&mut self, mut paths: Vec<String>) {
+        paths.retain(|path| !self.roots.contains_key(path));
+        if paths.is_empty() {
             return;
         }
-        let manifest = self.installation.modules(Path::new(path));
-        if let Ok(workspace) = self.tree.add_root(path, manifest) {
-            self.roots.insert(path.to_owned(), Root::new(workspace));
-            self.new.push(workspace);
-            self.homes = None;
-            // What was being checked was cancelled by the reading.
-            self.checks.changed(None);
-            self.load_schemas(path);
+        let with_manifest = |path: String| {
+            let manifest = self.installation.modules(Path::new(&path));
+            (path, manifest)
+        };
+        let roots = paths.into_iter().map(with_manifest).collect();
+        let added = self.tree.add_roots(roots);
+        for (path, workspace) in &added {
+            self.roots.insert(path.clone(), Root::new(*workspace));
+            self.new.push(*workspace);
         }
+        self.homes = None;
+        // What was being checked was cancelled by the reading.
+        self.checks.changed(None);
+        added.iter().for_each(|(path, _)| self.load_schemas(path));
+        self.say_what_is_missing();
     }
 
     /// Asks for the schemas of the providers that a configuration requires and that were not asked for yet.
@@ -347,7 +352,6 @@ impl Server {
             }
             self.checks.everything_changed();
         }
-        self.say_what_is_missing();
     }
 
     /// An edit may be the first to use a provider.
@@ -369,7 +373,10 @@ impl Server {
                 && hir::reachable(db, root.workspace).contains(&directory)
         });
         let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
-        roots.iter().for_each(|root| self.load_schemas(root));
+        if !roots.is_empty() {
+            roots.iter().for_each(|root| self.load_schemas(root));
+            self.say_what_is_missing();
+        }
     }
 
     fn say_what_is_missing(&mut self) {
@@ -454,6 +461,7 @@ impl Server {
         if is_reinstalled {
             let roots: Vec<String> = self.roots.keys().cloned().collect();
             roots.iter().for_each(|root| self.reload_installation(root));
+            self.say_what_is_missing();
         }
         self.homes = None;
         self.follow_documents();
@@ -554,12 +562,13 @@ impl Server {
             .filter(|directory| !homes.contains_key(directory))
             .map(|directory| directory.path(&self.tree.db).to_string())
             .collect();
-        uncalled.iter().for_each(|path| self.add_root(path));
-        let homes = match uncalled.is_empty() {
+        self.homes = Some(match uncalled.is_empty() {
             true => homes,
-            false => crate::server::homes(&self.tree.db, self.tree.workspaces()),
-        };
-        self.homes = Some(homes);
+            false => {
+                self.add_roots(uncalled.into_iter().collect());
+                crate::server::homes(&self.tree.db, self.tree.workspaces())
+            }
+        });
         self.are_modules_new = true;
     }
 

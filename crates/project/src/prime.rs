@@ -42,10 +42,10 @@ pub(crate) fn names(db: &Database, directory: Directory) {
     });
 }
 
-/// Infers every item of every module.
+/// Infers every item of every module of a configuration, called modules before their callers.
 pub(crate) fn values(db: &Database, workspace: Workspace) {
     let mut items: Vec<(Directory, ItemKey)> = Vec::new();
-    for &directory in workspace.directories(db).values() {
+    for directory in hir::reachable(db, workspace).into_iter().rev() {
         let order = dependency_order(db, workspace, directory);
         items.extend(order.into_iter().map(|key| (directory, key)));
     }

@@ -70,6 +70,17 @@ fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
 }
 
 #[test]
+fn a_configuration_that_is_open_can_come_to_be_called() {
+    let mut session = serve(&format!("//- /a/main.tf\n//- /b/main.tf\n{GOOD}"));
+    session.open_file("a/main.tf");
+    session.open_file("b/main.tf");
+    session.set("a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n");
+    assert_eq!(session.diagnostics("a/main.tf"), Vec::<Value>::new());
+    assert_eq!(session.pull("a/main.tf"), Vec::<Value>::new());
+    session.leave();
+}
+
+#[test]
 fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
     let mut session = serve(&called_and_bad());
     session.open_file("m/main.tf");
