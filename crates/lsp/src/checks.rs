@@ -33,6 +33,7 @@ use tower_lsp_server::ls_types::{
 
 use crate::{
     convert::diagnostic::Converter,
+    documents::uri_of,
     server::homes,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
 };
@@ -392,14 +393,17 @@ pub(crate) fn workspace_report(
     modules.sort_by_key(|(directory, _)| directory.path(&snapshot.db));
     for (directory, workspace) in modules {
         for (path, diagnostics, _) in of_module(snapshot, workspace, directory) {
-            let Some(uri) = crate::documents::uri_of(&path) else { continue };
+            let document = snapshot.documents.get(&path);
+            let uri = document.map(|it| it.uri.clone()).or_else(|| uri_of(&path));
+            let Some(uri) = uri else { continue };
+            let version = document.map(|it| i64::from(it.version));
             let known = known.remove(uri.as_str());
             let id = format!("{:x}", hash(&diagnostics));
             items.push(if known == Some(id.as_str()) {
                 WorkspaceDocumentDiagnosticReport::Unchanged(
                     WorkspaceUnchangedDocumentDiagnosticReport {
                         uri,
-                        version: None,
+                        version,
                         unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
                             result_id: id,
                         },
@@ -410,7 +414,7 @@ pub(crate) fn workspace_report(
             } else {
                 WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
                     uri,
-                    version: None,
+                    version,
                     full_document_diagnostic_report: FullDocumentDiagnosticReport {
                         result_id: Some(id),
                         items: diagnostics,

@@ -28,7 +28,7 @@ use tower_lsp_server::ls_types::*;
 use crate::{
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
-    documents::{Documents, is_configuration, path_of, uri_of},
+    documents::{Document, Documents, is_configuration, path_of, uri_of},
     installation::{Installation, Installed},
     outgoing::{Outgoing, Status},
     position::Encoding,
@@ -184,10 +184,12 @@ impl Server {
 
     /// After a bug of ours nothing that is kept can be trusted but what the client said.
     fn begin_again(&mut self) {
-        let documents: Vec<(String, i32, String)> = self
+        let text_of =
+            |path: &String| catch_unwind(AssertUnwindSafe(|| self.tree.text(path))).ok().flatten();
+        let documents: Vec<(String, Document, String)> = self
             .documents
             .iter()
-            .filter_map(|(path, version)| Some((path.clone(), *version, self.tree.text(path)?)))
+            .filter_map(|(path, document)| Some((path.clone(), document.clone(), text_of(path)?)))
             .collect();
         self.tree =
             SourceTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
@@ -198,8 +200,8 @@ impl Server {
         self.checks.begin_again();
         let message = "Mayfly's language server had to begin again because of a bug of its own";
         self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
-        for (path, version, text) in documents {
-            drop(catch_unwind(AssertUnwindSafe(|| self.open(path, version, &text))));
+        for (path, document, text) in documents {
+            drop(catch_unwind(AssertUnwindSafe(|| self.open(path, document, &text))));
         }
     }
 
@@ -222,9 +224,9 @@ impl Server {
                     false => self.watcher = Some(OwnWatcher::new(self.messages.clone())),
                 }
             }
-            Message::Open(document) => {
-                if let Some(path) = path_of(&document.uri).filter(|it| is_configuration(it)) {
-                    self.open(path, document.version, &document.text);
+            Message::Open(TextDocumentItem { uri, version, text, .. }) => {
+                if let Some(path) = path_of(&uri).filter(|it| is_configuration(it)) {
+                    self.open(path, Document { version, uri }, &text);
                 }
             }
             Message::Change(params) => self.change(params),
@@ -268,8 +270,8 @@ impl Server {
         }
     }
 
-    fn open(&mut self, path: String, version: i32, text: &str) {
-        self.documents.insert(path.clone(), version);
+    fn open(&mut self, path: String, document: Document, text: &str) {
+        self.documents.insert(path.clone(), document);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.tree.open(&path, text);
         self.load(parent);
@@ -409,10 +411,8 @@ impl Server {
 
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let Some(path) = path_of(&params.text_document.uri) else { return };
-        if !self.documents.contains_key(&path) {
-            return;
-        }
-        self.documents.insert(path.clone(), params.text_document.version);
+        let Some(document) = self.documents.get_mut(&path) else { return };
+        document.version = params.text_document.version;
         for change in params.content_changes {
             let edit = match change.range {
                 None => self.tree.set_text(&path, &change.text),
@@ -545,9 +545,7 @@ impl Server {
         if self.client.pulls_diagnostics {
             return self.refresh_diagnostics(!gone.is_empty());
         }
-        for uri in gone.iter().filter_map(|path| uri_of(path)) {
-            self.tell(Outgoing::Diagnostics(uri, Vec::new(), None));
-        }
+        gone.iter().for_each(|path| self.publish_of(path, Vec::new()));
     }
 
     /// Finds out which configuration counts for each module, after modules came or went. One that somebody edits and nobody
@@ -675,10 +673,17 @@ impl Server {
             return self.refresh_diagnostics(!published.is_empty());
         }
         for (path, diagnostics) in published {
-            if let Some(uri) = uri_of(&path) {
-                let version = self.documents.get(&path).copied();
-                self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
-            }
+            self.publish_of(&path, diagnostics);
+        }
+    }
+
+    fn publish_of(&self, path: &str, diagnostics: Vec<Diagnostic>) {
+        let (uri, version) = match self.documents.get(path) {
+            Some(document) => (Some(document.uri.clone()), Some(document.version)),
+            None => (uri_of(path), None),
+        };
+        if let Some(uri) = uri {
+            self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
         }
     }
 
