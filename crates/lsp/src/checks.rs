@@ -26,7 +26,7 @@ use salsa::Database as _;
 use tower_lsp_server::ls_types::{
     Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
-    UnchangedDocumentDiagnosticReport, WorkspaceDiagnosticReport,
+    UnchangedDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport,
     WorkspaceDocumentDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
     WorkspaceUnchangedDocumentDiagnosticReport,
 };
@@ -398,39 +398,39 @@ pub(crate) fn workspace_report(
             let Some(uri) = uri else { continue };
             let version = document.map(|it| i64::from(it.version));
             let known = known.remove(uri.as_str());
-            let id = format!("{:x}", hash(&diagnostics));
-            items.push(if known == Some(id.as_str()) {
-                WorkspaceDocumentDiagnosticReport::Unchanged(
-                    WorkspaceUnchangedDocumentDiagnosticReport {
-                        uri,
-                        version,
-                        unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
-                            result_id: id,
-                        },
-                    },
-                )
-            } else if known.is_none() && diagnostics.is_empty() {
-                continue;
-            } else {
-                WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-                    uri,
-                    version,
-                    full_document_diagnostic_report: FullDocumentDiagnosticReport {
-                        result_id: Some(id),
-                        items: diagnostics,
-                    },
-                })
-            });
+            if known.is_some() || !diagnostics.is_empty() {
+                items.push(file_report(uri, version, known, diagnostics));
+            }
         }
     }
     // What is not part of any module any more has nothing wrong.
     let gone = known.into_keys().filter_map(|uri| uri.parse().ok());
-    items.extend(gone.map(|uri| {
-        WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-            uri,
-            version: None,
-            full_document_diagnostic_report: FullDocumentDiagnosticReport::default(),
-        })
-    }));
+    items.extend(gone.map(|uri| file_report(uri, None, None, Vec::new())));
     WorkspaceDiagnosticReport { items }
+}
+
+/// The diagnostics of a file, unless they are those that the client knows.
+fn file_report(
+    uri: Uri,
+    version: Option<i64>,
+    known: Option<&str>,
+    items: Vec<Diagnostic>,
+) -> WorkspaceDocumentDiagnosticReport {
+    let result_id = format!("{:x}", hash(&items));
+    if known == Some(result_id.as_str()) {
+        let unchanged_document_diagnostic_report = UnchangedDocumentDiagnosticReport { result_id };
+        let report = WorkspaceUnchangedDocumentDiagnosticReport {
+            uri,
+            version,
+            unchanged_document_diagnostic_report,
+        };
+        return WorkspaceDocumentDiagnosticReport::Unchanged(report);
+    }
+    let result_id = Some(result_id);
+    let full_document_diagnostic_report = FullDocumentDiagnosticReport { result_id, items };
+    WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+        uri,
+        version,
+        full_document_diagnostic_report,
+    })
 }
