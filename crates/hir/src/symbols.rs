@@ -228,7 +228,7 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
 }
 
 /// How many names are tried for a suggestion. Of more, those that are nearest in the order of the alphabet.
-const MOST_TRIED: usize = 20_000;
+const MOST_TRIED: usize = 4_000;
 
 /// Visits declared names that one that is not declared may have been meant for, in their order: those of its kind.
 pub(crate) fn for_each_near(

@@ -15,9 +15,9 @@ pub struct Workspace {
     /// The root module's directory.
     #[returns(copy)]
     pub root: Directory,
-    /// Every module directory that was read, by its path as shown.
+    /// Every module directory that was read, by its path as shown. Shared by the configurations of one database.
     #[returns(ref)]
-    pub directories: BTreeMap<Arc<str>, Directory>,
+    pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
     /// Installed modules: directory of the caller and name of the call, to the directory called. Calls of local paths
     /// are not listed.
     #[returns(ref)]

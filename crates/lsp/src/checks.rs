@@ -26,13 +26,14 @@ use salsa::Database as _;
 use tower_lsp_server::ls_types::{
     Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
-    UnchangedDocumentDiagnosticReport, WorkspaceDiagnosticReport,
+    UnchangedDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport,
     WorkspaceDocumentDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
     WorkspaceUnchangedDocumentDiagnosticReport,
 };
 
 use crate::{
     convert::diagnostic::Converter,
+    documents::uri_of,
     server::homes,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
 };
@@ -194,10 +195,15 @@ impl Checks {
         .collect()
     }
 
+    /// Whether nothing is left to check but all modules.
+    pub(crate) fn are_modules_next(&self) -> bool {
+        let is_quiet = self.open.values().all(|open| open.pending == Pending::Nothing);
+        self.are_modules_due && !self.are_modules_running && is_quiet
+    }
+
     /// Whether all modules are to be checked now: nothing more urgent is left. Those that were edited since come back.
     pub(crate) fn begin_modules(&mut self) -> Option<Vec<Directory>> {
-        let is_quiet = self.open.values().all(|open| open.pending == Pending::Nothing);
-        if !self.are_modules_due || self.are_modules_running || !is_quiet {
+        if !self.are_modules_next() {
             return None;
         }
         self.are_modules_due = false;
@@ -392,41 +398,44 @@ pub(crate) fn workspace_report(
     modules.sort_by_key(|(directory, _)| directory.path(&snapshot.db));
     for (directory, workspace) in modules {
         for (path, diagnostics, _) in of_module(snapshot, workspace, directory) {
-            let Some(uri) = crate::documents::uri_of(&path) else { continue };
+            let document = snapshot.documents.get(&path);
+            let uri = document.map(|it| it.uri.clone()).or_else(|| uri_of(&path));
+            let Some(uri) = uri else { continue };
+            let version = document.map(|it| i64::from(it.version));
             let known = known.remove(uri.as_str());
-            let id = format!("{:x}", hash(&diagnostics));
-            items.push(if known == Some(id.as_str()) {
-                WorkspaceDocumentDiagnosticReport::Unchanged(
-                    WorkspaceUnchangedDocumentDiagnosticReport {
-                        uri,
-                        version: None,
-                        unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport {
-                            result_id: id,
-                        },
-                    },
-                )
-            } else if known.is_none() && diagnostics.is_empty() {
-                continue;
-            } else {
-                WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-                    uri,
-                    version: None,
-                    full_document_diagnostic_report: FullDocumentDiagnosticReport {
-                        result_id: Some(id),
-                        items: diagnostics,
-                    },
-                })
-            });
+            if known.is_some() || !diagnostics.is_empty() {
+                items.push(file_report(uri, version, known, diagnostics));
+            }
         }
     }
     // What is not part of any module any more has nothing wrong.
     let gone = known.into_keys().filter_map(|uri| uri.parse().ok());
-    items.extend(gone.map(|uri| {
-        WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-            uri,
-            version: None,
-            full_document_diagnostic_report: FullDocumentDiagnosticReport::default(),
-        })
-    }));
+    items.extend(gone.map(|uri| file_report(uri, None, None, Vec::new())));
     WorkspaceDiagnosticReport { items }
+}
+
+/// The diagnostics of a file, unless they are those that the client knows.
+fn file_report(
+    uri: Uri,
+    version: Option<i64>,
+    known: Option<&str>,
+    items: Vec<Diagnostic>,
+) -> WorkspaceDocumentDiagnosticReport {
+    let result_id = format!("{:x}", hash(&items));
+    if known == Some(result_id.as_str()) {
+        let unchanged_document_diagnostic_report = UnchangedDocumentDiagnosticReport { result_id };
+        let report = WorkspaceUnchangedDocumentDiagnosticReport {
+            uri,
+            version,
+            unchanged_document_diagnostic_report,
+        };
+        return WorkspaceDocumentDiagnosticReport::Unchanged(report);
+    }
+    let result_id = Some(result_id);
+    let full_document_diagnostic_report = FullDocumentDiagnosticReport { result_id, items };
+    WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+        uri,
+        version,
+        full_document_diagnostic_report,
+    })
 }

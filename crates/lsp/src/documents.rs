@@ -5,8 +5,16 @@ use std::{collections::BTreeMap, path::PathBuf};
 use db::system::normalize;
 use tower_lsp_server::ls_types::Uri;
 
-/// The versions of open documents by their paths.
-pub(crate) type Documents = BTreeMap<String, i32>;
+/// The open documents by their paths.
+pub(crate) type Documents = BTreeMap<String, Document>;
+
+/// A document as the client knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) version: i32,
+    /// There are many ways to write one address, and a client may know its own only.
+    pub(crate) uri: Uri,
+}
 
 /// The path of a document, absolute and without `.` and `..`; `None` for what is no file.
 pub(crate) fn path_of(uri: &Uri) -> Option<String> {

@@ -55,7 +55,8 @@ impl Encoding {
 
     /// The byte of a line at a column. Beyond its end it is the end, before the line break.
     fn byte_in_line(self, line: &str, column: u32) -> usize {
-        let line = line.trim_end_matches(['\n', '\r']);
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
         let mut passed = 0;
         for (byte, letter) in line.char_indices() {
             let next = passed + self.units(letter);
@@ -69,15 +70,23 @@ impl Encoding {
 
     /// The byte of a text at a position.
     pub(crate) fn offset(self, text: &str, position: Position) -> usize {
-        let mut breaks = memchr::memchr_iter(b'\n', text.as_bytes());
-        let start = match (position.line as usize).checked_sub(1).map(|last| breaks.nth(last)) {
-            None => 0,
-            Some(Some(end)) => end + 1,
-            Some(None) => return text.len(),
+        let line_start = match position.line.checked_sub(1) {
+            None => Some(0),
+            Some(breaks) => breaks_of(text).nth(breaks as usize),
         };
-        let line = text[start..].split_inclusive('\n').next().unwrap_or_default();
-        start + self.byte_in_line(line, position.character)
+        let Some(start) = line_start else { return text.len() };
+        let rest = text.get(start..).unwrap_or_default();
+        let end = breaks_of(rest).next().unwrap_or(rest.len());
+        start + self.byte_in_line(rest.get(..end).unwrap_or_default(), position.character)
     }
+}
+
+/// Where lines begin after line breaks: after a line feed, and after a carriage return that none follows. The language
+/// knows no such line, but each client of the protocol does.
+fn breaks_of(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let is_break = |at: &usize| bytes.get(*at) == Some(&b'\n') || bytes.get(at + 1) != Some(&b'\n');
+    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(move |at| is_break(at)).map(|at| at + 1)
 }
 
 /// The lines of a file.
@@ -95,8 +104,8 @@ impl Lines {
     }
 
     pub(crate) fn of_text(text: String, encoding: Encoding) -> Lines {
-        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
-        let starts = std::iter::once(0).chain(breaks.map(|it| it as u32 + 1)).collect();
+        let starts = breaks_of(&text).map(|it| it as u32);
+        let starts = std::iter::once(0).chain(starts).collect();
         Lines { text, starts, encoding }
     }
 
@@ -160,6 +169,22 @@ mod tests {
                 assert_eq!(lines.offset(position), offset, "{encoding:?}");
                 assert_eq!(encoding.offset(text, position), offset as usize, "{encoding:?}");
             }
+        }
+    }
+
+    #[test]
+    fn each_line_break_of_the_protocol_ends_a_line() {
+        let text = "a\rb\r\nc\n\rd\r\r\n";
+        let lines = Lines::of_text(text.to_owned(), Encoding::Utf16);
+        for (line, start, end) in
+            [(0, 0, 1), (1, 2, 3), (2, 5, 6), (3, 7, 7), (4, 8, 9), (5, 10, 10), (6, 12, 12)]
+        {
+            for (column, offset) in [(0, start), (u32::MAX, end)] {
+                let position = Position::new(line, column);
+                assert_eq!(lines.offset(position), offset, "{position:?}");
+                assert_eq!(Encoding::Utf16.offset(text, position), offset as usize, "{position:?}");
+            }
+            assert_eq!(lines.position(start), Position::new(line, 0));
         }
     }
 

@@ -9,9 +9,10 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, Sender},
+        mpsc::{Receiver, RecvTimeoutError, Sender},
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
 use addr::ProviderSource;
@@ -28,7 +29,7 @@ use tower_lsp_server::ls_types::*;
 use crate::{
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
-    documents::{Documents, is_configuration, path_of, uri_of},
+    documents::{Document, Documents, is_configuration, path_of, uri_of},
     installation::{Installation, Installed},
     outgoing::{Outgoing, Status},
     position::Encoding,
@@ -51,6 +52,9 @@ const INSTALLATION: [&str; 4] = [
     "/.terraform/modules",
     "/.terraform/modules/modules.json",
 ];
+
+/// How long nothing must come before everything is checked. Somebody who types fast would interrupt that with each key.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What the server thread is told.
 pub(crate) enum Message {
@@ -163,7 +167,7 @@ impl Server {
     }
 
     fn run(mut self, inbox: &Receiver<Message>) {
-        while let Ok(message) = inbox.recv() {
+        while let Some(message) = self.wait(inbox) {
             let mut next = Some(message);
             // All that waits is taken before anything is checked, so that many edits are checked once.
             while let Some(message) = next {
@@ -182,12 +186,30 @@ impl Server {
         }
     }
 
+    /// The next message. When none comes for a moment, there is time for more than what is edited.
+    fn wait(&mut self, inbox: &Receiver<Message>) -> Option<Message> {
+        if self.checks.are_modules_next() {
+            match inbox.recv_timeout(PAUSE) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    if catch_unwind(AssertUnwindSafe(|| self.check_modules())).is_err() {
+                        self.begin_again();
+                    }
+                }
+            }
+        }
+        inbox.recv().ok()
+    }
+
     /// After a bug of ours nothing that is kept can be trusted but what the client said.
     fn begin_again(&mut self) {
-        let documents: Vec<(String, i32, String)> = self
+        let text_of =
+            |path: &String| catch_unwind(AssertUnwindSafe(|| self.tree.text(path))).ok().flatten();
+        let documents: Vec<(String, Document, String)> = self
             .documents
             .iter()
-            .filter_map(|(path, version)| Some((path.clone(), *version, self.tree.text(path)?)))
+            .filter_map(|(path, document)| Some((path.clone(), document.clone(), text_of(path)?)))
             .collect();
         self.tree =
             SourceTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
@@ -198,8 +220,8 @@ impl Server {
         self.checks.begin_again();
         let message = "Mayfly's language server had to begin again because of a bug of its own";
         self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
-        for (path, version, text) in documents {
-            drop(catch_unwind(AssertUnwindSafe(|| self.open(path, version, &text))));
+        for (path, document, text) in documents {
+            drop(catch_unwind(AssertUnwindSafe(|| self.open(path, document, &text))));
         }
     }
 
@@ -222,9 +244,9 @@ impl Server {
                     false => self.watcher = Some(OwnWatcher::new(self.messages.clone())),
                 }
             }
-            Message::Open(document) => {
-                if let Some(path) = path_of(&document.uri).filter(|it| is_configuration(it)) {
-                    self.open(path, document.version, &document.text);
+            Message::Open(TextDocumentItem { uri, version, text, .. }) => {
+                if let Some(path) = path_of(&uri).filter(|it| is_configuration(it)) {
+                    self.open(path, Document { version, uri }, &text);
                 }
             }
             Message::Change(params) => self.change(params),
@@ -268,8 +290,8 @@ impl Server {
         }
     }
 
-    fn open(&mut self, path: String, version: i32, text: &str) {
-        self.documents.insert(path.clone(), version);
+    fn open(&mut self, path: String, document: Document, text: &str) {
+        self.documents.insert(path.clone(), document);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.tree.open(&path, text);
         self.load(parent);
@@ -297,36 +319,41 @@ impl Server {
             return;
         }
         let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        for root in graph.roots_of(directory) {
-            self.add_root(&root);
-        }
+        let roots = graph.roots_of(directory);
+        self.add_roots(roots);
         // What looked like a call of it may be none.
         if self.tree.directory(directory).is_none() {
-            self.add_root(directory);
+            self.add_roots(vec![directory.to_owned()]);
         }
     }
 
     /// Loads every module of the workspace.
     fn load_everything(&mut self) {
         let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        for root in graph.roots() {
-            self.add_root(&root);
-        }
+        let roots = graph.roots();
+        self.add_roots(roots);
     }
 
-    fn add_root(&mut self, path: &str) {
-        if self.roots.contains_key(path) {
+    fn add_roots(&mut self, mut paths: Vec<String>) {
+        paths.retain(|path| !self.roots.contains_key(path));
+        if paths.is_empty() {
             return;
         }
-        let manifest = self.installation.modules(Path::new(path));
-        if let Ok(workspace) = self.tree.add_root(path, manifest) {
-            self.roots.insert(path.to_owned(), Root::new(workspace));
-            self.new.push(workspace);
-            self.homes = None;
-            // What was being checked was cancelled by the reading.
-            self.checks.changed(None);
-            self.load_schemas(path);
+        let with_manifest = |path: String| {
+            let manifest = self.installation.modules(Path::new(&path));
+            (path, manifest)
+        };
+        let roots = paths.into_iter().map(with_manifest).collect();
+        let added = self.tree.add_roots(roots);
+        for (path, workspace) in &added {
+            self.roots.insert(path.clone(), Root::new(*workspace));
+            self.new.push(*workspace);
         }
+        self.homes = None;
+        // What was being checked was cancelled by the reading.
+        self.checks.changed(None);
+        added.iter().for_each(|(path, _)| self.load_schemas(path));
+        self.say_what_is_missing();
     }
 
     /// Asks for the schemas of the providers that a configuration requires and that were not asked for yet.
@@ -347,7 +374,6 @@ impl Server {
             }
             self.checks.everything_changed();
         }
-        self.say_what_is_missing();
     }
 
     /// An edit may be the first to use a provider.
@@ -369,7 +395,10 @@ impl Server {
                 && hir::reachable(db, root.workspace).contains(&directory)
         });
         let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
-        roots.iter().for_each(|root| self.load_schemas(root));
+        if !roots.is_empty() {
+            roots.iter().for_each(|root| self.load_schemas(root));
+            self.say_what_is_missing();
+        }
     }
 
     fn say_what_is_missing(&mut self) {
@@ -402,10 +431,8 @@ impl Server {
 
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let Some(path) = path_of(&params.text_document.uri) else { return };
-        if !self.documents.contains_key(&path) {
-            return;
-        }
-        self.documents.insert(path.clone(), params.text_document.version);
+        let Some(document) = self.documents.get_mut(&path) else { return };
+        document.version = params.text_document.version;
         for change in params.content_changes {
             let edit = match change.range {
                 None => self.tree.set_text(&path, &change.text),
@@ -454,6 +481,7 @@ impl Server {
         if is_reinstalled {
             let roots: Vec<String> = self.roots.keys().cloned().collect();
             roots.iter().for_each(|root| self.reload_installation(root));
+            self.say_what_is_missing();
         }
         self.homes = None;
         self.follow_documents();
@@ -537,9 +565,7 @@ impl Server {
         if self.client.pulls_diagnostics {
             return self.refresh_diagnostics(!gone.is_empty());
         }
-        for uri in gone.iter().filter_map(|path| uri_of(path)) {
-            self.tell(Outgoing::Diagnostics(uri, Vec::new(), None));
-        }
+        gone.iter().for_each(|path| self.publish_of(path, Vec::new()));
     }
 
     /// Finds out which configuration counts for each module, after modules came or went. One that somebody edits and nobody
@@ -554,12 +580,13 @@ impl Server {
             .filter(|directory| !homes.contains_key(directory))
             .map(|directory| directory.path(&self.tree.db).to_string())
             .collect();
-        uncalled.iter().for_each(|path| self.add_root(path));
-        let homes = match uncalled.is_empty() {
+        self.homes = Some(match uncalled.is_empty() {
             true => homes,
-            false => crate::server::homes(&self.tree.db, self.tree.workspaces()),
-        };
-        self.homes = Some(homes);
+            false => {
+                self.add_roots(uncalled.into_iter().collect());
+                crate::server::homes(&self.tree.db, self.tree.workspaces())
+            }
+        });
         self.are_modules_new = true;
     }
 
@@ -606,7 +633,7 @@ impl Server {
         self.reload(&new);
     }
 
-    /// Starts the checks that are due.
+    /// Starts the checks of what is edited.
     fn check(&mut self) {
         self.settle_modules();
         if std::mem::take(&mut self.are_modules_new) {
@@ -620,10 +647,14 @@ impl Server {
                 self.start(check, generation);
             }
         }
+    }
+
+    /// Starts the check of every module.
+    fn check_modules(&mut self) {
         if let Some(edited) = self.checks.begin_modules() {
             let modules = self.modules(&edited);
             let new = std::mem::take(&mut self.new);
-            self.start(Check::Modules { modules, new }, generation);
+            self.start(Check::Modules { modules, new }, self.checks.generation);
         }
     }
 
@@ -666,10 +697,17 @@ impl Server {
             return self.refresh_diagnostics(!published.is_empty());
         }
         for (path, diagnostics) in published {
-            if let Some(uri) = uri_of(&path) {
-                let version = self.documents.get(&path).copied();
-                self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
-            }
+            self.publish_of(&path, diagnostics);
+        }
+    }
+
+    fn publish_of(&self, path: &str, diagnostics: Vec<Diagnostic>) {
+        let (uri, version) = match self.documents.get(path) {
+            Some(document) => (Some(document.uri.clone()), Some(document.version)),
+            None => (uri_of(path), None),
+        };
+        if let Some(uri) = uri {
+            self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
         }
     }
 

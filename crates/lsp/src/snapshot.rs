@@ -48,7 +48,7 @@ pub(crate) struct Snapshot {
     pub(crate) settings: Settings,
     /// Every configuration that is loaded.
     pub(crate) workspaces: Vec<Workspace>,
-    /// The versions of what the client has open.
+    /// What the client has open.
     pub(crate) documents: Documents,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
 }
@@ -90,7 +90,7 @@ impl Snapshot {
 
     /// The version of a file that is open.
     pub(crate) fn version(&self, file: File) -> Option<i32> {
-        self.documents.get(&**file.path(&self.db)).copied()
+        Some(self.documents.get(&**file.path(&self.db))?.version)
     }
 
     /// Says something beside the answer.
@@ -100,7 +100,9 @@ impl Snapshot {
 
     /// The address of a file.
     pub(crate) fn uri(&self, file: File) -> Option<Uri> {
-        documents::uri_of(file.path(&self.db))
+        let path = file.path(&self.db);
+        let known = self.documents.get(&**path).map(|it| it.uri.clone());
+        known.or_else(|| documents::uri_of(path))
     }
 
     /// A place for the client.
@@ -324,7 +326,9 @@ mod tests {
         // One that was given up before its turn is not begun.
         let (compute, begun) = endless();
         let (block, unblock) = mpsc::channel::<()>();
-        workers.spawn(move || drop(unblock.recv()));
+        workers.spawn(move || {
+            let _ = unblock.recv();
+        });
         let asked = ask(&workers, &db, 9, compute);
         asked.interest.lose();
         drop(block);

@@ -53,12 +53,12 @@ impl OwnWatcher {
         let mut watched = BTreeSet::new();
         let mut absent = BTreeSet::new();
         for directory in wanted {
-            let mut can_watch = |path: &&Path| {
+            let can_watch = |path: &&Path| {
                 watched.contains(*path)
                     || self.watched.contains(*path)
                     || watcher.watch(path, RecursiveMode::NonRecursive).is_ok()
             };
-            let Some(nearest) = directory.ancestors().find(|it| can_watch(it)) else { continue };
+            let Some(nearest) = nearest(directory, can_watch) else { continue };
             if nearest != directory {
                 absent.insert(directory.clone());
             }
@@ -72,6 +72,19 @@ impl OwnWatcher {
         let before = std::mem::replace(&mut self.absent, absent);
         before.into_iter().filter(|it| self.watched.contains(it)).collect()
     }
+}
+
+/// A directory, or the nearest above it that can be watched. What comes while this looks is found by looking once more.
+fn nearest(directory: &Path, mut can_watch: impl FnMut(&&Path) -> bool) -> Option<&Path> {
+    let mut nearest = directory.ancestors().find(&mut can_watch)?;
+    while nearest != directory {
+        let again = directory.ancestors().find(&mut can_watch)?;
+        if again == nearest {
+            break;
+        }
+        nearest = again;
+    }
+    Some(nearest)
 }
 
 /// The directories whose files count for the modules in `modules`: their own, and where `init` leaves something.

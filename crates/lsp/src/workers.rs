@@ -57,7 +57,9 @@ mod tests {
         let workers = Workers::start("test", 1);
         let (done, is_done) = mpsc::channel();
         workers.spawn(|| panic!("a bug, as this test wants it"));
-        workers.spawn(move || drop(done.send(())));
+        workers.spawn(move || {
+            let _ = done.send(());
+        });
         is_done.recv_timeout(Duration::from_secs(20)).expect("the next task is done");
     }
 }

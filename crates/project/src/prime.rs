@@ -37,28 +37,29 @@ const BATCH: usize = 64;
 pub(crate) fn names(db: &Database, directory: Directory) {
     let files = directory.files(db).iter();
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
-    on_all_processors(db, &blocks, LOWERING_STACK, |db, &block| {
+    on_processors(db, &blocks, LOWERING_STACK, processors(), |db, &block| {
         block_names(db, block);
     });
 }
 
-/// Infers every item of every module.
+/// Infers every item of every module of a configuration, called modules before their callers.
 pub(crate) fn values(db: &Database, workspace: Workspace) {
     let mut items: Vec<(Directory, ItemKey)> = Vec::new();
-    for &directory in workspace.directories(db).values() {
+    for directory in hir::reachable(db, workspace).into_iter().rev() {
         let order = dependency_order(db, workspace, directory);
         items.extend(order.into_iter().map(|key| (directory, key)));
     }
-    on_all_processors(db, &items, INFERENCE_STACK, |db, &(directory, key)| {
+    on_processors(db, &items, INFERENCE_STACK, processors(), |db, &(directory, key)| {
         item_value(db, workspace, directory, key.block, key.index);
     });
 }
 
-/// Asks for everything that is wrong with a module, whose items were inferred before.
+/// Asks for everything that is wrong with a module, whose items were inferred before. This goes on behind the back of
+/// somebody who types.
 pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory) {
     let files = directory.files(db).iter();
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
-    on_all_processors(db, &blocks, INFERENCE_STACK, |db, &block| {
+    on_processors(db, &blocks, INFERENCE_STACK, all_but_one(), |db, &block| {
         item_problems(db, workspace, directory, block);
     });
 }
@@ -83,15 +84,24 @@ pub(crate) fn side_by_side<A, B: Send>(
     })
 }
 
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// One is left for who types meanwhile.
+fn all_but_one() -> usize {
+    processors() - 1
+}
+
 /// Does each piece of work, each thread with its own handle. Little work, or a machine that has no thread to give, leaves
 /// it to whoever asks for the results.
-fn on_all_processors<T: Sync>(
+fn on_processors<T: Sync>(
     db: &Database,
     pieces: &[T],
     stack: usize,
+    threads: usize,
     work: impl Fn(&Database, &T) + Sync,
 ) {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
     if threads < 2 || pieces.len() < WORTHWHILE {
         return;
     }

@@ -107,12 +107,34 @@ impl SourceTree {
     /// # Errors
     /// If the directory cannot be listed. A called module that cannot is a diagnostic instead.
     pub fn add_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
-        let directory = self.load_directory(path)?;
-        let directories = self.directories_with_files();
-        let workspace = Workspace::new(&self.db, directory, directories, manifest, BTreeMap::new());
-        self.workspaces.push(workspace);
-        self.load_called_modules();
+        let workspace = self.add_unfinished_root(path, manifest)?;
+        self.finish_roots();
         Ok(workspace)
+    }
+
+    /// Reads several configurations, as [`SourceTree::add_root`] does: it costs less than one after the other. Of those
+    /// whose directory cannot be listed there is none.
+    pub fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
+        let add = |(path, manifest): (String, Manifest)| {
+            let workspace = self.add_unfinished_root(&path, manifest).ok()?;
+            Some((path, workspace))
+        };
+        let added = roots.into_iter().filter_map(add).collect();
+        self.finish_roots();
+        added
+    }
+
+    fn add_unfinished_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
+        let directory = self.load_directory(path)?;
+        let (directories, providers) = (Arc::default(), BTreeMap::new());
+        let workspace = Workspace::new(&self.db, directory, directories, manifest, providers);
+        self.workspaces.push(workspace);
+        Ok(workspace)
+    }
+
+    fn finish_roots(&mut self) {
+        self.directories_changed();
+        self.load_called_modules();
     }
 
     /// The configurations, in the order in which they were added.
@@ -490,7 +512,6 @@ impl SourceTree {
 
     /// Reads modules until no call leads to one that was not read.
     fn load_called_modules(&mut self) {
-        let known = self.directories.len();
         let mut missing = BTreeSet::new();
         loop {
             let called = self.called();
@@ -506,17 +527,17 @@ impl SourceTree {
                     missing.insert(path);
                 }
             }
-        }
-        self.missing = missing;
-        if self.directories.len() != known {
             self.directories_changed();
         }
+        self.missing = missing;
     }
 
+    /// What the calls of the configurations lead to.
     fn called(&self) -> BTreeSet<Arc<str>> {
-        let directories: Vec<Directory> = self.directories.values().copied().collect();
-        let workspaces = self.workspaces.iter();
-        workspaces.flat_map(|it| called_paths(&self.db, *it, &directories)).collect()
+        let of_workspace = |workspace: &Workspace| {
+            called_paths(&self.db, *workspace, &hir::reachable(&self.db, *workspace))
+        };
+        self.workspaces.iter().flat_map(of_workspace).collect()
     }
 
     /// A directory without files is no module.
@@ -539,10 +560,10 @@ impl SourceTree {
 
     fn directories_changed(&mut self) {
         self.more_changed();
-        let directories = self.directories_with_files();
+        let directories = Arc::new(self.directories_with_files());
         for workspace in self.workspaces.clone() {
             if *workspace.directories(&self.db) != directories {
-                workspace.set_directories(&mut self.db).to(directories.clone());
+                workspace.set_directories(&mut self.db).to(Arc::clone(&directories));
             }
         }
     }

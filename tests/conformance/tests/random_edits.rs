@@ -193,7 +193,7 @@ impl Session {
         let mut world = fresh(&texts);
         let directories =
             world.project().tree().workspaces()[0].directories(world.project().db()).clone();
-        directories.into_values().for_each(|it| world.project_mut().tree_mut().follow(it));
+        directories.values().for_each(|it| world.project_mut().tree_mut().follow(*it));
         let mut session = Session { world, texts, suspects: BTreeMap::new() };
         session.check_everything();
         session

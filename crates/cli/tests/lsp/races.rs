@@ -70,6 +70,17 @@ fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
 }
 
 #[test]
+fn a_configuration_that_is_open_can_come_to_be_called() {
+    let mut session = serve(&format!("//- /a/main.tf\n//- /b/main.tf\n{GOOD}"));
+    session.open_file("a/main.tf");
+    session.open_file("b/main.tf");
+    session.set("a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n");
+    assert_eq!(session.diagnostics("a/main.tf"), Vec::<Value>::new());
+    assert_eq!(session.pull("a/main.tf"), Vec::<Value>::new());
+    session.leave();
+}
+
+#[test]
 fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
     let mut session = serve(&called_and_bad());
     session.open_file("m/main.tf");
@@ -105,14 +116,14 @@ fn a_directory_that_is_deleted_and_made_again_counts() {
 #[test]
 fn the_servers_own_watcher_follows_directories_that_go_and_come() {
     let mut session = Session::new(&format!(
-        "//- /root/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
+        "//- /caller/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
     ));
-    session.open_file("root/main.tf");
+    session.open_file("caller/main.tf");
     session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
     std::fs::remove_dir_all(path(&session, "mods")).expect("can be removed");
-    session.diagnostics_when("root/main.tf", has("module-not-installed"));
+    session.diagnostics_when("caller/main.tf", has("module-not-installed"));
     session.write("mods/m/main.tf", GOOD);
-    session.diagnostics_when("root/main.tf", <[Value]>::is_empty);
+    session.diagnostics_when("caller/main.tf", <[Value]>::is_empty);
     session.write("mods/m/main.tf", BAD);
     session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
     session.leave();

@@ -118,3 +118,56 @@ fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
     assert_eq!(session.diagnostics("main.tf").len(), 1);
     session.leave();
 }
+
+/// There are many ways to write the address of a file.
+#[test]
+fn a_file_is_told_of_under_the_address_that_it_was_opened_under() {
+    let mut session = Session::new("//- /a (b).tf\n");
+    let uri = session.uri("./a%20(b).tf");
+    let document = json!({ "uri": uri, "languageId": "x", "version": 1, "text": "locals {\n  a = local.b\n}\n" });
+    session.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    let published = session.notification("textDocument/publishDiagnostics");
+    assert_eq!(published["uri"], uri.as_str());
+    session.leave();
+}
+
+/// A carriage return alone ends a line for the protocol, and for nobody else.
+#[test]
+fn an_edit_after_a_lone_carriage_return_goes_where_the_client_means() {
+    let mut session = Session::new("//- /main.tf\n");
+    session.open("main.tf", "# x\r# y\nlocals {\n  a = 1\n}\n");
+    let position = |character: u32| json!({ "line": 3, "character": character });
+    let range = json!({ "start": position(6), "end": position(7) });
+    let document = json!({ "uri": session.uri("main.tf"), "version": 2 });
+    let change = json!([{ "range": range, "text": "local.b" }]);
+    session.notify(
+        "textDocument/didChange",
+        json!({ "textDocument": document, "contentChanges": change }),
+    );
+    let found = session.pull("main.tf");
+    assert_eq!(found[0]["code"], "undeclared-reference", "{found:?}");
+    assert_eq!(found[0]["range"]["start"], position(6));
+    session.leave();
+}
+
+#[test]
+fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
+    let mut session = Session::new("//- /main.tf\n");
+    session.open("main.tf", "locals {\n  a = 1\n}\n");
+    let at = |line: u32, character: u32| json!({ "start": { "line": line, "character": character }, "end": { "line": line, "character": character } });
+    let document = json!({ "uri": session.uri("main.tf"), "version": 7 });
+    let changes = json!([
+        { "text": "# new\nlocals {\n  a = 1\n}\n" },
+        { "range": at(0, 0), "text": "# 𝒳\n" },
+        { "range": at(3, 6), "text": "local.b + " },
+        { "range": at(0, 4), "text": "!" },
+    ]);
+    session.notify(
+        "textDocument/didChange",
+        json!({ "textDocument": document, "contentChanges": changes }),
+    );
+    let found = session.pull("main.tf");
+    assert_eq!(found[0]["code"], "undeclared-reference", "{found:?}");
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 3, "character": 6 }));
+    session.leave();
+}

@@ -56,8 +56,13 @@ fn both_sides() -> (Abstract, Value) {
     let input = ProviderInput::new(&db, SchemasHandle(Arc::new(schemas)));
     let source = addr::ProviderSource::implied_for("test");
     let directories = [(Arc::from("."), directory)].into();
-    let workspace =
-        Workspace::new(&db, directory, directories, BTreeMap::new(), [(source, input)].into());
+    let workspace = Workspace::new(
+        &db,
+        directory,
+        Arc::new(directories),
+        BTreeMap::new(),
+        [(source, input)].into(),
+    );
     let keys = file.blocks(&db).iter().map(|&block| ItemKey { block, index: 0 });
     let found = keys.map(|key| (key, item(&db, key))).find_map(|(key, item)| match &item.kind {
         ItemKind::Resource(resource) => Some((key, item, resource)),

@@ -3,6 +3,7 @@
 mod cycles;
 mod fixture;
 mod incremental;
+mod overlay;
 mod rfc;
 mod shown;
 mod stricter;

@@ -1,0 +1,116 @@
+//! Files on the disk and files that are open, in any order: what is said is what a fresh start says of the same texts.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use db::{Diagnostic, MemorySystem};
+use project::Project;
+
+const PATHS: [&str; 7] =
+    ["main.tf", "main.tofu", "b.tf", ".hidden.tf", "m/main.tf", "m/main.tofu", "n/main.tf"];
+
+const TEXTS: [&str; 7] = [
+    "",
+    "locals {\n  a = 1\n  b = local.a\n}\n",
+    "locals {\n  a = local.gone\n}\n",
+    "module \"m\" {\n  source = \"./m\"\n}\n",
+    "module \"n\" {\n  source = \"../n\"\n}\nlocals {\n  c = local.a\n}\n",
+    "locals {\n  d = module.m.o\n}\n\nmodule \"n\" {\n  source = \"./n\"\n}\n",
+    "output \"o\" {\n  value = local.d\n}\nvariable \"v\" {}\n",
+];
+
+/// A few numbers that look random and are the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+
+    fn one_of(&mut self, all: &[&'static str]) -> &'static str {
+        all[self.below(all.len())]
+    }
+}
+
+type Texts = BTreeMap<&'static str, String>;
+
+/// What a fresh start says of the files as they count.
+fn fresh(disk: &Texts, open: &Texts) -> Vec<Diagnostic> {
+    let system = MemorySystem::new();
+    for (path, text) in disk.iter().chain(open) {
+        system.write(on_disk(path), text.as_str());
+    }
+    load(&Arc::new(system)).diagnostics()
+}
+
+fn on_disk(path: &str) -> String {
+    format!("/w/{path}")
+}
+
+fn load(system: &Arc<MemorySystem>) -> Project {
+    let system = Arc::clone(system) as Arc<dyn db::System>;
+    Project::load(system, PathBuf::from("/w"), BTreeMap::new()).expect("readable")
+}
+
+/// One thing that happens to one file; what it was.
+fn happen(
+    numbers: &mut Numbers,
+    (project, system): (&mut Project, &MemorySystem),
+    (disk, open): (&mut Texts, &mut Texts),
+) -> String {
+    let (path, text) = (numbers.one_of(&PATHS), numbers.one_of(&TEXTS));
+    let tree = project.tree_mut();
+    match numbers.below(5) {
+        0 => {
+            system.write(on_disk(path), text);
+            disk.insert(path, text.to_owned());
+            tree.reload([path]);
+            format!("write {path} {text:?}")
+        }
+        1 if disk.remove(path).is_some() => {
+            system.remove(on_disk(path));
+            tree.reload([path]);
+            format!("remove {path}")
+        }
+        2 if open.remove(path).is_some() => {
+            tree.close(path);
+            format!("close {path}")
+        }
+        3 if open.contains_key(path) => {
+            let before = tree.edited_text(path).unwrap_or_default().to_owned();
+            let at = numbers.below(before.len() + 1);
+            tree.edit(path, at..at, text);
+            open.insert(path, [&before[..at], text, &before[at..]].concat());
+            format!("insert {text:?} into {path} at {at}")
+        }
+        4 => {
+            tree.open(path, text);
+            open.insert(path, text.to_owned());
+            format!("open {path} {text:?}")
+        }
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn what_is_open_and_what_is_on_the_disk_come_to_what_a_fresh_start_sees() {
+    for seed in 0..20 {
+        let mut numbers = Numbers(seed);
+        let system = Arc::new(MemorySystem::new());
+        // The root directory is there whatever happens in it.
+        system.write(on_disk("keep.txt"), "");
+        let mut project = load(&system);
+        let (mut disk, mut open) = (Texts::from([("keep.txt", String::new())]), Texts::new());
+        let mut story = Vec::new();
+        for _ in 0..60 {
+            let both = (&mut project, &*system);
+            story.push(happen(&mut numbers, both, (&mut disk, &mut open)));
+            let told = format!("seed {seed}:\n{}", story.join("\n"));
+            assert_eq!(project.diagnostics(), fresh(&disk, &open), "{told}");
+            for (path, text) in &open {
+                assert_eq!(project.tree().text(path).as_deref(), Some(text.as_str()), "{told}");
+            }
+        }
+    }
+}
