@@ -344,10 +344,12 @@ fn settings_turn_hints_off_and_on() {
     };
     let before = count(&mut session);
     assert!(before > 0);
-    let off = json!({ "mayfly": { "inlayHints": { "marks": false, "types": false, "unknown": false } } });
+    let off =
+        json!({ "mayfly": { "inlayHints": { "marks": false, "types": false, "unknown": false } } });
     session.notify("workspace/didChangeConfiguration", json!({ "settings": off }));
     assert_eq!(count(&mut session), 0);
-    let on = json!({ "mayfly": { "inlayHints": { "marks": true, "types": true, "unknown": true } } });
+    let on =
+        json!({ "mayfly": { "inlayHints": { "marks": true, "types": true, "unknown": true } } });
     session.notify("workspace/didChangeConfiguration", json!({ "settings": on }));
     assert_eq!(count(&mut session), before);
     session.leave();
