@@ -30,7 +30,7 @@
   :type '(repeat string))
 
 (defcustom mayfly-settings
-  '(:inlayHints (:marks t :types t) :codeLens (:references t))
+  '(:inlayHints (:marks t :types t :unknown t) :codeLens (:references t))
   "What the server is told when it starts; false is `:json-false'."
   :type 'plist)
 
@@ -224,11 +224,9 @@ Inside strings and heredocs, leave the line as it is."
                  . mayfly--contact))
   (cl-defmethod eglot-handle-notification
     (_server (_method (eql mayfly/status)) &key message &allow-other-keys)
-    "Remember MESSAGE, and show it if it is new."
-    (unless (string= message mayfly-status)
-      (setq mayfly-status message)
-      (unless (string-empty-p message)
-        (message "Mayfly: %s" message)))))
+    "Remember MESSAGE.
+The server also tells it as an ordinary message, with the details."
+    (setq mayfly-status message)))
 
 (provide 'mayfly)
 ;;; mayfly.el ends here

@@ -59,6 +59,7 @@ pub use selection::selection_ranges;
 pub use semantic_tokens::{
     Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,
 };
+pub use shown::path_from;
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 pub use symbols::{FoundSymbol, Symbol, SymbolKind, document_symbols, workspace_symbols};
 

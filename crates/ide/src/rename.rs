@@ -208,7 +208,7 @@ fn rename_item(
             .map(|it| Edit::replace(it.reference.place, new_name))
             .collect(),
         moved: moved(module, name, &renamed),
-        notes: notes(module, name),
+        notes: notes(module, name, &renamed),
     })
 }
 
@@ -239,16 +239,21 @@ fn place(module: &Module<'_>, declaration: &Declaration) -> String {
     let text = document.text();
     let before = text.get(..declaration.name.range.start as usize).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
-    format!("{} line {line}", document.file.path(module.db))
+    let root = module.workspace.root(module.db).path(module.db);
+    format!("{} line {line}", crate::shown::path_from(root, document.file.path(module.db)))
 }
 
-fn moved(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Option<Moved> {
-    let address = |name: &ItemName| match name {
+/// The address under which the state keeps something, if it does.
+fn state_address(name: &ItemName) -> Option<String> {
+    match name {
         ItemName::Resource(it) if it.mode == addr::ResourceMode::Managed => Some(it.to_string()),
         ItemName::Module(name) => Some(format!("module.{name}")),
         _ => None,
-    };
-    let (from, to) = (address(name)?, address(renamed)?);
+    }
+}
+
+fn moved(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Option<Moved> {
+    let (from, to) = (state_address(name)?, state_address(renamed)?);
     let declaration = module.declaration(name)?;
     let block = crate::FileRange { range: declaration.full, ..declaration.name };
     let text = format!("moved {{\n  from = {from}\n  to   = {to}\n}}");
@@ -260,7 +265,18 @@ fn moved(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Option<Mov
     Some(Moved { edit, note: NOT_CARRIED_OUT })
 }
 
-fn notes(module: &Module<'_>, name: &ItemName) -> Vec<String> {
+fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Vec<String> {
+    let addresses = state_address(name).zip(state_address(renamed));
+    let destroyed = addresses.map(|(from, to)| {
+        format!(
+            "What the state holds of {from} is destroyed by the next apply, and created anew as {to}: this version of Mayfly carries out no \"moved\" blocks."
+        )
+    });
+    destroyed.into_iter().chain(elsewhere(module, name)).collect()
+}
+
+/// What names it outside of the configuration.
+fn elsewhere(module: &Module<'_>, name: &ItemName) -> Vec<String> {
     match name {
         ItemName::Variable(name) if module.directory == module.workspace.root(module.db) => {
             vec![format!(
@@ -521,6 +537,7 @@ import {
                   id = "x"
                 }
                 note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+                note: What the state holds of test_thing.a is destroyed by the next apply, and created anew as test_thing.first: this version of Mayfly carries out no "moved" blocks.
             "#]],
         );
         check(
@@ -556,6 +573,7 @@ import {
                   value = module.n.x
                 }
                 note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+                note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
             "#]],
         );
     }
@@ -566,18 +584,19 @@ import {
             "module \"m$0\" {\n  source = \"a/b/c\"\n}\n",
             "n",
             expect![[r#"
-            //- /main.tf
-            module "n" {
-              source = "a/b/c"
-            }
+                //- /main.tf
+                module "n" {
+                  source = "a/b/c"
+                }
 
-            moved {
-              from = module.m
-              to   = module.n
-            }
-            note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
-            note: The module is installed under the name of its call: run init again.
-        "#]],
+                moved {
+                  from = module.m
+                  to   = module.n
+                }
+                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
+                note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
+                note: The module is installed under the name of its call: run init again.
+            "#]],
         );
     }
 

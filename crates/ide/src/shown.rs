@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** the value of anything that is or may be sensitive or ephemeral, or has such a part, is never text.
 
+use std::path::Path;
+
 use hir::analysis::{Abstract, Tri, TriMarks, value::Inside};
 use values::{Kind, Type, Value};
 
@@ -13,6 +15,27 @@ const LINE: usize = 60;
 
 /// A constant with more characters than this is cut.
 const MOST_CHARS: usize = 80;
+
+/// A path as seen from a directory. One that has nothing in common with it stays as it is.
+pub fn path_from(directory: &str, path: &str) -> String {
+    let (directory, path) = (Path::new(directory), Path::new(path));
+    let (mut up, mut down) = (directory.components().peekable(), path.components().peekable());
+    let mut in_common = 0;
+    while let (Some(one), Some(other)) = (up.peek(), down.peek())
+        && one == other
+    {
+        up.next();
+        down.next();
+        in_common += 1;
+    }
+    // All absolute paths have the first in common.
+    if in_common < 2 {
+        return path.display().to_string();
+    }
+    let up = up.map(|_| "..".to_owned());
+    let down = down.map(|it| it.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
 
 /// The type of a value as a constraint, over several lines if it is long, with the marks of its parts.
 pub(crate) fn type_of(value: &Abstract) -> String {
@@ -230,5 +253,20 @@ pub(crate) fn code(text: &str) -> String {
     match text.contains('`') {
         true => format!("`` {text} ``"),
         false => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_from;
+
+    #[test]
+    fn a_path_is_shown_from_a_directory() {
+        assert_eq!(path_from("/work/store", "/work/store/main.tf"), "main.tf");
+        assert_eq!(path_from("/work/store", "/work/store/net/main.tf"), "net/main.tf");
+        assert_eq!(path_from("/work/store", "/work/mod/main.tf"), "../mod/main.tf");
+        assert_eq!(path_from("/work/store", "/etc/main.tf"), "/etc/main.tf");
+        assert_eq!(path_from(".", "net/main.tf"), "net/main.tf");
+        assert_eq!(path_from(".", "../mod/main.tf"), "../mod/main.tf");
     }
 }

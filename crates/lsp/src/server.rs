@@ -402,14 +402,15 @@ impl Server {
     }
 
     fn say_what_is_missing(&mut self) {
+        const WAY_OUT: &str = "run \"mayfly init\"";
         let missing: Vec<&(ProviderSource, String)> =
             self.roots.values().flat_map(|root| &root.missing).collect();
         let names: BTreeSet<String> =
             missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
         let message = match names.first() {
             None => String::new(),
-            Some(name) if names.len() == 1 => format!("no schema of {name}"),
-            Some(_) => format!("no schemas of {} providers", names.len()),
+            Some(name) if names.len() == 1 => format!("no schema of {name}: {WAY_OUT}"),
+            Some(_) => format!("no schemas of {} providers: {WAY_OUT}", names.len()),
         };
         let status = match message.is_empty() {
             true => Status::fine(),

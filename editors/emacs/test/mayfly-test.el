@@ -118,6 +118,8 @@
 
 (defvar eglot-sync-connect)
 (defvar eglot-connect-timeout)
+(declare-function eglot-current-server "eglot")
+(declare-function jsonrpc--process "jsonrpc")
 (declare-function flymake-diagnostics "flymake")
 (declare-function flymake-diagnostic-text "flymake")
 (declare-function flymake-diagnostic-beg "flymake")
@@ -128,10 +130,20 @@
   (let ((deadline (+ (float-time) 60)))
     (while (not (funcall condition))
       (when (> (float-time) deadline)
-        (ert-fail (format "%s did not happen within 60 s; diagnostics: %S" what
-                          (mapcar #'flymake-diagnostic-text (flymake-diagnostics)))))
+        (ert-fail (format "%s did not happen within 60 s; diagnostics: %S; the end of the conversation: %s" what
+                          (mapcar #'flymake-diagnostic-text (flymake-diagnostics))
+                          (mayfly-test--conversation))))
       (accept-process-output nil 0.05)
       (sit-for 0.01))))
+
+(defun mayfly-test--conversation ()
+  "The last that was said between eglot and the server.
+What the server prints beside its messages shows here only."
+  (let ((server (eglot-current-server)))
+    (if (not server)
+        "none"
+      (with-current-buffer (process-buffer (jsonrpc--process server))
+        (buffer-substring-no-properties (max (point-min) (- (point-max) 2000)) (point-max))))))
 
 (defun mayfly-test--errors ()
   "The errors shown: text of the diagnostic and of the buffer."

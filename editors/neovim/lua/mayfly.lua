@@ -12,15 +12,15 @@ local defaults = {
   -- The first that any parent folder has, or else the file's own folder.
   root_markers = { ".git", ".terraform", ".terraform.lock.hcl" },
   settings = {
-    inlayHints = { marks = true, types = true },
+    inlayHints = { marks = true, types = true, unknown = true },
     codeLens = { references = true },
   },
 }
 
---- What the server said last of itself, for a status line; "" is well.
---- @return string
+--- What the server said last of itself, for a status line; "" is well. The second is all of it, in sentences.
+--- @return string, string
 function M.status()
-  return M._status or ""
+  return M._status or "", M._status_detail or ""
 end
 
 --- @param options table|nil replaces parts of the defaults; `on_attach` and `capabilities` are those of `vim.lsp`
@@ -42,6 +42,10 @@ end
 
 function M._client_config(config)
   local capabilities = config.capabilities or vim.lsp.protocol.make_client_capabilities()
+  if not config.capabilities then
+    -- Neovim says that it takes related places, and shows them nowhere; without the word they are part of the message.
+    capabilities.textDocument.publishDiagnostics.relatedInformation = false
+  end
   capabilities.experimental = vim.tbl_extend("force", capabilities.experimental or {}, {
     showReferencesCommandId = "mayfly.showReferences",
     statusNotification = true,
@@ -124,8 +128,9 @@ function M._root(name, markers)
 end
 
 function M._on_status(_, status)
-  local is_new = status.message ~= M.status()
+  local is_new = status.message ~= (M.status())
   M._status = status.message
+  M._status_detail = status.detail
   local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
   local level = levels[status.severity]
   if is_new and level and status.message ~= "" then

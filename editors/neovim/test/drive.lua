@@ -61,19 +61,20 @@ local function errors()
   return vim.diagnostic.get(buffer, { severity = vim.diagnostic.severity.ERROR })
 end
 
--- The error of the RFC at exactly these characters of the buffer.
-local function has_error(summary, text)
+-- The error of the RFC at exactly these characters of the buffer, with where the value comes from.
+local function has_error(summary, text, origin)
   return #vim.tbl_filter(function(it)
-    return it.message:find(summary, 1, true) == 1 and text_of(it) == text
+    local tells_origin = it.message:find(origin, 1, true) ~= nil
+    return it.message:find(summary, 1, true) == 1 and text_of(it) == text and tells_origin
   end, errors()) == 1
 end
 
 -- Types lines at the end of the file, waits for the error, undoes them and waits until it is gone.
-local function misuse(lines, summary, text)
+local function misuse(lines, summary, text, origin)
   local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
   type_keys("Go" .. table.concat(lines, "<CR>") .. "<Esc>")
   wait_for(("%q at %q"):format(summary, text), function()
-    return has_error(summary, text)
+    return has_error(summary, text, origin)
   end)
   if #errors() ~= 1 then
     fail("one mistake has one error")
@@ -98,12 +99,14 @@ local function run()
   misuse(
     { "", 'resource "terraform_data" "kept" {', "input = module.secret_management.secrets", "}" },
     "Invalid use of an ephemeral value",
-    "module.secret_management.secrets"
+    "module.secret_management.secrets",
+    "\n- "
   )
   misuse(
     { "", 'variable "secret" {', "ephemeral = true", "}", 'output "shown" {', "value = var.secret", "}" },
     "Output not marked as ephemeral",
-    "var.secret"
+    "var.secret",
+    '\n- variable "secret" is declared ephemeral (line '
   )
 end
 

@@ -60,7 +60,7 @@ async function showReferences(
     }
 }
 
-/** Providers are downloaded and run by `init`, so a person starts it, in a terminal. */
+/** Providers are installed and run by `init`, so a person starts it, in a terminal. */
 async function tellHowToInitialize(): Promise<void> {
     const document = vscode.window.activeTextEditor?.document;
     const folder =
@@ -75,7 +75,7 @@ async function tellHowToInitialize(): Promise<void> {
     const command = initCommand(serverCommand(setting, homedir()), folder);
     const copy = "Copy Command";
     const choice = await vscode.window.showInformationMessage(
-        `Initializing downloads and runs providers. To do so, run in a terminal: ${command}`,
+        `Initializing installs and runs providers. To do so, run in a terminal: ${command}`,
         copy,
     );
     if (choice === copy) {

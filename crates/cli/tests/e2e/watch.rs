@@ -207,6 +207,22 @@ fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
 }
 
 #[test]
+fn variables_without_a_value_are_asked_for_before_the_screen() {
+    let text = "variable \"one\" {}\nvariable \"two\" {}\nresource \"terraform_data\" \"a\" {\n  input = \"${var.one} ${var.two}\"\n}\n";
+    let bench = Bench::with_main(text);
+    let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
+    started.wait_for("var.one");
+    started.presses("first\r");
+    started.wait_for("var.two");
+    started.presses("second\r");
+    started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
+    started.presses("d");
+    started.wait_for("first second");
+    started.presses("q");
+    started.end().exits(0);
+}
+
+#[test]
 fn anything_but_yes_applies_nothing() {
     let bench = Bench::with_main(SMALL);
     let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };

@@ -48,6 +48,27 @@ fn shown(editor: &Editor, path: &str, diagnostics: &[Value]) -> Vec<String> {
 }
 
 #[test]
+fn an_editor_without_a_list_of_places_reads_the_chain_in_the_message() {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["textDocument"]["publishDiagnostics"] = json!({});
+    let mut session = Session::with(workspace(MODULES), capabilities);
+    session.open_file("main.tf");
+    session.diagnostics("main.tf");
+    session.replace("main.tf", "\"plain\"", "var.password");
+    session.diagnostics("main.tf");
+    let found = session.diagnostics("other.tf");
+    assert_eq!(found[0]["relatedInformation"], Value::Null);
+    assert_eq!(
+        found[0]["message"],
+        "Invalid use of an ephemeral value\n\n\
+         \"input\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.\n\n\
+         - var.password is ephemeral (main.tf line 7)\n\
+         - variable \"password\" is declared ephemeral (main.tf line 3)"
+    );
+    session.leave();
+}
+
+#[test]
 fn a_misuse_is_told_while_it_is_typed_and_forgotten_when_it_is_undone() {
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");

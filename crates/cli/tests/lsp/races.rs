@@ -241,14 +241,15 @@ fn a_client_that_pulls_everything_hears_of_files_that_are_gone() {
 
 #[test]
 fn the_same_provider_of_two_configurations_is_missing_once() {
+    const MISSING: &str = "no schema of example/x: run \"mayfly init\"";
     let text = "terraform {\n  required_providers {\n    x = {\n      source = \"example/x\"\n    }\n  }\n}\n";
     let mut capabilities = watching();
     capabilities["experimental"] = json!({ "statusNotification": true });
     let fixture = format!("//- /a/main.tf\n{text}//- /b/main.tf\n{text}");
     let mut session = Session::with(workspace(&fixture), capabilities);
     session.open_file("a/main.tf");
-    assert_eq!(session.notification("mayfly/status")["message"], "no schema of example/x");
+    assert_eq!(session.notification("mayfly/status")["message"], MISSING);
     session.open_file("b/main.tf");
-    assert_eq!(session.notification("mayfly/status")["message"], "no schema of example/x");
+    assert_eq!(session.notification("mayfly/status")["message"], MISSING);
     session.leave();
 }

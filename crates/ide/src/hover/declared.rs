@@ -115,7 +115,7 @@ fn module_call(module: Module<'_>, key: ItemKey, name: &str, source: Option<&str
         .paragraph_opt(source.map(|it| format!("Source: {}", shown::code(it))).as_deref());
     match scheme::called_by(module, key) {
         Some(_) => card,
-        None => card.paragraph("The module was not found; `mayfly init` installs modules."),
+        None => card.paragraph("The module was not found."),
     }
 }
 
@@ -144,10 +144,11 @@ fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
     lines.join("\n")
 }
 
-/// A place as `path:line`.
-pub(crate) fn place_text(module: Module<'_>, place: FileRange) -> String {
+/// A place as `path:line`, counted from the root module as in a terminal.
+fn place_text(module: Module<'_>, place: FileRange) -> String {
     let line = line_of(module, place);
-    format!("{}:{line}", place.file.path(module.db))
+    let root = module.workspace.root(module.db).path(module.db);
+    format!("{}:{line}", shown::path_from(root, place.file.path(module.db)))
 }
 
 fn line_of(module: Module<'_>, place: FileRange) -> usize {

@@ -27,19 +27,38 @@ impl<'s> Converter<'s> {
     }
 
     fn diagnostic(&self, it: &Diagnostic) -> ls_types::Diagnostic {
-        let message = match it.detail.is_empty() {
-            true => it.summary.clone(),
-            false => format!("{}\n\n{}", it.summary, it.detail),
-        };
         ls_types::Diagnostic {
             range: it.location.as_ref().and_then(|at| self.range(at)).unwrap_or_default(),
             severity: Some(severity(it.severity)),
             code: Some(NumberOrString::String(it.id.to_owned())),
             source: Some("mayfly".to_owned()),
-            message,
+            message: self.message(it),
             related_information: self.related(it),
             ..ls_types::Diagnostic::default()
         }
+    }
+
+    fn message(&self, it: &Diagnostic) -> String {
+        let mut paragraphs = vec![it.summary.clone(), it.detail.clone()];
+        if !self.snapshot.client.has_related_information {
+            paragraphs.push(self.related_as_text(it));
+        }
+        paragraphs.retain(|it| !it.is_empty());
+        paragraphs.join("\n\n")
+    }
+
+    /// The further places, for clients that have no list for them. Without them nobody could see where a value comes from.
+    fn related_as_text(&self, it: &Diagnostic) -> String {
+        let own = it.location.as_ref().map(|at| &*at.path).unwrap_or_default();
+        let (directory, _) = own.rsplit_once('/').unwrap_or_default();
+        let lines = it.related.iter().filter_map(|related| {
+            let line = self.range(&related.location)?.start.line + 1;
+            let path = &*related.location.path;
+            let file =
+                if path == own { String::new() } else { ide::path_from(directory, path) + " " };
+            Some(format!("- {} ({file}line {line})", related.message))
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// The chain of an ephemeral value, the members of a cycle, the first of two declarations.

@@ -123,7 +123,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("r", "refresh: read all objects again, and plan"),
     ("d", "details: the whole plan, or back"),
     ("up, down, k, j", "scroll by a line"),
-    ("page up, page down, space", "scroll by a page"),
+    ("page up, page down, space, b", "scroll by a page"),
     ("g, G", "to the beginning, to the end"),
     ("?", "this help, or back"),
     ("q, Ctrl-C", "quit"),

@@ -152,8 +152,8 @@ impl<'s> Watch<'s> {
         let configuration = Configuration::new(session, &args.state, &flags)?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let report = Report::new(session, args.operation.json, is_terminal);
-        if let Report::Screen(_) = &report {
-            terminal::read_keys(sender.clone(), session.cancel.clone());
+        if let Report::Screen(terminal) = &report {
+            report::lock(terminal).listen(sender.clone(), session.cancel.clone());
             session.runtime.spawn(terminal::notice_sizes(sender.clone()));
         }
         Ok(Watch {

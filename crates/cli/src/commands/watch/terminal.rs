@@ -59,6 +59,8 @@ pub(super) struct Terminal {
     drawn_at: Instant,
     is_entered: bool,
     was_entered: bool,
+    /// Begins to read keys. Not before the first screen: until then a question reads what is typed.
+    read_keys: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// Progress is not drawn more often than this.
@@ -75,7 +77,13 @@ impl Terminal {
             drawn_at: Instant::now(),
             is_entered: false,
             was_entered: false,
+            read_keys: None,
         }
+    }
+
+    /// Sends keys to these inputs from the first screen on.
+    pub(super) fn listen(&mut self, inputs: UnboundedSender<Input>, cancel: CancelToken) {
+        self.read_keys = Some(Box::new(move || read_keys(inputs, cancel)));
     }
 
     /// Takes the terminal.
@@ -96,6 +104,9 @@ impl Terminal {
     pub(super) fn enter_once(&mut self) {
         if !std::mem::replace(&mut self.was_entered, true) {
             self.enter();
+            if let Some(read_keys) = self.read_keys.take() {
+                read_keys();
+            }
         }
     }
 
@@ -205,7 +216,7 @@ pub(super) enum Key {
 }
 
 /// Reads keys for the rest of the process. Ctrl-C stops what runs even while nobody looks at keys.
-pub(super) fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
+fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
     let read = move || {
         let mut bytes = [0; 64];
         loop {
