@@ -105,14 +105,14 @@ fn a_directory_that_is_deleted_and_made_again_counts() {
 #[test]
 fn the_servers_own_watcher_follows_directories_that_go_and_come() {
     let mut session = Session::new(&format!(
-        "//- /root/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
+        "//- /top/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
     ));
-    session.open_file("root/main.tf");
+    session.open_file("top/main.tf");
     session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
     std::fs::remove_dir_all(path(&session, "mods")).expect("can be removed");
-    session.diagnostics_when("root/main.tf", has("module-not-installed"));
+    session.diagnostics_when("top/main.tf", has("module-not-installed"));
     session.write("mods/m/main.tf", GOOD);
-    session.diagnostics_when("root/main.tf", <[Value]>::is_empty);
+    session.diagnostics_when("top/main.tf", <[Value]>::is_empty);
     session.write("mods/m/main.tf", BAD);
     session.diagnostics_when("mods/m/main.tf", has("undeclared-reference"));
     session.leave();
