@@ -262,10 +262,10 @@ mod tests {
 
     #[test]
     fn a_path_is_shown_from_a_directory() {
-        assert_eq!(path_from("/here/store", "/here/store/main.tf"), "main.tf");
-        assert_eq!(path_from("/here/store", "/here/store/net/main.tf"), "net/main.tf");
-        assert_eq!(path_from("/here/store", "/here/mod/main.tf"), "../mod/main.tf");
-        assert_eq!(path_from("/here/store", "/etc/main.tf"), "/etc/main.tf");
+        assert_eq!(path_from("/w/store", "/w/store/main.tf"), "main.tf");
+        assert_eq!(path_from("/w/store", "/w/store/net/main.tf"), "net/main.tf");
+        assert_eq!(path_from("/w/store", "/w/mod/main.tf"), "../mod/main.tf");
+        assert_eq!(path_from("/w/store", "/etc/main.tf"), "/etc/main.tf");
         assert_eq!(path_from(".", "net/main.tf"), "net/main.tf");
         assert_eq!(path_from(".", "../mod/main.tf"), "../mod/main.tf");
     }

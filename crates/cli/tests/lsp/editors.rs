@@ -9,17 +9,18 @@ fn editors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors")
 }
 
-fn runs(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+fn runs(program: &[&str]) -> bool {
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
 /// Runs an editor's own test against the executable.
+/// `asked` is a command that succeeds where the editor is installed.
 #[track_caller]
-fn check(editor: &str, program: &str) {
-    if !runs(program) {
-        println!("skipped: {program} is not installed, so {editor} does not drive the server");
+fn check(editor: &str, asked: &[&str]) {
+    if !runs(asked) {
+        println!("skipped: {editor} is not installed, so it does not drive the server");
         return;
     }
     let script = editors().join(editor).join("test/run.sh");
@@ -33,5 +34,11 @@ fn check(editor: &str, program: &str) {
 /// It opens an example, types misuses, reads the diagnostics, and undoes them.
 #[test]
 fn neovim() {
-    check("neovim", "nvim");
+    check("neovim", &["nvim", "--version"]);
+}
+
+/// The same with the client that comes with newer ones.
+#[test]
+fn emacs() {
+    check("emacs", &["emacs", "--batch", "--eval", "(require 'eglot)"]);
 }
