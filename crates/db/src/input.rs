@@ -78,6 +78,13 @@ pub fn file_from_text(
     file
 }
 
+/// The text of a file: that of its blocks.
+pub fn file_text(db: &dyn Db, file: File) -> String {
+    let blocks: Vec<&str> = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
+    // It is known how long the text will be: one that grows while it is made is copied several times.
+    blocks.concat()
+}
+
 /// The text of a file as it is edited: what an edit needs so as to find the blocks that it touched.
 ///
 /// **Invariant:** while a file has one, its text changes through it only.
@@ -104,7 +111,7 @@ pub struct BlockEdits {
 impl EditedText {
     /// Begins to edit a file.
     pub fn of(db: &dyn Db, file: File) -> EditedText {
-        let text: String = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
+        let text = file_text(db, file);
         let chunks = Chunks::of(&text);
         EditedText { file, text, chunks }
     }
@@ -128,20 +135,8 @@ impl EditedText {
 
     /// Replaces the whole text.
     pub fn set(&mut self, db: &dyn Db, text: &str) -> BlockEdits {
-        let old = self.text.as_bytes();
-        let new = text.as_bytes();
-        let shorter = old.len().min(new.len());
-        let mut start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-        let rest = shorter - start;
-        let same = |(a, b): &(&u8, &u8)| a == b;
-        let mut end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(same).count();
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        while !text.is_char_boundary(text.len() - end) {
-            end -= 1;
-        }
-        self.replace(db, start..old.len() - end, &text[start..text.len() - end])
+        let (replaced, with) = syntax::difference(&self.text, text);
+        self.replace(db, replaced, &text[with])
     }
 
     /// Compares the blocks before, which cover `old` bytes, with those of the new text. The first `prefix` bytes and the

@@ -11,8 +11,8 @@
 //!
 //! **Invariant:** at the end of each change, the table holds what [`block_names`] gives for every block of every directory.
 //! The two functions that change it, [`declare`] and [`redeclare`], are called by `project` only.
-//! **Invariant:** the maps change only while the database has no other handle, and each change sets an input that their
-//! readers have read.
+//! **Invariant:** what walks over a map sees declared names only, and those change only while the database has no other
+//! handle, together with an input that every walk has read. Names that are only looked for may come in between.
 
 use std::{
     collections::BTreeMap,
@@ -227,7 +227,7 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
     }
 }
 
-/// How many names are tried for a suggestion. Of more, those that are nearest in the order of the alphabet.
+/// How many names are tried for a suggestion: those that are nearest in the order of the alphabet.
 const MOST_TRIED: usize = 4_000;
 
 /// Visits declared names that one that is not declared may have been meant for, in their order: those of its kind.
@@ -242,17 +242,12 @@ pub(crate) fn for_each_near(
     let kind = module.kind(kind);
     kind.revision.number(db);
     let symbols = kind.lock_to_read();
-    let mut is_declared = |(name, symbol): (&ItemName, &Symbol)| {
-        if symbol.first(db).is_some() {
-            visit(name);
-        }
-    };
-    if symbols.len() <= MOST_TRIED {
-        return symbols.iter().for_each(is_declared);
-    }
-    let before = symbols.range(..name).rev().take(MOST_TRIED / 2).last();
+    // Which names somebody has looked for in vain must make no difference.
+    let is_declared = |(_, symbol): &(&ItemName, &Symbol)| symbol.first(db).is_some();
+    let before = symbols.range(..name).rev().filter(is_declared).take(MOST_TRIED / 2).last();
     let from = before.map_or(name, |(first, _)| first);
-    symbols.range(from..).take(MOST_TRIED).for_each(&mut is_declared);
+    let near = symbols.range(from..).filter(is_declared).take(MOST_TRIED);
+    near.for_each(|(name, _)| visit(name));
 }
 
 /// What one block declared before and after a change, by the index of its items. A block that came has nothing before,

@@ -98,9 +98,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn of(db: &dyn Db, file: File, encoding: Encoding) -> Lines {
-        let blocks: Vec<&str> = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
-        // A join knows how long it will be. A text that grows while it is made is copied several times.
-        Lines::of_text(blocks.concat(), encoding)
+        Lines::of_text(db::file_text(db, file), encoding)
     }
 
     pub(crate) fn of_text(text: String, encoding: Encoding) -> Lines {

@@ -191,7 +191,7 @@ pub fn infer(db: &Database, workspace: Workspace) {
     prime::values(db, workspace);
 }
 
-/// Everything that is wrong with the files of a module, hints included, file by file, on all processors.
+/// Everything that is wrong with the files of a module, hints included, file by file. One processor is left for others.
 pub fn module_problems(
     db: &Database,
     workspace: Workspace,

@@ -3,9 +3,9 @@
 //! Blocks do not depend on each other, so they are parsed and lowered side by side. Items do, so they are inferred in the
 //! order of their dependencies, in small batches: what a batch waits for is done, or is being done by another thread.
 //!
-//! **Invariant:** every query that reads a whole module runs on a handle of the database that is dropped after it. A handle
-//! keeps the list of what a query read at the largest size it ever had, and clears all of it after each later query: N
-//! small queries after one that read N things would take quadratic time.
+//! **Invariant:** no query that is asked here reads a whole module. A handle of the database keeps the list of what a query
+//! read at the largest size it ever had, and clears all of it after each later query: N small queries after one that read N
+//! things would take quadratic time.
 
 use std::{
     num::NonZero,

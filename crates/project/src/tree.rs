@@ -172,7 +172,7 @@ impl SourceTree {
         let Some(loaded) = self.files.get(path) else { return self.unfiled.get(path).cloned() };
         match &loaded.edited {
             Some(edited) => Some(edited.text().to_owned()),
-            None => Some(text_of(&self.db, loaded.file)),
+            None => Some(db::file_text(&self.db, loaded.file)),
         }
     }
 
@@ -582,10 +582,6 @@ pub(crate) fn called_paths(
         called_path(db, workspace, caller, item(db, key).kind.as_module_call()?)
     });
     paths.collect()
-}
-
-fn text_of(db: &Database, file: File) -> String {
-    file.blocks(db).iter().map(|block| &**block.text(db)).collect()
 }
 
 /// The directory and the name of a path as shown; what has no directory lies in `.`.

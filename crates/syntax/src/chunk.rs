@@ -55,10 +55,8 @@ impl Chunks {
 
     /// The chunks of `new`, where `self` are those of `old`. Equal to `Chunks::of(new)`, but only what an edit can have moved is read again.
     pub fn after_edit(&self, old: &str, new: &str) -> Self {
-        let prefix = common(old.bytes(), new.bytes());
-        let rest = old.len().min(new.len()) - prefix;
-        let suffix = common(old.bytes().rev().take(rest), new.bytes().rev().take(rest));
-        self.after_replacing(old.len(), prefix..old.len() - suffix, new)
+        let (replaced, _) = difference(old, new);
+        self.after_replacing(old.len(), replaced, new)
     }
 
     /// The same where it is known which bytes of the old text, of `old` bytes in all, were replaced. Time goes with the blocks around the edit, and with
@@ -110,8 +108,21 @@ fn cut_text(text: &str) -> Cut {
     cut(lexer::lex(text, Mode::File).as_tokens(text))
 }
 
-fn common(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize {
-    a.zip(b).take_while(|(a, b)| a == b).count()
+/// What an edit replaced in the old text, and what stands for it in the new one: all but what both begin and end with. Both
+/// begin and end at characters.
+pub fn difference(old: &str, new: &str) -> (Range<usize>, Range<usize>) {
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let mut start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+        start -= 1;
+    }
+    let rest = a.len().min(b.len()) - start;
+    let ends = a.iter().rev().zip(b.iter().rev()).take(rest);
+    let mut end = ends.take_while(|(a, b)| a == b).count();
+    while !old.is_char_boundary(a.len() - end) || !new.is_char_boundary(b.len() - end) {
+        end -= 1;
+    }
+    (start..a.len() - end, start..b.len() - end)
 }
 
 fn size(at: usize) -> TextSize {

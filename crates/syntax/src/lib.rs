@@ -37,7 +37,7 @@ pub mod template;
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 
 pub use self::ast::AstNode;
-pub use self::chunk::{Chunks, split};
+pub use self::chunk::{Chunks, difference, split};
 pub use self::decode::decode;
 pub use self::error::SyntaxError;
 pub use self::parse::{

@@ -389,3 +389,21 @@ fn items_that_did_not_change_are_the_same_objects() {
         assert!(Arc::ptr_eq(&entry.item, &after.outputs[name].item), "output.{name}");
     }
 }
+
+#[test]
+fn names_that_were_looked_for_in_vain_make_no_difference() {
+    let locals: String = (1499..1502).map(|index| format!("  n{index} = 1\n")).collect();
+    let text =
+        |value: &str| format!("locals {{\n{locals}}}\n\noutput \"o\" {{\n  value = {value}\n}}\n");
+    let mut session = Session::new(&text("\"\""));
+    // All of them stand between the name that is meant and the one that is typed.
+    let in_vain: Vec<String> = (0..2100).map(|index| format!("local.n1500a{index:04}")).collect();
+    for value in [format!("[{}]", in_vain.join(", ")), "local.n1500z".to_owned()] {
+        assert!(session.project.set_text("main.tf", &text(&value)));
+        session.analyse();
+    }
+    let found = session.analyse();
+    let fresh = Session::new(&text("local.n1500z")).analyse();
+    assert_eq!(found, fresh);
+    assert!(found[0].detail.contains("Did you mean \"n1500\"?"), "{}", found[0].detail);
+}
