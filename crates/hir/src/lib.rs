@@ -1,8 +1,8 @@
 //! The meaning of a configuration: which things it declares, what every name refers to, and which type and marks
 //! every expression has.
 //!
-//! Start reading at [`item`] and [`expr`] (what a block says), then [`lower`] (from text to items), [`names`] (what a module
-//! declares), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
+//! Start reading at [`item`] and [`expr`] (what a block says), then [`lower`] (from text to items), [`names`] and [`symbols`]
+//! (what a module declares), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
 //!
 //! **Invariant:** no query here performs I/O; files, schemas and manifests are inputs of [`db`].
 //! **Invariant:** runtime values never enter a query, only types, marks and constants written in the source.
