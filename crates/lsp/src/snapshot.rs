@@ -204,7 +204,7 @@ pub(crate) enum Outcome<R> {
     Panicked,
 }
 
-/// Runs a computation over a snapshot. This is the one place where cancellation is caught.
+/// Runs a computation over a snapshot. This is the one place of the server where cancellation is caught.
 pub(crate) fn uncancelled<R>(compute: impl FnOnce() -> R) -> Outcome<R> {
     let caught = catch_unwind(AssertUnwindSafe(|| Cancelled::catch(AssertUnwindSafe(compute))));
     match caught {

@@ -10,7 +10,8 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::server::Message;
 
-/// Watches directories. Where the system has no more to give, changes are noticed when a file is opened or saved.
+/// Watches directories. Where the system has no more watches to give, what others do to a file is noticed when it is opened or
+/// closed here.
 pub(crate) struct OwnWatcher {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
