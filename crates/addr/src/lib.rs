@@ -10,6 +10,7 @@
 //! **Absent on purpose:** configuration, values, files, source positions (offsets into one address text only).
 
 mod constraint;
+pub mod fuzz;
 mod key;
 mod module;
 mod parse;

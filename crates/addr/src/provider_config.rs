@@ -147,9 +147,9 @@ fn source_of(provider: &LocatedStep) -> Result<ProviderSource, AddrError> {
         Step::Index(InstanceKey::String(source)) => ProviderSource::parse(source)
             .map_err(|error| AddrError { span: provider.span.clone(), ..error }),
         Step::Name(name) if name == "terraform" => Ok(ProviderSource::builtin(name.clone())),
-        Step::Name(name) => {
-            Ok(ProviderSource::new(crate::provider_source::DEFAULT_HOST, "-", name.clone()))
-        }
+        // Held to the letter: what is written is the full address, and that must be read again.
+        Step::Name(name) => ProviderSource::parse(&format!("-/{name}"))
+            .map_err(|error| AddrError { span: provider.span.clone(), ..error }),
         Step::Index(_) => Err(fault(
             "The prefix \"provider.\" must be followed by a provider type name.",
             provider.span.clone(),

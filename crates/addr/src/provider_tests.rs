@@ -73,6 +73,9 @@ fn provider_configurations_print_as_state_files_hold_them() {
     let legacy = ProviderConfigRef::parse("provider.aws.west").expect("old state files hold it");
     assert!(legacy.source.is_legacy());
     assert_eq!(legacy.alias.as_deref(), Some("west"));
+    let folded = ProviderConfigRef::parse("provider.AWS").expect("upper case is folded");
+    assert_eq!(ProviderConfigRef::parse(&folded.to_string()), Ok(folded));
+    assert!(ProviderConfigRef::parse("provider.a_b").is_err(), "no address has such a type");
     let builtin = ProviderConfigRef::parse("provider.terraform").expect("old state files hold it");
     assert!(builtin.source.is_builtin());
 }

@@ -1,21 +1,25 @@
 //! Where state lives: storages of opaque bytes with a generation, their locks, and workspaces.
 //!
-//! Start reading at [`StateStore`], then [`LockInfo`], then [`LocalStore`] and [`LocalWorkspaces`].
+//! Start reading at [`StateStore`], then [`JournalStore`], [`LockInfo`], [`LocalStore`] and [`LocalWorkspaces`].
 //!
 //! ```text
 //!   engine ──► cli ──► StateStore            read · write(expected generation) · lock
-//!                        ├─ (encryption)     a decorator: a `StateStore` over another `StateStore`
-//!                        ├─ LocalStore       a file, its backup, its lock
-//!                        └─ MemoryStore      tests
+//!                │       ├─ (encryption)     a decorator: a `StateStore` over another `StateStore`
+//!                │       ├─ LocalStore       a file, its backup, its lock
+//!                │       └─ MemoryStore      tests
+//!                └───► JournalStore          read · start · append · remove
+//!                        ├─ (encryption)     a decorator: a `JournalStore` over another `JournalStore`
+//!                        ├─ LocalJournal     a file beside the state
+//!                        └─ MemoryJournal    tests
 //! ```
 //!
 //! Encryption belongs between the caller and a storage: because a store takes opaque bytes, it is one type that
-//! implements [`StateStore`] around another one and touches nothing else. A journal will be a second trait beside
-//! [`StateStore`] (append, sync, read all, remove), which the local storage implements on a file next to the state and
-//! remote ones on a file in the data directory, so that the same decorator can wrap both.
+//! implements [`StateStore`] around another one and touches nothing else. The same holds for the entries of a
+//! [`JournalStore`], which is a file next to a local state, and one in the data directory where the state is remote.
 //!
 //! **Invariant:** a write that is interrupted at any point leaves either the old bytes or the new bytes in place.
 //! **Invariant:** a write names the generation that it replaces; a store never overwrites what its caller has not seen.
+//! **Invariant:** an entry of a journal is durable when its call has returned, and the one before it when it begins.
 //! **Invariant:** files are created with mode 0600, from their first byte on.
 //! **Absent on purpose:** what the bytes mean (`state`), configuration syntax, prompts, clocks and host names.
 #![expect(
@@ -23,12 +27,15 @@
     reason = "storages are an edge: they are the ones that touch files"
 )]
 
+pub mod fuzz;
+mod journal;
 mod local;
 mod lock;
 mod memory;
 mod store;
 mod workspace;
 
+pub use journal::{JournalStore, LocalJournal, MemoryJournal};
 pub use local::{LocalPaths, LocalStore};
 pub use lock::{LockInfo, acquire};
 pub use memory::MemoryStore;

@@ -31,6 +31,13 @@ pub trait StateStore: Send + Sync {
         expected: Expected,
     ) -> BoxFuture<'a, Result<Generation, StoreError>>;
 
+    /// Finds out whether a write can succeed, as far as that can be told without one. Whoever is about to change the world
+    /// asks before.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] with the place that cannot be written.
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+
     /// Takes the lock without waiting; [`acquire`](crate::acquire) waits.
     ///
     /// # Errors
@@ -126,6 +133,12 @@ pub enum StoreError {
         "local state cannot be unlocked by another process; end the process that holds the lock instead"
     )]
     Alive,
+    /// An entry of a journal is not what was written, although later ones are there.
+    #[error("{} is damaged at byte {offset}", .path.display())]
+    Damaged { path: PathBuf, offset: usize },
+    /// A journal in a format that this version does not know.
+    #[error("{} is a journal of format {format}, and this version of Mayfly knows format 1 only", .path.display())]
+    NewerJournal { path: PathBuf, format: u8 },
     /// A file or directory could not be used.
     #[error("failed to {action} {}: {source}", .path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },

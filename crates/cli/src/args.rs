@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Destroy(ApplyArgs),
     /// Try expressions, one a line.
     Console(ConsoleArgs),
+    /// Take an object that exists into the state.
+    Import(ImportArgs),
     /// Show a state or a saved plan.
     Show(ShowArgs),
     /// Show output values of the root module.
@@ -138,6 +140,8 @@ impl Command {
             Command::Watch(it) => &mut it.vars,
             Command::Apply(it) | Command::Destroy(it) => &mut it.vars,
             Command::Console(it) => &mut it.vars,
+            Command::Import(it) => &mut it.vars,
+            Command::State { command: StateCommand::Adopt(it) } => &mut it.vars,
             _ => return,
         };
         vars.vars.clear();
@@ -147,8 +151,6 @@ impl Command {
 /// What editors say when they start a language server.
 #[derive(clap::Args)]
 pub(crate) struct LspArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
     /// Standard input and output, which is all that there is.
     #[arg(long)]
     pub(crate) stdio: bool,
@@ -161,6 +163,8 @@ pub(crate) enum StateCommand {
     List(StateListArgs),
     /// Show one resource of the state.
     Show(StateShowArgs),
+    /// Say what became of a creation that a provider never answered.
+    Adopt(StateAdoptArgs),
 }
 
 #[derive(Subcommand)]
@@ -169,7 +173,7 @@ pub(crate) enum ProvidersCommand {
     Schema(ProvidersSchemaArgs),
 }
 
-/// How output looks; every command takes these.
+/// How output looks; every command that people read takes these.
 #[derive(Args, Clone, Default)]
 pub(crate) struct ViewArgs {
     /// No colours.
@@ -178,7 +182,7 @@ pub(crate) struct ViewArgs {
     /// Warnings as a list of one line each, where there are no errors.
     #[arg(long)]
     pub(crate) compact_warnings: bool,
-    /// No progress lines.
+    /// No lines of progress.
     #[arg(long)]
     pub(crate) concise: bool,
     /// Group equal warnings.
@@ -235,6 +239,9 @@ pub(crate) struct OperationArgs {
     /// Replace this instance even if nothing forces it. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
+    /// Create what may exist already because a provider's answer to an earlier attempt never came.
+    #[arg(long)]
+    pub(crate) retry_uncertain: bool,
     /// Work on this resource and what it depends on only. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<String>,
@@ -267,12 +274,12 @@ pub(crate) struct InitArgs {
     /// "readonly" refuses to change the lock file.
     #[arg(long, value_name = "MODE")]
     pub(crate) lockfile: Option<String>,
-    /// Configure the backend.
+    /// Say that the backend is initialized. It is always the local one, with which there is nothing to do.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) backend: bool,
-    /// Ask questions.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) input: bool,
+    /// Taken for scripts that give it: there are no questions.
+    #[arg(long = "input", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) _input: bool,
     /// Install modules.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) get: bool,
@@ -287,9 +294,9 @@ pub(crate) struct ValidateArgs {
     /// The result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Leave out test files.
-    #[arg(long)]
-    pub(crate) no_tests: bool,
+    /// Taken for scripts that give it: test files are left out in any case.
+    #[arg(long = "no-tests")]
+    pub(crate) _no_tests: bool,
 }
 
 #[derive(Args)]
@@ -418,6 +425,50 @@ pub(crate) struct StateShowArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct StateAdoptArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    /// The object does not exist: it may be created again.
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) gone: bool,
+    /// Ask for variables that have no value.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
+    /// The instance that was about to be created.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
+    /// By what the provider knows the object; its documentation says what that is, under "Import".
+    #[arg(value_name = "ID", required_unless_present = "gone")]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    /// How many provider operations may run at once.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) parallelism: NonZero<usize>,
+    /// Ask for variables that have no value.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
+    /// The instance that the object becomes. Its resource block must be there.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
+    /// By what the provider knows the object; its documentation says what that is, under "Import".
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Args)]
 pub(crate) struct ProvidersSchemaArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
@@ -492,6 +543,9 @@ mod tests {
             &["providers", "schema", "-json"],
             &["output", "-raw", "x"],
             &["init", "-upgrade", "-plugin-dir=d"],
+            &["import", "-var", "x=1", "-lock=false", "-input=false", "a.b[\"k\"]", "an-id"],
+            &["state", "adopt", "a.b", "an-id"],
+            &["state", "adopt", "-gone", "a.b"],
         ];
         for case in cases {
             let args = std::iter::once("mayfly").chain(case.iter().copied()).map(str::to_owned);

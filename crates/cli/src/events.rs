@@ -45,6 +45,11 @@ impl Show {
         }
     }
 
+    /// Logs nothing from here on; what comes before the redactor forgets.
+    pub(crate) fn end_log(&self) {
+        self.log.end();
+    }
+
     /// Shows the counts of what was done.
     pub(crate) fn finish(&self) {
         let summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -92,6 +97,7 @@ impl EventSink for Show {
             }
             // People see diagnostics together, when the operation has ended.
             Event::Diagnostic(_) if self.format == Format::Human => {}
+            _ if self.format == Format::Human && self.ui.is_concise => {}
             event => self.show(event),
         }
     }

@@ -3,11 +3,9 @@
 use std::{process::Stdio, time::Duration};
 
 use engine::{CancelLevel, CancelToken, Command, CommandRunner, CommandStatus};
+use plugin::{Line, Lines};
 use provider::BoxFuture;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, BufReader},
-    sync::mpsc,
-};
+use tokio::{io::AsyncRead, sync::mpsc};
 
 use crate::child_environment;
 
@@ -83,57 +81,30 @@ async fn run(
     Ok(CommandStatus { success: status.success(), text: status_text(status) })
 }
 
-/// A line is read up to here; what follows is counted and dropped.
-const LONGEST: usize = 1 << 20;
-
-/// How much of the end of a line that was cut is dropped with the rest: a secret may have been torn there, and its begin
+/// How much of the end of a line that was too long to be read is dropped with the rest: a secret may have been torn there, and its begin
 /// is not found by a redactor. It looks for 256 KiB at most, which are twice as many bytes in hexadecimal.
 const TORN: usize = 512 << 10;
 
 async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
-    let mut reader = BufReader::new(stream);
-    let mut line = Line::default();
-    while let Ok(chunk) = reader.fill_buf().await {
-        if chunk.is_empty() {
-            break;
-        }
-        let end = chunk.iter().position(|byte| *byte == b'\n');
-        line.extend(&chunk[..end.unwrap_or(chunk.len())]);
-        let used = end.map_or(chunk.len(), |it| it + 1);
-        reader.consume(used);
-        if end.is_some() && lines.send(std::mem::take(&mut line).text()).await.is_err() {
+    let mut read = Lines::new(stream);
+    while let Ok(Some(line)) = read.next().await {
+        if lines.send(whole(line)).await.is_err() {
             return;
         }
     }
-    if line.total > 0 {
-        let _ = lines.send(line.text()).await;
-    }
 }
 
-/// A line, as far as it is kept.
-#[derive(Default)]
-struct Line {
-    kept: Vec<u8>,
-    total: usize,
-}
-
-impl Line {
-    fn extend(&mut self, part: &[u8]) {
-        self.total += part.len();
-        self.kept.extend_from_slice(&part[..part.len().min(LONGEST - self.kept.len())]);
+/// A line's text, without what may be torn.
+fn whole(line: Line) -> String {
+    let Line { mut text, mut dropped } = line;
+    if dropped > 0 {
+        let most = text.len().saturating_sub(TORN);
+        let end = (0..=most).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
+        dropped += text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("... ({dropped} bytes left out)"));
     }
-
-    fn text(mut self) -> String {
-        if self.total > LONGEST {
-            self.kept.truncate(LONGEST - TORN);
-            let dropped = self.total - self.kept.len();
-            return format!(
-                "{}... ({dropped} bytes left out)",
-                String::from_utf8_lossy(&self.kept)
-            );
-        }
-        String::from_utf8_lossy(&self.kept).trim_end_matches('\r').to_owned()
-    }
+    text
 }
 
 fn kill_group(leader: Option<u32>) {
@@ -155,6 +126,8 @@ fn status_text(status: std::process::ExitStatus) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plugin::LONGEST_READ as LONGEST;
+
     use super::*;
 
     async fn relayed(output: &[u8]) -> Vec<String> {

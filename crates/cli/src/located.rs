@@ -2,22 +2,26 @@
 
 use std::{
     collections::BTreeMap,
+    io::Read as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, System};
-use engine::{Event, EventSink, ProviderFactory, Redactor};
+use engine::{CancelLevel, Event, EventSink, ProviderFactory, Redactor};
 use packages::{LocateRequest, Located};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
-use provider::{BoxFuture, Provider, ProviderSchemas};
+use provider::{BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas};
 use values::Value;
 
 use crate::{
     child_environment,
-    schema_cache::SchemaCache,
+    schema_cache::{Fingerprint, SchemaCache},
     session::{Failure, Session},
 };
 
@@ -28,7 +32,16 @@ pub(crate) struct ProviderExecutables {
     tls: TlsMode,
     cache: SchemaCache,
     /// Schemas that are known in this run; plugins need not be asked for them again.
-    known: Mutex<BTreeMap<ProviderSource, Arc<ProviderSchemas>>>,
+    known: Mutex<BTreeMap<ProviderSource, Known>>,
+    /// Whether something here is not what it was any more.
+    is_outdated: AtomicBool,
+}
+
+/// The schemas of a provider, and what it was that they were read from.
+#[derive(Clone)]
+struct Known {
+    schemas: Arc<ProviderSchemas>,
+    executable: Option<Fingerprint>,
 }
 
 impl ProviderExecutables {
@@ -63,7 +76,14 @@ impl ProviderExecutables {
             Some(_) => TlsMode::Off,
             None => TlsMode::Auto,
         };
-        Ok(ProviderExecutables { located, reattached, tls, cache, known: Mutex::default() })
+        Ok(ProviderExecutables {
+            located,
+            reattached,
+            tls,
+            cache,
+            known: Mutex::default(),
+            is_outdated: AtomicBool::new(false),
+        })
     }
 
     /// None at all.
@@ -74,6 +94,20 @@ impl ProviderExecutables {
             tls: TlsMode::Auto,
             cache: SchemaCache::new(session),
             known: Mutex::default(),
+            is_outdated: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a provider turned out to be another than what is known of it; then all is to be found anew.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.is_outdated.load(Ordering::Relaxed)
+    }
+
+    /// What is known of a provider is wrong.
+    fn forget(&self, source: &ProviderSource) {
+        self.is_outdated.store(true, Ordering::Relaxed);
+        if let Some(executable) = self.executable(source) {
+            self.cache.remove(executable);
         }
     }
 
@@ -87,12 +121,17 @@ impl ProviderExecutables {
         if let Some(known) = self.known_schemas(source) {
             return Ok(known);
         }
-        let cached = self.executable(source).and_then(|executable| self.cache.get(executable));
+        let file = self.executable(source);
+        // As it is before it is asked, so that no later change of it goes unnoticed.
+        let executable = file.and_then(|it| self.cache.fingerprint(it));
+        // A script runs something else, which may be another program every time.
+        let cached = file.filter(|it| !is_script(it)).and_then(|it| self.cache.get(it));
         let schemas = match cached {
             Some(schemas) => schemas,
             None => self.read_schemas(session, source)?,
         };
-        self.lock_known().insert(source.clone(), schemas.clone());
+        let known = Known { schemas: schemas.clone(), executable };
+        self.lock_known().insert(source.clone(), known);
         Ok(schemas)
     }
 
@@ -119,25 +158,13 @@ impl ProviderExecutables {
         session: &Session,
         source: &ProviderSource,
     ) -> Result<Arc<ProviderSchemas>, Failure> {
-        let sink = Arc::new(Discard);
         let schemas = session.runtime.block_on(async {
-            let provider =
-                self.start(source, &session.redactor, sink).await.map_err(|error| vec![*error])?;
-            let schemas = provider.schemas().await;
-            provider.close().await;
-            schemas.map_err(|diagnostics| {
-                diagnostics
-                    .into_iter()
-                    .map(|it| {
-                        let detail = session.redactor.redact(&it.detail);
-                        Diagnostic::error(
-                            "provider-schema",
-                            it.summary,
-                            format!("{}: {detail}", source.for_display()),
-                        )
-                    })
-                    .collect::<Vec<_>>()
-            })
+            tokio::select! {
+                biased;
+                schemas = self.ask_schemas(session, source) => schemas,
+                // Nothing has begun, so there is nothing to finish.
+                () = session.cancel.reached(CancelLevel::Stopping) => Err(vec![interrupted(source)]),
+            }
         });
         let schemas = schemas.map_err(Failure::from)?;
         if let Some(executable) = self.executable(source) {
@@ -146,13 +173,28 @@ impl ProviderExecutables {
         Ok(schemas)
     }
 
-    fn known_schemas(&self, source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
-        self.lock_known().get(source).cloned()
+    async fn ask_schemas(
+        &self,
+        session: &Session,
+        source: &ProviderSource,
+    ) -> Result<Arc<ProviderSchemas>, Vec<Diagnostic>> {
+        let started = self.start(source, &session.redactor, Arc::new(Discard)).await;
+        let provider = started.map_err(|error| vec![*error])?;
+        let schemas = provider.schemas().await;
+        provider.close().await;
+        let told = |it: ProviderDiagnostic| {
+            let detail = session.redactor.redact(&it.detail);
+            let detail = format!("{}: {detail}", source.for_display());
+            Diagnostic::error("provider-schema", it.summary, detail)
+        };
+        schemas.map_err(|diagnostics| diagnostics.into_iter().map(told).collect())
     }
 
-    fn lock_known(
-        &self,
-    ) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Arc<ProviderSchemas>>> {
+    fn known_schemas(&self, source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
+        self.lock_known().get(source).map(|it| it.schemas.clone())
+    }
+
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -177,8 +219,18 @@ impl ProviderExecutables {
         match self.located.get(source)? {
             Located::Installed { executable, .. }
             | Located::Overridden { executable }
-            | Located::Bundled { executable, .. } => self.cache.executable_hash(executable),
+            | Located::Bundled { executable, .. } => Some(executable).filter(|it| !is_script(it)),
             Located::Builtin => None,
+        }
+        .and_then(|executable| self.cache.executable_hash(executable))
+    }
+
+    /// Whether the file that runs as a provider is another than the one that its schemas were read from.
+    fn is_replaced(&self, source: &ProviderSource) -> bool {
+        let known = self.lock_known().get(source).and_then(|it| it.executable.clone());
+        match (known, self.executable(source)) {
+            (Some(known), Some(executable)) => !self.cache.is_still(executable, &known),
+            _ => false,
         }
     }
 
@@ -191,7 +243,9 @@ impl ProviderExecutables {
     ) -> Result<Arc<dyn Provider>, Box<Diagnostic>> {
         let redact = Arc::new(Redaction(redactor.clone()));
         if let Some(reattach) = self.reattached.get(source) {
-            let attached = GrpcProvider::attach(reattach, source.for_display(), sink, redact).await;
+            let known = self.known_schemas(source);
+            let name = source.for_display();
+            let attached = GrpcProvider::attach(reattach, name, sink, redact, known).await;
             return attached
                 .map(|it| Arc::new(it) as Arc<dyn Provider>)
                 .map_err(|error| start_error(source, &error.to_string()));
@@ -220,6 +274,11 @@ impl ProviderExecutables {
             let text = redactor.redact(&error.to_string());
             start_error(source, &text)
         })?;
+        if self.is_replaced(source) {
+            self.forget(source);
+            process.shutdown().await;
+            return Err(replaced(source, executable));
+        }
         Ok(Arc::new(GrpcProvider::new(process, self.known_schemas(source))))
     }
 }
@@ -244,6 +303,31 @@ impl Redact for Redaction {
 fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
     let detail = format!("Could not start the provider {}: {cause}", source.for_display());
     Box::new(Diagnostic::error("provider-start", "Failed to start provider", detail))
+}
+
+fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
+    let detail = format!(
+        "The executable of the provider {}, {}, is another one than a moment ago, when its schemas were read: it was built anew or replaced. Nothing was sent \
+         to it. Run the command again, which reads its schemas anew.",
+        source.for_display(),
+        executable.display()
+    );
+    Box::new(Diagnostic::error("provider-replaced", "Provider was replaced", detail))
+}
+
+/// Whether a file is for an interpreter.
+fn is_script(path: &Path) -> bool {
+    let mut begin = [0; 2];
+    std::fs::File::open(path).and_then(|mut it| it.read_exact(&mut begin)).is_ok()
+        && begin == *b"#!"
+}
+
+fn interrupted(source: &ProviderSource) -> Diagnostic {
+    let detail = format!(
+        "The command was interrupted while the provider {} was asked for its schemas (GetProviderSchema). Nothing was done.",
+        source.for_display()
+    );
+    Diagnostic::error("interrupted", "execution halted", detail)
 }
 
 fn reattached(session: &Session) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
@@ -283,7 +367,11 @@ impl ProviderFactory for Factory {
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
         let source = source.clone();
-        let sink = Arc::new(Relay { source: source.clone(), events: self.events.clone() });
+        let sink = Arc::new(Relay {
+            source: source.clone(),
+            events: self.events.clone(),
+            executables: self.executables.clone(),
+        });
         Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
     }
 }
@@ -292,6 +380,7 @@ impl ProviderFactory for Factory {
 struct Relay {
     source: ProviderSource,
     events: Arc<dyn EventSink>,
+    executables: Arc<ProviderExecutables>,
 }
 
 impl PluginSink for Relay {
@@ -301,8 +390,9 @@ impl PluginSink for Relay {
             PluginEvent::Output { text, .. } => {
                 (engine::LogLevel::Warn, format!("unexpected output: {text}"))
             }
-            PluginEvent::Panicked { line } => (engine::LogLevel::Error, line),
-            PluginEvent::Exited { .. } => return,
+            PluginEvent::OtherSchemas => return self.executables.forget(&self.source),
+            // Its lines are in the log, too.
+            PluginEvent::Panicked { .. } | PluginEvent::Exited { .. } => return,
         };
         self.events.event(Event::ProviderLog { provider: self.source.clone(), level, message });
     }

@@ -4,7 +4,10 @@ use std::{
     fs::File,
     io::Write,
     os::unix::fs::OpenOptionsExt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use addr::ProviderSource;
@@ -24,6 +27,7 @@ pub(crate) struct Log {
     file: Option<Mutex<File>>,
     redactor: Redactor,
     held: Mutex<Held>,
+    has_ended: AtomicBool,
 }
 
 /// Lines that wait.
@@ -107,7 +111,16 @@ impl Log {
             file,
             redactor: session.redactor.clone(),
             held: Mutex::default(),
+            has_ended: AtomicBool::new(false),
         }
+    }
+
+    /// Writes nothing from here on. To be called before the redactor forgets: a line that comes too late could not be told
+    /// from one without secrets.
+    pub(crate) fn end(&self) {
+        // Who writes meanwhile comes to an end first.
+        let _nobody_writes = self.held();
+        self.has_ended.store(true, Ordering::SeqCst);
     }
 
     /// Writes what a provider said, now or when what is being opened is open.
@@ -116,9 +129,14 @@ impl Log {
             return;
         }
         let name = format!("{level:?}").to_uppercase();
+        // A log is read on terminals, too.
+        let text = render::visible(text);
         let line = format!("{now} [{name}] provider.{}: {text}\n", provider.for_display());
         // A thread that is late must not overtake those that were let go.
         let mut held = self.held();
+        if self.has_ended.load(Ordering::SeqCst) {
+            return;
+        }
         if let Some(line) = held.line(line) {
             self.write(&line);
         }
@@ -176,7 +194,10 @@ fn level(text: &str) -> Option<LogLevel> {
 
 #[cfg(test)]
 mod tests {
+    use engine::CancelToken;
+
     use super::*;
+    use crate::{args::ViewArgs, ui::Stdout};
 
     #[test]
     fn lines_wait_for_the_last_open_and_those_of_a_failed_one_are_counted() {
@@ -196,5 +217,27 @@ mod tests {
         assert_eq!(left[0], "d");
         assert!(left[1].starts_with("(1 log lines were left out, "), "{}", left[1]);
         assert_eq!(held.line("e".to_owned()), Some("e".to_owned()));
+    }
+    #[test]
+    fn what_comes_after_the_end_is_not_written() {
+        let path = tempfile::NamedTempFile::new().expect("can be made");
+        let ui = Ui::new(&ViewArgs::default(), true, Stdout::Text, CancelToken::new());
+        let log = Log {
+            least: Some(LogLevel::Trace),
+            ui: Arc::new(ui),
+            file: Some(Mutex::new(path.reopen().expect("can be opened"))),
+            redactor: Redactor::new(),
+            held: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+        };
+        log.redactor.learn_text("hunter2-hunter2");
+        let source = ProviderSource::default_for("test");
+        let say = || log.line("now", &source, LogLevel::Info, "it is hunter2-hunter2");
+        say();
+        log.end();
+        log.redactor.forget();
+        say();
+        let written = std::fs::read_to_string(path.path()).expect("can be read");
+        assert_eq!(written, "now [INFO] provider.hashicorp/test: it is (redacted)\n");
     }
 }

@@ -17,6 +17,7 @@ mod child_environment;
 mod commands;
 mod events;
 mod exit;
+mod failpoint;
 mod harden;
 mod local_exec;
 mod located;
@@ -158,6 +159,7 @@ fn shell_words(text: &str) -> Option<Vec<String>> {
 /// machine, but a copy of it in our memory is one too many.
 fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: PathBuf) -> Exit {
     command.forget_values();
+    let plain = ViewArgs::default();
     let view = match &command {
         Command::Init(it) => &it.view,
         Command::Validate(it) => &it.view,
@@ -165,13 +167,15 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Watch(it) => &it.view,
         Command::Apply(it) | Command::Destroy(it) => &it.view,
         Command::Console(it) => &it.view,
+        Command::Import(it) => &it.view,
         Command::Show(it) => &it.view,
         Command::Output(it) => &it.view,
         Command::State { command: StateCommand::List(it) } => &it.view,
         Command::State { command: StateCommand::Show(it) } => &it.view,
+        Command::State { command: StateCommand::Adopt(it) } => &it.view,
         Command::Providers { command: ProvidersCommand::Schema(it) } => &it.view,
         Command::Version(it) => &it.view,
-        Command::Lsp(it) => &it.view,
+        Command::Lsp(_) => &plain,
         Command::ForceUnlock(it) => &it.view,
     };
     let system = match OsSystem::new() {
@@ -197,6 +201,17 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             return commands::environment_error("Failed to start threads", &error);
         }
     };
+    let listens = matches!(
+        command,
+        Command::Plan(_)
+            | Command::Apply(_)
+            | Command::Destroy(_)
+            | Command::Watch(_)
+            | Command::Lsp(_)
+    );
+    if !listens {
+        signals::end_at_once(&session);
+    }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it),
@@ -208,10 +223,14 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             operation::apply_command(&session, &it, flags)
         }
         Command::Console(it) => commands::console::run(&session, &it, &flags),
+        Command::Import(it) => commands::import::run(&session, &it, flags),
         Command::Show(it) => commands::show::run(&session, &it),
         Command::Output(it) => commands::output::run(&session, &it),
         Command::State { command: StateCommand::List(it) } => commands::state::list(&session, &it),
         Command::State { command: StateCommand::Show(it) } => commands::state::show(&session, &it),
+        Command::State { command: StateCommand::Adopt(it) } => {
+            commands::import::adopt(&session, &it, flags)
+        }
         Command::Providers { command: ProvidersCommand::Schema(it) } => {
             commands::providers::schema(&session, &it)
         }

@@ -50,7 +50,10 @@ pub(crate) fn init(session: &Session, program: &Program, upgrade: bool) -> Resul
     };
     // Others may work in this directory, too.
     written.and_then(|()| std::fs::write(&file, text)).map_err(|error| {
-        let detail = format!("{} cannot be written: {error}.", file.display());
+        let detail = format!(
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another directory for what \"mayfly init\" keeps.",
+            file.display()
+        );
         Diagnostic::error("module-manifest", "Failed to write module manifest", detail).into()
     })
 }

@@ -9,11 +9,12 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, System};
 use engine::{
-    ApplyOptions, CancelLevel, Environment, EventSink, PlanOptions, PlanOutcome, VariableValues,
+    ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, PlanOptions,
+    PlanOutcome, VariableValues,
 };
 use hir::{Program, unsupported};
 use project::Project;
-use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity};
+use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, journal::Intent};
 
 use crate::{
     args::{ApplyArgs, OperationArgs, PlanArgs},
@@ -59,6 +60,8 @@ impl Prepared {
 pub(crate) enum Purpose {
     Plan,
     PlanDestroy,
+    /// One object is taken into the state.
+    Import,
     /// A plan that was made from it before.
     Saved,
 }
@@ -72,7 +75,7 @@ pub(crate) fn plan_command(
     introduce(session, &args.operation);
     check_options(&args.operation)?;
     signals::listen(session);
-    let open = store::open(session, &args.state, "OperationTypePlan")?;
+    let open = store::open(session, &args.state, store::Purpose::Plan)?;
     let identity = if open.exists() { open.identity() } else { StateIdentity::default() };
     let result = planned(session, &args.operation, flags, &open, false);
     let (prepared, mut outcome) = match result {
@@ -140,25 +143,30 @@ fn planned(
         applying,
         workspace: session.workspace(),
         replace: replaced(&args.replace)?,
+        uncertain: if args.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
         timestamp: session.timestamp().into(),
     };
-    let (environment, _) = environment(session, args.json, &prepared);
+    let journal = open.openings(session);
+    let (environment, show) = environment(session, args.json, &prepared, journal);
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
+    show.end_log();
     session.redactor.forget();
     Ok((prepared, outcome))
 }
 
-fn prepare(
+/// Loads and checks.
+pub(crate) fn prepare(
     session: &Session,
     flags: Vec<VarFlag>,
     state: &mut State,
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
-    let checked = check(session, &loaded.project, Project::checked, &flags, state, purpose)?;
+    let found = loaded.project.checked();
+    let checked = check(session, &loaded.project, found, &flags, state, purpose)?;
     session.ui.diagnostics(&checked.warnings, &checked.program.sources);
     let Loaded { executables, typed, .. } = loaded;
     let Checked { program, values, warnings } = checked;
@@ -172,11 +180,12 @@ pub(crate) struct Checked {
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-/// Looks for what is wrong with a configuration, by [`Project::checked`] or its like, and finds the values of its variables.
+/// Decides by what was `found`, as [`Project::checked`] gives it, whether a configuration can be planned, and finds the values
+/// of its variables.
 pub(crate) fn check(
     session: &Session,
     project: &Project,
-    look: impl FnOnce(&Project) -> (Vec<Diagnostic>, Program),
+    found: (Vec<Diagnostic>, Program),
     flags: &[VarFlag],
     state: &State,
     purpose: Purpose,
@@ -187,17 +196,20 @@ pub(crate) fn check(
                       Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
-    let (diagnostics, mut program) = look(project);
+    let (diagnostics, mut program) = found;
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
-        .map(|it| if purpose == Purpose::Saved { it } else { settled(it, state) })
+        .map(|it| match purpose {
+            Purpose::Saved | Purpose::Import => it,
+            _ => settled(it, state),
+        })
         .collect();
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(warnings, program.sources.clone()));
     }
-    let (values, found) = variables::collect(session, program.root(), flags)?;
-    warnings.extend(found);
+    let (values, of_values) = variables::collect(session, program.root(), flags)?;
+    warnings.extend(of_values);
     // Values are checked later, and what is wrong with one is shown where it was given.
     let files = program.sources.files.iter().cloned();
     program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
@@ -215,13 +227,20 @@ fn settled(found: Diagnostic, state: &State) -> Diagnostic {
     }
 }
 
-fn environment(session: &Session, json: bool, prepared: &Prepared) -> (Environment, Arc<Show>) {
+/// What the engine acts with, and what shows it.
+pub(crate) fn environment(
+    session: &Session,
+    json: bool,
+    prepared: &Prepared,
+    journal: Arc<dyn Journal>,
+) -> (Environment, Arc<Show>) {
     let format = if json { Format::Json } else { Format::Human };
     let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
-    (acting(session, &prepared.executables, events.clone()), events)
+    let acting = acting(session, &prepared.executables, events.clone());
+    (Environment { journal, ..acting }, events)
 }
 
-/// What the engine acts with.
+/// What the engine acts with, where it changes nothing.
 pub(crate) fn acting(
     session: &Session,
     executables: &Arc<ProviderExecutables>,
@@ -233,6 +252,7 @@ pub(crate) fn acting(
         system: session.system.clone(),
         commands: Arc::new(Processes),
         events,
+        journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),
         cancel: session.cancel.clone(),
     }
@@ -357,8 +377,12 @@ fn save_plan(
         |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
     let bytes =
         file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
-    private_file::write(out, &bytes, Durable::Yes)
-        .map_err(|error| write_error(format!("{} cannot be written: {error}.", out.display())))?;
+    private_file::write(out, &bytes, Durable::Yes).map_err(|error| {
+        write_error(format!(
+            "{} cannot be written: {error}. Nothing was saved: check the path and its permissions.",
+            out.display()
+        ))
+    })?;
     Ok(())
 }
 
@@ -417,7 +441,7 @@ pub(crate) fn apply_command(
         )
         .into());
     }
-    let open = store::open(session, &args.state, "OperationTypeApply")?;
+    let open = store::open(session, &args.state, purpose_of(args))?;
     let result = match &args.plan_file {
         Some(path) => apply_saved(session, args, flags, &open, path),
         None => apply_planned(session, args, flags, &open),
@@ -432,6 +456,13 @@ pub(crate) fn apply_command(
             open.close(session)?;
             Err(failure)
         }
+    }
+}
+
+fn purpose_of(args: &ApplyArgs) -> store::Purpose {
+    match args.operation.destroy {
+        true => store::Purpose::Destroy,
+        false => store::Purpose::Apply,
     }
 }
 
@@ -594,24 +625,30 @@ pub(crate) fn carry_out(
     open: OpenState,
 ) -> Result<Exit, Failure> {
     let Approved { mut prepared, plan, refreshed } = approved;
-    let (environment, show) = environment(session, args.operation.json, &prepared);
+    let (stored, before) = (open.file.state.clone(), open.uncertain.clone());
+    let keeper = Arc::new(open.keeper(session, purpose_of(args)));
+    if let Err(problem) = keeper.begin(&stored, &refreshed) {
+        keeper.close(session)?;
+        return Err((*problem).into());
+    }
+    drop(stored);
+    let (environment, show) = environment(session, args.operation.json, &prepared, keeper.clone());
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);
-    let keeper = open.keeper();
     let options = ApplyOptions {
         parallelism: args.operation.parallelism.get(),
         workspace: session.workspace(),
     };
-    let apply =
-        engine::apply(&prepared.program, &plan, refreshed, values, &keeper, &environment, options);
+    let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);
     let outcome = session.runtime.block_on(apply);
+    show.end_log();
     session.redactor.forget();
     let mut diagnostics = outcome.diagnostics;
     if let Err(problem) = keeper.write(&outcome.state) {
-        rescue(session, &keeper, &outcome.state);
-        diagnostics.push(*problem);
+        diagnostics.push(rescued(&keeper, &outcome.state, *problem));
     }
+    diagnostics.extend(news(&keeper.uncertain(), &before));
     show_diagnostics(session, &args.operation, &diagnostics, &prepared);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     if !failed {
@@ -622,12 +659,34 @@ pub(crate) fn carry_out(
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// A state that cannot be kept where it belongs is kept beside.
-fn rescue(session: &Session, keeper: &Keeper, state: &State) {
-    let Some(bytes) = keeper.encoded(state) else { return };
+/// What nobody knows since this run; what was so before was said at its beginning.
+fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
+    let news: Vec<Intent> = uncertain.iter().filter(|it| !before.contains(it)).cloned().collect();
+    store::uncertain(&news)
+}
+
+/// A state that cannot be kept where it belongs: the journal has it, or else it is kept beside.
+pub(crate) fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
+    let and = |what: String| Diagnostic {
+        detail: format!("{}\n\n{what}", problem.detail),
+        ..problem.clone()
+    };
+    if let Some(place) = keeper.safe_in() {
+        return and(format!(
+            "Nothing is lost: {place} has everything that was done, and the next command takes it over into the state when the cause is mended. Do not remove \
+             that file."
+        ));
+    }
+    let Some(bytes) = keeper.encoded(state) else { return problem };
     match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
-        Ok(()) => session.ui.print_error("\nThe state was written to errored.tfstate instead. Do not lose this file: it knows what exists.\n"),
-        Err(error) => session.ui.print_error(&format!("\nThe state could not be written to errored.tfstate either: {error}.\n")),
+        Ok(()) => and(
+            "The state was written to errored.tfstate instead. Do not lose this file: it knows what exists. When the cause is mended, put it in the place of \
+             the state."
+                .to_owned(),
+        ),
+        Err(error) => and(format!(
+            "The state could not be written to errored.tfstate either: {error}."
+        )),
     }
 }
 

@@ -56,6 +56,25 @@ impl SchemaCache {
         let _ = keep(&entry, &bytes);
     }
 
+    /// Forgets the schemas of an executable.
+    pub(crate) fn remove(&self, executable: &Path) {
+        let entry = self.executable_hash(executable).and_then(|hash| self.entry(&hash));
+        // What cannot be removed is noticed again.
+        let _ = entry.map(fs::remove_file);
+    }
+
+    /// What an executable is at this moment.
+    pub(crate) fn fingerprint(&self, executable: &Path) -> Option<Fingerprint> {
+        let stamp = stamp_of(executable)?;
+        Some(Fingerprint { stamp, hash: self.executable_hash(executable) })
+    }
+
+    /// Whether an executable is what it was.
+    pub(crate) fn is_still(&self, executable: &Path, before: &Fingerprint) -> bool {
+        stamp_of(executable).as_ref() == Some(&before.stamp)
+            || (before.hash.is_some() && self.executable_hash(executable) == before.hash)
+    }
+
     /// The `h1:` of a package directory, remembered by the stamp of its files.
     pub(crate) fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
         let remembered = packages::stamp_of_directory(package).ok().and_then(|stamp| {
@@ -97,21 +116,31 @@ impl SchemaCache {
     }
 
     fn stamp(&self, executable: &Path) -> Option<PathBuf> {
-        let meta = fs::metadata(executable).ok()?;
-        let identity = format!(
-            "{} {} {} {}.{} {}.{}",
-            meta.dev(),
-            meta.ino(),
-            meta.size(),
-            meta.mtime(),
-            meta.mtime_nsec(),
-            meta.ctime(),
-            meta.ctime_nsec()
-        );
-        Some(
-            self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(identity.as_bytes()))),
-        )
+        let stamp = stamp_of(executable)?;
+        Some(self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(stamp.as_bytes()))))
     }
+}
+
+/// What a file was at a moment.
+#[derive(Clone)]
+pub(crate) struct Fingerprint {
+    stamp: String,
+    hash: Option<ExecutableHash>,
+}
+
+/// Tells a file apart from what it is after any change.
+fn stamp_of(file: &Path) -> Option<String> {
+    let meta = fs::metadata(file).ok()?;
+    Some(format!(
+        "{} {} {} {}.{} {}.{}",
+        meta.dev(),
+        meta.ino(),
+        meta.size(),
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.ctime(),
+        meta.ctime_nsec()
+    ))
 }
 
 fn hash_file(path: &Path) -> Option<ExecutableHash> {

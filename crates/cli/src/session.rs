@@ -380,9 +380,7 @@ impl Session {
 
     /// The time now in RFC 3339, UTC, in whole seconds that have begun.
     pub(crate) fn timestamp(&self) -> String {
-        let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
-        let now = timestamp_of(&*self.system);
-        now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
+        timestamp(&*self.system)
     }
 
     /// The time now in RFC 3339, UTC, for events.
@@ -394,6 +392,13 @@ impl Session {
     pub(crate) fn platform(&self) -> Platform {
         Platform::current()
     }
+}
+
+/// The time now in RFC 3339, UTC, in whole seconds that have begun.
+pub(crate) fn timestamp(system: &dyn System) -> String {
+    let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
+    let now = timestamp_of(system);
+    now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
 }
 
 /// The time of day in RFC 3339, UTC, as exactly as the system tells it.

@@ -36,6 +36,24 @@ pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
     });
 }
 
+/// Ends the process at the first signal, with the plugins that it started: for commands that change nothing. Without this
+/// a plugin, which leaves Ctrl-C to us, would live on.
+pub(crate) fn end_at_once(session: &Session) {
+    let ui = session.ui.clone();
+    session.runtime.spawn(async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        end(&ui);
+    });
+}
+
 /// How long an abort may take to close what is open before the process ends anyway.
 const ABORT: std::time::Duration = std::time::Duration::from_secs(15);
 
@@ -51,15 +69,16 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool)
                 "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
             );
             tokio::time::sleep(ABORT).await;
-            end();
+            end(ui);
         }
-        _ => end(),
+        _ => end(ui),
     }
 }
 
 /// Ends the process; plugins must not outlive it.
-#[expect(clippy::exit, reason = "the user asked twice, and destructors may be what hangs")]
-fn end() -> ! {
+#[expect(clippy::exit, reason = "the user wants the end, and destructors may be what hangs")]
+fn end(ui: &Ui) -> ! {
+    ui.fall_silent();
     terminal::restore();
     plugin::kill_all();
     std::process::exit(1)

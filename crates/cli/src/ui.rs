@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use db::{Diagnostic, Severity, Sources};
@@ -28,11 +31,15 @@ pub(crate) struct Ui {
     pub(crate) out: Style,
     /// Style of what goes to stderr.
     pub(crate) err: Style,
+    /// Whether people want no lines of progress.
+    pub(crate) is_concise: bool,
     compact_warnings: bool,
     consolidate_warnings: bool,
     stdout: Stdout,
     /// Lines of several sources must not mix.
     lock: Mutex<()>,
+    /// The program is being ended: nothing that this brings about is news.
+    is_silent: AtomicBool,
     /// Ends questions.
     cancel: CancelToken,
 }
@@ -66,16 +73,26 @@ impl Ui {
         Ui {
             out: style(io::stdout().is_terminal()),
             err: style(io::stderr().is_terminal()),
+            is_concise: view.concise,
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
             stdout,
             lock: Mutex::new(()),
+            is_silent: AtomicBool::new(false),
             cancel,
         }
     }
 
+    /// Prints nothing from here on: what is about to be killed has errors that nobody asked about.
+    pub(crate) fn fall_silent(&self) {
+        self.is_silent.store(true, Ordering::Relaxed);
+    }
+
     /// Prints text as it is.
     pub(crate) fn print(&self, text: &str) {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return;
+        }
         let _guard = self.lock.lock();
         let mut stdout = io::stdout().lock();
         // A reader that went away, as `head` does, is no problem of ours.
@@ -89,6 +106,9 @@ impl Ui {
 
     /// Prints text to stderr.
     pub(crate) fn print_error(&self, text: &str) {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return;
+        }
         let _guard = self.lock.lock();
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

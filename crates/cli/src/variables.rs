@@ -4,14 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use db::{ByteRange, Diagnostic, Location, SourceText, Sources, System};
+use db::{Diagnostic, Location, SourceText, Sources, System};
 use engine::{Redactor, ValueSource, VariableValues};
-use hir::{Module, eval, item::Variable, lower};
+use hir::{Module, eval, item::Variable, lower, variables_file};
 use project::Project;
-use syntax::{
-    AstNode,
-    ast::{BodyItem, HasItems},
-};
 use values::{Type, Value};
 
 use crate::{
@@ -58,7 +54,7 @@ pub(crate) fn collect(
     for flag in flags {
         match flag {
             VarFlag::Value(text) => collect.flag(text),
-            VarFlag::File(path) => collect.file(path, true),
+            VarFlag::File(path) => collect.file(path),
         }
     }
     let Collect { values, diagnostics, .. } = collect;
@@ -175,11 +171,6 @@ fn prompt(variable: &Variable) -> String {
     text
 }
 
-/// What is wrong with a value, without its text.
-const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A value is a constant: a number, \
-                            true, false, null, text in quotes, or a list or an object of those. In quotes, \"${\" and \"%{\" are written \"$${\" and \
-                            \"%%{\", and a backslash or a quote with a backslash before it.";
-
 struct Collect<'a> {
     session: &'a Session,
     module: &'a Module,
@@ -214,17 +205,22 @@ impl Collect<'_> {
         }
         for name in ["terraform.tfvars", "terraform.tfvars.json"] {
             if self.session.system.is_file(Path::new(name)) {
-                self.file(Path::new(name), false);
+                self.file(Path::new(name));
             }
         }
         names.sort();
         for name in names {
-            self.file(Path::new(&name), false);
+            self.file(Path::new(&name));
         }
     }
 
     fn flag(&mut self, text: &str) {
-        let given = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        let given = text.split_once('=').filter(|(name, value)| {
+            // A token without its name may be a word with the equals signs of base64 behind it.
+            let is_padding = !self.module.variables.contains_key(name.trim())
+                && value.bytes().all(|byte| byte == b'=');
+            addr::is_identifier(name.trim()) && !is_padding
+        });
         let Some((name, value)) = given else {
             return self.error(
                 "Invalid -var option",
@@ -250,7 +246,7 @@ impl Collect<'_> {
         }
     }
 
-    fn file(&mut self, path: &Path, named: bool) {
+    fn file(&mut self, path: &Path) {
         let shown = path.display().to_string();
         let bytes = match self.session.system.read_file(path) {
             Ok(bytes) => bytes,
@@ -263,7 +259,7 @@ impl Collect<'_> {
         };
         match shown.ends_with(".json") {
             true => self.json_file(&shown, &bytes),
-            false => self.native_file(&shown, &bytes, named),
+            false => self.native_file(&shown, &bytes),
         }
     }
 
@@ -282,94 +278,17 @@ impl Collect<'_> {
         }
     }
 
-    fn native_file(&mut self, shown: &str, bytes: &[u8], _named: bool) {
-        let (text, encoding) = syntax::decode(bytes);
-        let parse = syntax::parse_file(&text);
-        let location = |range: syntax::TextRange| {
-            Some(Location { path: shown.into(), range: ByteRange::from(range) })
-        };
-        for error in encoding.iter().chain(parse.errors()) {
-            // The parser's words may quote the text.
-            let detail = match &*error.summary {
-                "Attribute redefined" => {
-                    "This name was given a value before in the same file. Keep one of the two."
-                }
-                _ => NOT_READABLE,
-            };
-            self.diagnostics.push(
-                Diagnostic::error("syntax-error", error.summary.to_string(), detail)
-                    .at(location(error.range)),
-            );
+    fn native_file(&mut self, shown: &str, bytes: &[u8]) {
+        let file = variables_file::read(shown, bytes);
+        self.diagnostics.extend(file.problems);
+        for given in file.given {
+            self.set_from_file(&given.name, given.value, shown, Some(given.location));
         }
-        for item in parse.tree().body_items() {
-            match item {
-                BodyItem::Attribute(attr) => {
-                    let (Some(name), Some(value)) = (attr.name(), attr.value()) else { continue };
-                    let range = value.syntax().text_range();
-                    // A heredoc ends with the line of its mark, and the end of that line is not part of the expression.
-                    let (exprs, root, problems) =
-                        lower::lower_expression(&format!("{}\n", value.syntax().text()));
-                    // Errors of the syntax were reported above.
-                    if problems.iter().any(|it| it.id != "syntax-error") {
-                        self.not_constant(location(range));
-                        continue;
-                    }
-                    let constant = eval::constant(&exprs, root);
-                    match constant.diagnostics.into_iter().next() {
-                        Some(problem) => self.diagnostics.push(
-                            Diagnostic::error(
-                                "invalid-variables-file",
-                                problem.summary,
-                                NOT_READABLE,
-                            )
-                            .at(location(range)),
-                        ),
-                        None => self.set_from_file(&name, constant.value, shown, location(range)),
-                    }
-                }
-                BodyItem::Block(block) => {
-                    let detail = match block.block_type().as_deref() {
-                        Some("variable") => {
-                            "A .tfvars file is used to assign values to variables that have already been declared in .tf files, not to declare new \
-                             variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE."
-                        }
-                        _ => {
-                            "Blocks are not allowed here: a variables file holds only \"name = value\" lines."
-                        }
-                    };
-                    let range = block.syntax().text_range();
-                    self.diagnostics.push(
-                        Diagnostic::error(
-                            "invalid-variables-file",
-                            "Variable declaration in .tfvars file",
-                            detail,
-                        )
-                        .at(location(range)),
-                    );
-                }
-            }
-        }
-    }
-
-    /// A value that refers to something. What it refers to may be a secret whose quotes were forgotten.
-    fn not_constant(&mut self, location: Option<Location>) {
-        let detail = "Variables may not be used here: a variables file holds constant values only. Text is written in quotes.";
-        let problem = Diagnostic::error("invalid-variables-file", "Variables not allowed", detail);
-        self.diagnostics.push(problem.at(location));
     }
 
     fn set_from_file(&mut self, name: &str, value: Value, shown: &str, location: Option<Location>) {
         if !self.module.variables.contains_key(name) {
-            let detail = format!(
-                "The root module does not declare a variable named \"{name}\" but a value was found in file \"{shown}\". If you meant to use this \
-                 value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide \
-                 certain \"global\" settings to all configurations in your organization."
-            );
-            self.diagnostics.push(Diagnostic::warning(
-                "undeclared-variable",
-                "Value for undeclared variable",
-                detail,
-            ));
+            self.diagnostics.push(variables_file::undeclared(name, shown));
             return;
         }
         self.values.set(name, value, ValueSource::File(location));

@@ -15,6 +15,9 @@ pub enum Severity {
     Hint,
 }
 
+/// The id of what points at a secret in the text: whoever shows the place leaves out what stands there.
+pub const LITERAL_SECRET: &str = "literal-secret";
+
 /// A problem, with the place where it is and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

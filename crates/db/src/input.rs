@@ -72,10 +72,16 @@ pub fn file_from_text(
     let file = File::new(db, path, Vec::new(), decode_error);
     let blocks: Vec<Block> = syntax::split(text)
         .into_iter()
-        .map(|range| Block::new(db, file, Arc::from(&text[range])))
+        .map(|range| new_block(db, file, Arc::from(&text[range])))
         .collect();
     file.set_blocks(db).to(blocks);
     file
+}
+
+/// Texts change more seldom than what follows from them and is handed back as input (which names there are, which schemas):
+/// what reads texts alone need not be looked at again after those.
+fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
+    Block::builder(file, text).durability(salsa::Durability::MEDIUM).new(db)
 }
 
 /// The text of a file: that of its blocks.
@@ -218,7 +224,7 @@ impl BlockEdits {
             return Vec::new();
         }
         let added: Vec<Block> =
-            self.added.into_iter().map(|text| Block::new(db, self.file, text)).collect();
+            self.added.into_iter().map(|text| new_block(db, self.file, text)).collect();
         let mut blocks = self.file.blocks(db).clone();
         blocks.splice(self.at..self.at + self.removed.len(), added.iter().copied());
         self.file.set_blocks(db).to(blocks);

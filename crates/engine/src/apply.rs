@@ -17,12 +17,12 @@ use crate::{
     event::{Event, Operation},
     graph::{Declared, EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
-    request::{ApplyOptions, ApplyOutcome, Environment, StateSink},
+    request::{ApplyOptions, ApplyOutcome, Environment},
     variables::VariableValues,
     walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput},
 };
 
-/// Does what a plan says. `refreshed` is the state that came with the plan; `states` gets every state on the way.
+/// Does what a plan says. `refreshed` is the state that came with the plan.
 ///
 /// A plan that was read from a file needs its variables put together first, see
 /// [`variables_for_saved_plan`](crate::variables_for_saved_plan).
@@ -33,7 +33,6 @@ pub async fn apply(
     plan: &Plan,
     refreshed: State,
     variables: VariableValues,
-    states: &dyn StateSink,
     environment: &Environment,
     options: ApplyOptions,
 ) -> ApplyOutcome {
@@ -51,6 +50,7 @@ pub async fn apply(
         applying: true,
         workspace: options.workspace,
         replace: FxHashSet::default(),
+        uncertain: FxHashMap::default(),
     };
     let orders = Orders::new(plan);
     let mut memo = Memo::new();
@@ -59,7 +59,7 @@ pub async fn apply(
         settings,
         variables,
         orders: Some(&orders),
-        states: Some(states),
+        import: None,
         kept: None,
         templates: Template::all(program),
         state_index: Rc::new(StateIndex::new(&previous)),

@@ -152,6 +152,7 @@ impl Terraform {
         };
         ApplyResourceChangeResponse {
             new_state: Some(new_state),
+            is_undelivered: false,
             private: request.planned_private,
             new_identity: None,
             legacy_type_system: false,

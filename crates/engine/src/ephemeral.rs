@@ -32,6 +32,7 @@ use values::{Mark, Str, Value, conform};
 use crate::{
     event::{DeferReason, EphemeralAction, Event},
     graph::{EdgeKind, NodeIx, NodeKind},
+    journal::Number,
     progress::with_progress,
     request::CancelLevel,
     resource::{find_entry, has_conditions},
@@ -73,7 +74,8 @@ pub(crate) struct Open {
     /// Where it is declared, for what is said later.
     entry: RefCell<Entry>,
     address: ResourceInstance,
-    type_name: Str,
+    /// What the journal calls it.
+    opening: Number,
     provider: Arc<dyn Provider>,
     private: RefCell<Private>,
     renew_at: Cell<Option<SystemTime>>,
@@ -94,6 +96,10 @@ impl Open {
     /// The process that opened it.
     pub(crate) fn provider(&self) -> &Arc<dyn Provider> {
         &self.provider
+    }
+
+    fn type_name(&self) -> Str {
+        Str::from(self.address.resource.type_name.as_str())
     }
 
     /// Whether it cannot be used any more.
@@ -320,6 +326,9 @@ impl Walk<'_> {
         let found = provider.validate_ephemeral_config(request).await;
         self.report_provider(found, Some((entry, body)), Some(&text))?;
 
+        let source = self.source_of(node).ok_or(Failed)?;
+        let opening = self.environment.journal.opening(address, &source);
+        self.durable().await?;
         let action = EphemeralAction::Open;
         let begun = self.ephemeral_start(address, action);
         let request = OpenEphemeralRequest {
@@ -328,10 +337,11 @@ impl Walk<'_> {
         };
         let response =
             self.ephemeral_progress(address, action, begun, provider.open_ephemeral(request)).await;
-        let result =
-            response.opened.map(|opened| self.add_open(node, address, entry, &provider, opened));
+        let add = |opened| self.add_open(node, address, entry, &provider, opened, opening);
+        let result = response.opened.map(add);
         let said = self.report_provider(response.diagnostics, Some((entry, body)), Some(&text));
         let Some((open, result)) = result else {
+            self.environment.journal.closed(opening);
             if said.is_ok() {
                 let detail = format!(
                     "Provider {} neither opened {text} nor said why.",
@@ -366,13 +376,14 @@ impl Walk<'_> {
         entry: &Entry,
         provider: &Arc<dyn Provider>,
         opened: OpenedEphemeral,
+        opening: Number,
     ) -> (OpenIx, Value) {
         self.environment.redactor.learn_whole(&opened.result);
         let opened_here = Open {
             node: Cell::new(Some(node)),
             entry: RefCell::new(entry.clone()),
             address: address.clone(),
-            type_name: Str::from(entry.resource().resource.type_name.as_str()),
+            opening,
             provider: Arc::clone(provider),
             private: RefCell::new(opened.private),
             renew_at: Cell::new(opened.renew_at),
@@ -520,7 +531,7 @@ impl Walk<'_> {
         let action = EphemeralAction::Renew;
         let begun = self.ephemeral_start(&open.address, action);
         let request = RenewEphemeralRequest {
-            type_name: open.type_name.clone(),
+            type_name: open.type_name(),
             private: open.private.borrow().clone(),
         };
         let call = open.provider.renew_ephemeral(request);
@@ -583,7 +594,7 @@ impl Walk<'_> {
         let aborting = self.environment.cancel.level() == CancelLevel::Aborting;
         let limit = if aborting { ABORTED_CLOSE_TIMEOUT } else { CLOSE_EPHEMERAL_TIMEOUT };
         let request = CloseEphemeralRequest {
-            type_name: it.type_name.clone(),
+            type_name: it.type_name(),
             private: it.private.borrow().clone(),
         };
         let call = tokio::time::timeout(limit, it.provider.close_ephemeral(request));
@@ -600,6 +611,7 @@ impl Walk<'_> {
                 false
             }
         };
+        self.environment.journal.closed(it.opening);
         it.private.take();
         if let Some(node) = it.node.get() {
             self.forget_instance(node, &it.address.key);

@@ -31,6 +31,10 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
 pub enum Event {
     /// A managed object is asked for its present state.
     RefreshStart { address: ResourceInstance, id: Option<ObjectId> },
+    /// A provider is asked for an object that exists, by an ID that a person gave.
+    ImportStart { address: ResourceInstance, id: String },
+    /// It has found it; reading it comes next.
+    ImportComplete { address: ResourceInstance },
     /// The answer arrived. (A failure shows as a [`Event::Diagnostic`]; this event follows all the same.)
     RefreshComplete { address: ResourceInstance, id: Option<ObjectId> },
 

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands ([`CommandRunner`]),
-//! events ([`EventSink`]), the [`Redactor`] that logs must pass, and a [`CancelToken`].
+//! events ([`EventSink`]), what takes down what is done ([`Journal`]), the [`Redactor`] that logs must pass, and a
+//! [`CancelToken`].
 //!
 //! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a plan with
 //! [`PlanMode::Destroy`](state::PlanMode) and its apply.
@@ -30,6 +31,8 @@ mod ephemeral;
 mod event;
 mod files;
 mod graph;
+mod import;
+mod journal;
 mod memo;
 mod offline;
 mod plan;
@@ -54,13 +57,15 @@ pub use crate::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
         EventSink, LogLevel, ObjectId, Operation,
     },
+    import::import,
+    journal::{Journal, NoJournal, Number, ways_out},
     offline::Console,
     plan::plan,
     planner::Planner,
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner,
-        CommandStatus, Environment, PlanOptions, PlanOutcome, ProviderFactory, StateSink,
+        CommandStatus, Environment, ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
     },
     saved::{check_plan_is_current, variables_for_saved_plan},
     validate::{Question, Verdicts, validate},

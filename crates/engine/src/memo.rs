@@ -23,6 +23,10 @@ use values::{MarkKind, Str, Type, Value, msgpack};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Version(u64);
 
+/// Between two of these something may come out in another way although nothing that it was made from has another version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Epoch(u64);
+
 /// The versions of what a node read, hashed. Versions are counters and no secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Inputs(u64);
@@ -50,6 +54,9 @@ impl Version {
 pub(crate) struct Memo {
     key: [u8; 32],
     last_version: u64,
+    epoch: Epoch,
+    /// Whether a value with a secret in it is remembered that is not stale.
+    has_secrets: bool,
     /// What the whole run depends on beside the program: settings and the like.
     surroundings: Option<Digest>,
     nodes: FxHashMap<NodeKey, NodeMemo>,
@@ -116,6 +123,8 @@ impl Memo {
         Memo {
             key: process_key(),
             last_version: 0,
+            epoch: Epoch::default(),
+            has_secrets: false,
             surroundings: None,
             nodes: FxHashMap::default(),
             instances: FxHashMap::default(),
@@ -124,17 +133,20 @@ impl Memo {
 
     /// Forgets everything.
     fn clear(&mut self) {
+        self.epoch.0 += 1;
         self.nodes.clear();
         self.instances.clear();
     }
 
     /// Forgets what providers said, so that they are asked again. What was computed stays.
     pub(crate) fn forget_instances(&mut self) {
+        self.epoch.0 += 1;
         self.instances.clear();
     }
 
     /// Lets everything be computed again. What providers were asked, and for which configuration, stays.
     pub(crate) fn compute_again(&mut self) {
+        self.epoch.0 += 1;
         self.nodes.values_mut().for_each(|node| node.stale = true);
         self.instances.values_mut().for_each(|instance| instance.inputs = Inputs::NONE);
     }
@@ -142,6 +154,10 @@ impl Memo {
     /// Lets values with secrets in them be computed again: the redactor learns secrets, and what they were made from,
     /// only where they are computed, and has forgotten them.
     pub(crate) fn forget_secrets(&mut self) {
+        if !std::mem::take(&mut self.has_secrets) {
+            return;
+        }
+        self.epoch.0 += 1;
         self.nodes.values_mut().for_each(|node| {
             node.stale |=
                 matches!(&node.value, Remembered::Value(value) if value.has_deep_secret());
@@ -155,6 +171,11 @@ impl Memo {
             self.clear();
             self.surroundings = Some(digest);
         }
+    }
+
+    /// Now.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     pub(crate) fn next_version(&mut self) -> Version {
@@ -205,6 +226,7 @@ impl Memo {
         } else {
             Remembered::Value(value.clone())
         };
+        self.has_secrets |= value.has_deep_secret();
         let same = self.nodes.get(&key).is_some_and(|old| match (&old.value, &remembered) {
             (Remembered::Value(old), Remembered::Value(new)) => old.raw_equals(new),
             (Remembered::Hidden(old), Remembered::Hidden(new)) => old == new,

@@ -17,6 +17,7 @@ use hir::{
     item::{Repetition, Variable},
 };
 use provider::{Schema, mark_by_schema};
+use rustc_hash::FxHashMap;
 use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
@@ -78,7 +79,7 @@ pub(crate) struct ModuleScope<'a> {
     /// Keeps the caller, where it does not keep this scope among its children.
     _kept: Option<Rc<ModuleScope<'a>>>,
     me: Weak<ModuleScope<'a>>,
-    known: RefCell<BTreeMap<Ref, Value>>,
+    known: RefCell<FxHashMap<Ref, Value>>,
     children: RefCell<BTreeMap<Str, Rc<ModuleScope<'a>>>>,
     /// How deep references are followed now; a cycle ends as unknown.
     depth: RefCell<u32>,

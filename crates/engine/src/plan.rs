@@ -10,12 +10,12 @@ use values::{MarkKind, Type, Value};
 
 use crate::{
     event::{ChangeCounts, Event, Operation},
-    graph::Template,
+    graph::{Renewed, Template, Touched},
     memo::Memo,
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
-    walk::{self, Phase, Settings, StateIndex, Walk, WalkInput},
+    walk::{self, Apart, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput},
 };
 
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
@@ -42,7 +42,11 @@ pub(crate) struct Leftovers {
     /// What lives on; none where nothing is to.
     pub(crate) kept: Option<Kept>,
     pub(crate) templates: Vec<Rc<Template>>,
+    /// The last run, for the next to stand on.
+    pub(crate) standing: Option<Standing>,
     pub(crate) index: Option<(Arc<State>, Rc<StateIndex>)>,
+    /// How many turns nodes had in the last run.
+    pub(crate) turns: usize,
     /// What took part in the run and is of no more use. Taking it apart takes time, and nobody should wait for that.
     pub(crate) remains: Vec<Box<dyn Any>>,
 }
@@ -87,37 +91,57 @@ pub(crate) async fn plan_with(
         applying: options.applying,
         workspace: options.workspace.clone(),
         replace: options.replace.iter().cloned().collect::<FxHashSet<_>>(),
+        uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
     let previous = Arc::new(prior);
+    let Renewed { templates, touched } =
+        Template::all_from(program, std::mem::take(&mut leftovers.templates));
     let input = WalkInput {
         settings,
         variables,
         orders: None,
-        states: None,
+        import: None,
         previous: Arc::clone(&previous),
         kept: leftovers.kept.take(),
-        templates: Template::all_from(program, std::mem::take(&mut leftovers.templates)),
+        templates,
         state_index: leftovers.index_of(&previous),
     };
     let walk = Walk::new(program, environment, memo, input);
+    let mut part = None;
     // What is known to be in vain asks no provider.
     if walk.has_all_values() & is_supported(&walk) {
-        walk.add_root();
-        if phase == Phase::PlanDestroy {
-            walk.add_everything_as_orphan();
-        }
+        part = begin(&walk, leftovers.standing.take(), touched);
         walk::run(&walk).await;
     }
     let outcome = finish(&walk, plan, options.mode);
+    leftovers.turns = walk.turns.get();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
-        (leftovers.templates, leftovers.remains) = walk.take_apart();
+        let Apart { templates, standing, remains } = walk.take_apart(&outcome, part.as_ref());
+        (leftovers.templates, leftovers.standing, leftovers.remains) =
+            (templates, standing, remains);
     }
     outcome
+}
+
+/// Puts into the graph what runs: everything, or the part of what stands that an edit can have reached.
+fn begin(walk: &Walk<'_>, standing: Option<Standing>, touched: Option<Touched>) -> Option<Part> {
+    if let Some((mut standing, touched)) = standing.zip(touched) {
+        standing.rewire(walk, &touched);
+        if let Some(part) = standing.part(walk, &touched) {
+            walk.resume(standing, &part);
+            return Some(part);
+        }
+    }
+    walk.add_root();
+    if walk.phase() == Phase::PlanDestroy {
+        walk.add_everything_as_orphan();
+    }
+    None
 }
 
 /// Whether there is no block that would change what the state means and that this version does not run. Where the state
@@ -212,6 +236,8 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
 /// A memo is good for runs under the same settings only.
 fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
     let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
+    let uncertain: Vec<String> =
+        options.uncertain.iter().map(|it| it.address.to_string()).collect();
     memo.begin(&[
         options.workspace.as_bytes(),
         &[
@@ -220,6 +246,7 @@ fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
             u8::from(options.mode == PlanMode::Destroy),
         ],
         replace.join("\n").as_bytes(),
+        uncertain.join("\n").as_bytes(),
     ]);
 }
 

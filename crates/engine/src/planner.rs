@@ -112,6 +112,11 @@ impl Planner {
         self.files.as_ref().map(|files| files.paths()).unwrap_or_default()
     }
 
+    /// How many turns the nodes of the graph had in the last plan: how much of the configuration was walked.
+    pub fn turns(&self) -> usize {
+        self.leftovers.turns
+    }
+
     /// Lets the next plan read every object and every data source again, and ask for every change.
     pub fn read_again(&mut self) {
         self.memo.forget_instances();
@@ -208,12 +213,13 @@ fn idle_walk<'a>(
         applying: false,
         workspace: "".into(),
         replace: Default::default(),
+        uncertain: Default::default(),
     };
     let input = WalkInput {
         settings,
         variables: VariableValues::new(),
         orders: None,
-        states: None,
+        import: None,
         previous: Arc::new(State::default()),
         kept: Some(kept),
         templates: Vec::new(),

@@ -100,6 +100,7 @@ impl Walk<'_> {
         let digest = self.memo.borrow().value_digest(&plain);
         let slot = self.pool.slot(source, digest, plain, entry.cloned());
         self.set_outcome(node, Outcome::Provider(slot));
+        self.unkept.borrow_mut().insert(node);
         slot
     }
 

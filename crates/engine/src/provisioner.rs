@@ -95,7 +95,7 @@ impl Walk<'_> {
             self.freshen(&opened).await?;
             self.provision(subject, entry, each, value, provisioner).await?;
         }
-        if subject.has_create_provisioners() { self.untaint(subject) } else { Ok(()) }
+        if subject.has_create_provisioners() { self.untaint(subject).await } else { Ok(()) }
     }
 
     /// Runs the provisioners of an object that is about to be destroyed. Where one fails, it is not.

@@ -8,11 +8,15 @@ use std::sync::{
 use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, System};
 use provider::{BoxFuture, Provider};
-use state::{Plan, PlanMode, State};
+use state::{Plan, PlanMode, State, journal::Intent};
 use tokio::sync::Notify;
 use values::Str;
 
-use crate::{event::EventSink, redact::Redactor};
+use crate::{
+    event::EventSink,
+    journal::{Journal, Number},
+    redact::Redactor,
+};
 
 /// The surroundings of every operation.
 #[derive(Clone)]
@@ -25,6 +29,8 @@ pub struct Environment {
     pub commands: Arc<dyn CommandRunner>,
     /// Where events go.
     pub events: Arc<dyn EventSink>,
+    /// Takes down what is done to the world.
+    pub journal: Arc<dyn Journal>,
     /// Learns every ephemeral value of the run. The caller passes the same one to what relays providers' logs.
     pub redactor: Redactor,
     /// Asks the operation to stop.
@@ -46,6 +52,8 @@ pub struct PlanOptions {
     pub workspace: Str,
     /// `-replace`: instances to be replaced though nothing forces it.
     pub replace: Vec<ResourceInstance>,
+    /// Creations of which nobody knows whether they happened: nothing is created there.
+    pub uncertain: Vec<Intent>,
     /// `plantimestamp()` and the plan's own timestamp, RFC 3339 in UTC.
     pub timestamp: Str,
 }
@@ -53,6 +61,21 @@ pub struct PlanOptions {
 /// Options of [`apply`](crate::apply).
 #[derive(Clone, Debug)]
 pub struct ApplyOptions {
+    /// Limits concurrent provider-bound work (`-parallelism`).
+    pub parallelism: usize,
+    /// The selected workspace, for `terraform.workspace`.
+    pub workspace: Str,
+}
+
+/// Options of [`import`](crate::import()).
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// What the object becomes. The state has nothing there.
+    pub address: ResourceInstance,
+    /// By which the provider knows the object.
+    pub id: Str,
+    /// The creation of which nobody knew whether it happened, where this is its object.
+    pub answers: Option<Number>,
     /// Limits concurrent provider-bound work (`-parallelism`).
     pub parallelism: usize,
     /// The selected workspace, for `terraform.workspace`.
@@ -102,15 +125,6 @@ pub trait ProviderFactory: Send + Sync {
         &self,
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
-}
-
-/// Takes the state after every operation that changed it.
-pub trait StateSink: Send + Sync {
-    /// Keeps the state; `changed` is the instance that is different from the call before, and nothing else is.
-    ///
-    /// # Errors
-    /// A diagnostic; the run then starts nothing new, and the final state is in the outcome.
-    fn persist(&self, state: &State, changed: &ResourceInstance) -> Result<(), Box<Diagnostic>>;
 }
 
 /// Runs commands for `local-exec`.

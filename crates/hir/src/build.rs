@@ -15,10 +15,11 @@ use crate::{
     Db,
     item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, block_names, called_directory, declarations, item, lookup,
-        module_calls, provider_local_name, required_providers,
+        ItemKey, ItemName, block_items, block_names, called_directory, item, lookup, module_calls,
+        provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Program},
+    symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
 };
 
@@ -168,10 +169,54 @@ impl Build<'_> {
                 .configuration_aliases
                 .insert(local_name.clone(), entry.configuration_aliases.to_vec());
         }
-        for (name, key) in declarations(self.db, directory) {
-            self.file(&mut module, directory, &name, self.entry(key));
+        self.file_all(&mut module, directory);
+        let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
+        let passed = calls.flat_map(|call| call.providers.iter().flatten());
+        let passed = passed.map(|it| it.parent.local_name.clone()).collect::<Vec<_>>();
+        for local_name in named_providers(self.db, directory).into_iter().chain(passed) {
+            let entry = module.provider_sources.entry(local_name);
+            entry.or_insert_with_key(|local_name| required.source(local_name));
         }
         module
+    }
+
+    /// Files every declaration under its name. Names come sorted, which makes each table at once.
+    fn file_all(&self, module: &mut Module, directory: Directory) {
+        let names = |kind| names_of_kind(self.db, directory, kind).into_iter();
+        let named = |kind| {
+            names(kind).filter_map(|(name, key)| match name {
+                ItemName::Variable(name)
+                | ItemName::Local(name)
+                | ItemName::Output(name)
+                | ItemName::Check(name)
+                | ItemName::Module(name) => Some((name, self.entry(key))),
+                _ => None,
+            })
+        };
+        module.variables = named(NameKind::Variable).collect();
+        module.locals = named(NameKind::Local).collect();
+        module.outputs = named(NameKind::Output).collect();
+        module.checks = named(NameKind::Check).collect();
+        module.resources = names(NameKind::Resource)
+            .filter_map(|(name, key)| match name {
+                ItemName::Resource(resource) => Some((resource, self.entry(key))),
+                _ => None,
+            })
+            .collect();
+        module.providers = names(NameKind::Provider)
+            .filter_map(|(name, key)| match name {
+                ItemName::Provider(name, alias) => Some(((name, alias), self.entry(key))),
+                _ => None,
+            })
+            .collect();
+        module.calls = named(NameKind::Module)
+            .filter_map(|(name, entry)| {
+                let call = entry.item.kind.as_module_call()?;
+                let child = called_directory(self.db, self.workspace, directory, call)?;
+                let id = *self.ids.get(&child)?;
+                Some((name, (entry, id)))
+            })
+            .collect();
     }
 
     fn others(&self, directory: Directory) -> Vec<Entry> {
@@ -183,40 +228,6 @@ impl Build<'_> {
             others.map(move |(index, _)| ItemKey { block, index: index as u32 })
         });
         keys.map(|key| self.entry(key)).collect()
-    }
-
-    fn file(&self, module: &mut Module, directory: Directory, name: &ItemName, entry: Entry) {
-        let required = required_providers(self.db, directory);
-        let source_of = |module: &mut Module, local_name: Str| {
-            // Thousands of resources share a handful of providers.
-            let entry = module.provider_sources.entry(local_name);
-            entry.or_insert_with_key(|local_name| required.source(local_name));
-        };
-        match name {
-            ItemName::Variable(name) => drop(module.variables.insert(name.clone(), entry)),
-            ItemName::Local(name) => drop(module.locals.insert(name.clone(), entry)),
-            ItemName::Output(name) => drop(module.outputs.insert(name.clone(), entry)),
-            ItemName::Resource(resource) => {
-                source_of(module, provider_local_name(entry.resource()));
-                module.resources.insert(resource.clone(), entry);
-            }
-            ItemName::Provider(local_name, alias) => {
-                source_of(module, local_name.clone());
-                module.providers.insert((local_name.clone(), alias.clone()), entry);
-            }
-            ItemName::Check(name) => drop(module.checks.insert(name.clone(), entry)),
-            ItemName::Module(name) => {
-                let ItemKind::ModuleCall(call) = &entry.item.kind else { return };
-                for passed in call.providers.iter().flatten() {
-                    source_of(module, passed.parent.local_name.clone());
-                }
-                let child = called_directory(self.db, self.workspace, directory, call);
-                if let Some(&id) = child.and_then(|child| self.ids.get(&child)) {
-                    module.calls.insert(name.clone(), (entry, id));
-                }
-            }
-            ItemName::Terraform | ItemName::Other => {}
-        }
     }
 
     fn entry(&self, key: ItemKey) -> Entry {
@@ -243,21 +254,31 @@ pub fn provider_requirements(
             let versions = requirements.entry(required.source(local_name)).or_default();
             versions.extend(entry.version.clone());
         }
-        let mut local_names: BTreeSet<Str> = BTreeSet::new();
-        for (name, key) in declarations(db, directory) {
-            match name {
-                ItemName::Resource(_) => {
-                    local_names.extend(item(db, key).kind.as_resource().map(provider_local_name));
-                }
-                ItemName::Provider(local_name, _) => {
-                    local_names.insert(local_name);
-                }
-                _ => {}
-            }
-        }
-        for local_name in local_names {
+        for local_name in named_providers(db, directory) {
             requirements.entry(required.source(&local_name)).or_default();
         }
     }
     requirements
+}
+
+/// The local names of the providers that a module's resources, provider blocks and calls name.
+fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
+    let mut names: BTreeSet<Str> = BTreeSet::new();
+    for key in all_of_kind(db, directory, NameKind::Resource) {
+        let Some(resource) = item(db, key).kind.as_resource() else { continue };
+        // Thousands of resources share a handful of providers.
+        let is_known = match &resource.provider {
+            Some(provider) => names.contains(&provider.local_name),
+            None => names.contains(resource.resource.implied_provider()),
+        };
+        if !is_known {
+            names.insert(provider_local_name(resource));
+        }
+    }
+    for (name, _) in names_of_kind(db, directory, NameKind::Provider) {
+        if let ItemName::Provider(local_name, _) = name {
+            names.insert(local_name);
+        }
+    }
+    names
 }

@@ -274,7 +274,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: source_map.map(|map| map.context.clone()),
+        context: range.and_then(|range| context_at(db::parse(db, key.block), range)),
         values: problem.values.clone(),
         // The first link of a chain often is the very place that the diagnostic is at.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

@@ -110,6 +110,8 @@ pub struct Variable {
     pub sensitive: bool,
     /// `ephemeral`
     pub ephemeral: bool,
+    /// Whether `sensitive` or `ephemeral` is written, but neither as true nor as false: it may come to be a secret.
+    pub may_be_secret: bool,
     /// Where `ephemeral = true` stands, for the chain.
     pub ephemeral_node: Option<NodeId>,
     /// `nullable`, true where absent
@@ -185,6 +187,8 @@ pub struct Output {
     pub sensitive: bool,
     /// `ephemeral`
     pub ephemeral: bool,
+    /// Whether `sensitive` or `ephemeral` is written, but neither as true nor as false: it may come to be a secret.
+    pub may_be_secret: bool,
     /// Where `ephemeral = true` stands, for the chain.
     pub ephemeral_node: Option<NodeId>,
     /// `deprecated`

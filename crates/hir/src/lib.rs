@@ -25,6 +25,7 @@ mod source_map;
 pub mod suggest;
 pub mod symbols;
 pub mod unsupported;
+pub mod variables_file;
 pub mod workspace;
 
 pub use build::{program, program_with, provider_requirements, reachable};

@@ -18,7 +18,7 @@ use crate::{
     Db,
     item::{Item, ItemKind, RequiredProvider},
     lower::{Lowered, Problem, SourceMap, lower_chunk},
-    symbols::{NameKind, names_of_kind, symbol},
+    symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{Workspace, is_local_source, local_module_directory},
 };
 
@@ -120,7 +120,7 @@ fn name_of(item: &Item) -> ItemName {
 
 /// The declaration of a name in a module; the first of two.
 pub fn lookup(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<ItemKey> {
-    symbol(db, directory, name)?.first(db)
+    first_declaration(db, directory, name)
 }
 
 /// Every named declaration of a module, by name; of a name that is declared twice the first.
@@ -142,20 +142,29 @@ pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
     match block_names(db, key.block).len() {
         1 => &block_items(db, key.block)[key.index as usize],
-        _ => one_of_many(db, key.block, key.index),
+        _ => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
     }
+}
+
+/// An item of a block that has several.
+#[salsa::interned(revisions = usize::MAX)]
+struct OneOfMany<'db> {
+    #[returns(copy)]
+    block: Block,
+    #[returns(copy)]
+    index: u32,
 }
 
 /// The object that stays: this runs again only if the item is not equal to the one before.
 #[salsa::tracked(returns(ref))]
-fn one_of_many(db: &dyn Db, block: Block, index: u32) -> Arc<Item> {
-    Arc::clone(latest_of_many(db, block, index))
+fn one_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
+    Arc::clone(latest_of_many(db, place))
 }
 
 /// An object made anew whenever anything in its block changes; what comes out equal stops the change here.
 #[salsa::tracked(returns(ref))]
-fn latest_of_many(db: &dyn Db, block: Block, index: u32) -> Arc<Item> {
-    Arc::clone(&block_items(db, block)[index as usize])
+fn latest_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
+    Arc::clone(&block_items(db, place.block(db))[place.index(db) as usize])
 }
 
 /// Where the providers of a module come from.

@@ -2,7 +2,11 @@
 
 use db::{ByteRange, Location, Sources};
 
-use crate::{expr::At, lower, program::Origin};
+use crate::{
+    expr::{At, NodeId},
+    lower,
+    program::Origin,
+};
 
 /// Where something of an item stands, found by parsing its block again.
 pub(crate) fn locate(sources: &Sources, origin: Origin, at: At) -> Option<Location> {
@@ -16,7 +20,9 @@ pub(crate) fn locate(sources: &Sources, origin: Origin, at: At) -> Option<Locati
 
 /// The header of the block around an item, as shown after "in".
 pub(crate) fn context(sources: &Sources, origin: Origin) -> Option<String> {
-    Some(source_map(sources, origin)?.0.context)
+    let (map, file) = source_map(sources, origin)?;
+    let text = file.blocks.get(origin.block as usize)?;
+    lower::context_at(&syntax::parse_chunk(text), map.range(NodeId(0).into())?)
 }
 
 fn source_map(sources: &Sources, origin: Origin) -> Option<(lower::SourceMap, &db::SourceText)> {

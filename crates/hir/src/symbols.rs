@@ -11,16 +11,23 @@
 //!
 //! **Invariant:** at the end of each change, the table holds what [`block_names`] gives for every block of every directory.
 //! The two functions that change it, [`declare`] and [`redeclare`], are called by `project` only.
-//! **Invariant:** what walks over a map sees declared names only, and those change only while the database has no other
-//! handle, together with an input that every walk has read. Names that are only looked for may come in between.
+//! **Invariant:** the table holds declared names only, and those change only while the database has no other handle,
+//! together with an input that every walk over a map has read.
+//!
+//! A name that nobody declares has no entry, whoever looks for it: who types a name leaves dozens of them behind. That it was
+//! looked for in vain is a read of one of a fixed number of inputs, which all such names share by their hash; a name that
+//! gets or loses its entry changes the one of its hash. What a name leaves when its last declaration goes is used for another.
 
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    collections::{BTreeMap, BTreeSet},
+    hash::{Hash as _, Hasher as _},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    },
 };
 
 use db::{Block, Directory, File};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use salsa::Setter as _;
 
 use crate::{
@@ -28,7 +35,7 @@ use crate::{
     names::{ItemKey, ItemName, block_names},
 };
 
-/// A name of a module, declared or only looked for.
+/// A declared name of a module.
 #[salsa::input]
 pub struct Symbol {
     /// The declaration that counts: the first in the order of the text.
@@ -51,6 +58,23 @@ impl Symbol {
 struct Revision {
     #[returns(copy)]
     number: u64,
+}
+
+/// That a name got its first declaration or lost its last, among the names with one hash.
+#[salsa::input]
+struct Absent {
+    #[returns(copy)]
+    number: u64,
+}
+
+/// Into how many parts names without a declaration are divided.
+const ABSENT: usize = 1024;
+
+/// The part of a name.
+fn part_of(directory: Directory, name: &ItemName) -> usize {
+    let mut hasher = FxHasher::default();
+    (directory, name).hash(&mut hasher);
+    hasher.finish() as usize % ABSENT
 }
 
 /// What a name is the name of; each kind is listed by itself.
@@ -106,7 +130,11 @@ impl NameKind {
 /// The names of all modules. Cheap to clone; the handles of one database share it.
 #[derive(Clone, Default)]
 pub struct Symbols {
-    modules: Arc<RwLock<FxHashMap<Directory, Arc<ModuleSymbols>>>>,
+    modules: Arc<RwLock<FxHashMap<Directory, ModuleSymbols>>>,
+    absent: Arc<OnceLock<Box<[Absent]>>>,
+    /// Those of names that have no declaration any more. Whoever read one has to look again, since it changed; so it can
+    /// stand for another name.
+    spare: Arc<Mutex<Vec<Symbol>>>,
 }
 
 /// The names of one module by kind.
@@ -114,22 +142,89 @@ struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
 }
 
+/// The names of one kind: one table for who looks a name up, one for who walks over them in their order.
 struct KindSymbols {
     revision: Revision,
-    /// Names that were looked for and are not declared are here too: their later declaration is a change of an input.
-    symbols: RwLock<BTreeMap<ItemName, Symbol>>,
+    by_name: FxHashMap<ItemName, Symbol>,
+    sorted: BTreeMap<ItemName, Symbol>,
 }
 
 impl Symbols {
-    fn module(&self, db: &dyn Db, directory: Directory) -> Arc<ModuleSymbols> {
-        let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&directory) {
-            return Arc::clone(module);
+    /// Looks at the names of one kind. `look` asks for inputs only: nobody may wait for another query in there.
+    fn look<T>(
+        &self,
+        db: &dyn Db,
+        directory: Directory,
+        kind: NameKind,
+        look: impl FnOnce(&KindSymbols) -> T,
+    ) -> T {
+        if !self.lock_to_read().contains_key(&directory) {
+            self.lock_to_write().entry(directory).or_insert_with(|| ModuleSymbols::new(db));
         }
-        drop(modules);
-        let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
-        let module = modules.entry(directory).or_insert_with(|| Arc::new(ModuleSymbols::new(db)));
-        Arc::clone(module)
+        look(self.lock_to_read()[&directory].kind(kind))
+    }
+
+    fn change<T>(
+        &self,
+        directory: Directory,
+        kind: NameKind,
+        change: impl FnOnce(&mut KindSymbols) -> T,
+    ) -> Option<T> {
+        let mut modules = self.lock_to_write();
+        modules.get_mut(&directory).map(|it| change(&mut it.kinds[kind as usize]))
+    }
+
+    fn lock_to_write(&self) -> RwLockWriteGuard<'_, FxHashMap<Directory, ModuleSymbols>> {
+        self.modules.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_to_read(&self) -> RwLockReadGuard<'_, FxHashMap<Directory, ModuleSymbols>> {
+        self.modules.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What changes when a name of this part gets its first declaration or loses its last.
+    fn absent(&self, db: &dyn Db, part: usize) -> Absent {
+        self.absent.get_or_init(|| (0..ABSENT).map(|_| Absent::new(db, 0)).collect())[part]
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Symbol>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets where a name is declared. Gives whether it was not declared before, or is not any more.
+    fn declare(
+        &self,
+        db: &mut dyn Db,
+        directory: Directory,
+        name: &ItemName,
+        keys: &[ItemKey],
+    ) -> bool {
+        let Some(kind) = NameKind::of(name) else { return false };
+        let known = self.look(db, directory, kind, |it| it.by_name.get(name).copied());
+        match known {
+            Some(symbol) => {
+                set_declarations(db, symbol, keys);
+                if keys.is_empty() {
+                    self.change(directory, kind, |it| it.remove(name));
+                    self.spare().push(symbol);
+                }
+                keys.is_empty()
+            }
+            None if keys.is_empty() => false,
+            None => {
+                let spare = self.spare().pop();
+                let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
+                set_declarations(db, symbol, keys);
+                self.change(directory, kind, |it| it.insert(name.clone(), symbol));
+                true
+            }
+        }
+    }
+
+    fn changed(&self, db: &mut dyn Db, directory: Directory, kind: NameKind) {
+        let revision = self.look(db, directory, kind, |it| it.revision);
+        let next = revision.number(db) + 1;
+        revision.set_number(db).to(next);
     }
 }
 
@@ -137,7 +232,8 @@ impl ModuleSymbols {
     fn new(db: &dyn Db) -> ModuleSymbols {
         let kind = |_| KindSymbols {
             revision: Revision::new(db, 0),
-            symbols: RwLock::new(BTreeMap::new()),
+            by_name: FxHashMap::default(),
+            sorted: BTreeMap::new(),
         };
         ModuleSymbols { kinds: NameKind::ALL.map(kind) }
     }
@@ -148,39 +244,48 @@ impl ModuleSymbols {
 }
 
 impl KindSymbols {
-    /// The symbol of a name, made where there was none.
-    fn symbol(&self, db: &dyn Db, name: &ItemName) -> Symbol {
-        if let Some(&symbol) = self.lock_to_read().get(name) {
-            return symbol;
-        }
-        let mut symbols = self.symbols.write().unwrap_or_else(PoisonError::into_inner);
-        *symbols.entry(name.clone()).or_insert_with(|| Symbol::new(db, None, Box::default()))
+    fn insert(&mut self, name: ItemName, symbol: Symbol) {
+        self.by_name.insert(name.clone(), symbol);
+        self.sorted.insert(name, symbol);
     }
 
-    fn declare(&self, db: &mut dyn Db, name: ItemName, keys: Vec<ItemKey>) {
-        let known = self.lock_to_read().get(&name).copied();
-        if let Some(symbol) = known {
-            return set_declarations(db, symbol, &keys);
-        }
-        let later = keys.get(1..).unwrap_or_default().into();
-        let symbol = Symbol::new(db, keys.first().copied(), later);
-        self.symbols.write().unwrap_or_else(PoisonError::into_inner).insert(name, symbol);
+    fn remove(&mut self, name: &ItemName) {
+        self.by_name.remove(name);
+        self.sorted.remove(name);
     }
 
-    fn lock_to_read(&self) -> RwLockReadGuard<'_, BTreeMap<ItemName, Symbol>> {
-        self.symbols.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn changed(&self, db: &mut dyn Db) {
-        let next = self.revision.number(db) + 1;
-        self.revision.set_number(db).to(next);
+    /// Takes all names at once, sorted, where there were none before.
+    fn fill(&mut self, symbols: Vec<(ItemName, Symbol)>) {
+        self.by_name = symbols.iter().cloned().collect();
+        self.sorted = symbols.into_iter().collect();
     }
 }
 
-/// The symbol of a name; none for [`ItemName::Other`].
+/// The symbol of a name that is declared. Who asks in vain is asked again when it is.
 pub fn symbol(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<Symbol> {
+    found(db, directory, name).map(|(symbol, _)| symbol)
+}
+
+/// The declaration of a name that counts.
+pub(crate) fn first_declaration(
+    db: &dyn Db,
+    directory: Directory,
+    name: &ItemName,
+) -> Option<ItemKey> {
+    found(db, directory, name)?.1
+}
+
+fn found(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<(Symbol, Option<ItemKey>)> {
     let kind = NameKind::of(name)?;
-    Some(db.symbols().module(db, directory).kind(kind).symbol(db, name))
+    let symbol = db.symbols().look(db, directory, kind, |it| it.by_name.get(name).copied());
+    match symbol {
+        // Its going is a change of it.
+        Some(symbol) => Some((symbol, symbol.first(db))),
+        None => {
+            db.symbols().absent(db, part_of(directory, name)).number(db);
+            None
+        }
+    }
 }
 
 /// The declared names of one kind, sorted, each with the declaration that counts.
@@ -189,41 +294,94 @@ pub fn names_of_kind(
     directory: Directory,
     kind: NameKind,
 ) -> Vec<(ItemName, ItemKey)> {
-    let module = db.symbols().module(db, directory);
-    let kind = module.kind(kind);
-    // Every declaration that comes, goes or moves is a new number.
-    kind.revision.number(db);
-    let symbols = kind.lock_to_read();
-    let declared =
-        symbols.iter().filter_map(|(name, symbol)| Some((name.clone(), symbol.first(db)?)));
-    declared.collect()
+    db.symbols().look(db, directory, kind, |kind| {
+        // Every declaration that comes, goes or moves is a new number.
+        kind.revision.number(db);
+        let of = |(name, symbol): (&ItemName, &Symbol)| Some((name.clone(), symbol.first(db)?));
+        kind.sorted.iter().filter_map(of).collect()
+    })
 }
 
 /// Every declaration of one kind, those of a name that is declared twice included.
 pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<ItemKey> {
-    let module = db.symbols().module(db, directory);
-    let kind = module.kind(kind);
-    kind.revision.number(db);
-    kind.lock_to_read().values().flat_map(|symbol| symbol.declarations(db)).collect()
+    db.symbols().look(db, directory, kind, |kind| {
+        kind.revision.number(db);
+        kind.sorted.values().flat_map(|symbol| symbol.declarations(db)).collect()
+    })
 }
 
 /// Declares what the blocks of a directory say, in the order of its text. For a directory that was just read.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
-    let module = db.symbols().module(db, directory);
-    let mut declared: BTreeMap<ItemName, Vec<ItemKey>> = BTreeMap::new();
+    let symbols = db.symbols().clone();
+    // Nobody can have looked for a name before there was a table.
+    let is_known = symbols.lock_to_read().contains_key(&directory);
+    match is_known {
+        false => declare_all(db, &symbols, directory),
+        true => declare_again(db, &symbols, directory),
+    }
+    NameKind::ALL.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
+}
+
+fn declare_all(db: &dyn Db, symbols: &Symbols, directory: Directory) {
+    let declared = declared_names(db, directory);
+    let mut module = ModuleSymbols::new(db);
+    for (kind, mut declared) in module.kinds.iter_mut().zip(declared) {
+        let of_names = by_name(&mut declared).map(|(name, keys)| {
+            let symbol = new_symbol(db, &keys);
+            (name.clone(), symbol)
+        });
+        kind.fill(of_names.collect());
+    }
+    symbols.lock_to_write().insert(directory, module);
+}
+
+fn declare_again(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
+    let mut declared = declared_names(db, directory);
+    let of_names = declared.iter_mut().flat_map(|it| by_name(it));
+    let of_names: Vec<_> = of_names.map(|(name, keys)| (name.clone(), keys)).collect();
+    let mut others = BTreeSet::new();
+    for (name, keys) in of_names {
+        if symbols.declare(db, directory, &name, &keys) {
+            others.insert(part_of(directory, &name));
+        }
+    }
+    tell(db, &others);
+}
+
+/// Sorts by name; those of one name stay in the order of the text.
+fn by_name<'a, 'db>(
+    declared: &'a mut [(&'db ItemName, ItemKey)],
+) -> impl Iterator<Item = (&'db ItemName, Vec<ItemKey>)> + 'a {
+    declared.sort_by(|a, b| a.0.cmp(b.0));
+    let of_names = declared.chunk_by(|a, b| a.0 == b.0);
+    of_names.map(|of_name| (of_name[0].0, of_name.iter().map(|(_, key)| *key).collect()))
+}
+
+/// What the blocks of a directory declare, by kind, in the order of the text.
+fn declared_names(
+    db: &dyn Db,
+    directory: Directory,
+) -> [Vec<(&ItemName, ItemKey)>; NameKind::ALL.len()] {
+    let mut declared = [const { Vec::new() }; NameKind::ALL.len()];
     for file in directory.files(db) {
         for &block in file.blocks(db) {
             for (index, name) in (0u32..).zip(block_names(db, block)) {
-                declared.entry(name.clone()).or_default().push(ItemKey { block, index });
+                if let Some(kind) = NameKind::of(name) {
+                    declared[kind as usize].push((name, ItemKey { block, index }));
+                }
             }
         }
     }
-    for (name, keys) in declared {
-        let Some(kind) = NameKind::of(&name) else { continue };
-        module.kind(kind).declare(db, name, keys);
-    }
-    for kind in &module.kinds {
-        kind.changed(db);
+    declared
+}
+
+/// Whoever looked for names in vain looks again. That a name went is told here too: who found it looks in vain then, and a
+/// query may not read what is older than what it read before.
+fn tell(db: &mut dyn Db, others: &BTreeSet<usize>) {
+    for part in others {
+        let absent = db.symbols().absent(db, *part);
+        let next = absent.number(db) + 1;
+        absent.set_number(db).to(next);
     }
 }
 
@@ -238,16 +396,13 @@ pub(crate) fn for_each_near(
     mut visit: impl FnMut(&ItemName),
 ) {
     let Some(kind) = NameKind::of(name) else { return };
-    let module = db.symbols().module(db, directory);
-    let kind = module.kind(kind);
-    kind.revision.number(db);
-    let symbols = kind.lock_to_read();
-    // Which names somebody has looked for in vain must make no difference.
-    let is_declared = |(_, symbol): &(&ItemName, &Symbol)| symbol.first(db).is_some();
-    let before = symbols.range(..name).rev().filter(is_declared).take(MOST_TRIED / 2).last();
-    let from = before.map_or(name, |(first, _)| first);
-    let near = symbols.range(from..).filter(is_declared).take(MOST_TRIED);
-    near.for_each(|(name, _)| visit(name));
+    db.symbols().look(db, directory, kind, |kind| {
+        kind.revision.number(db);
+        let before = kind.sorted.range(..name).rev().take(MOST_TRIED / 2).last();
+        let from = before.map_or(name, |(first, _)| first);
+        let near = kind.sorted.range(from..).take(MOST_TRIED);
+        near.for_each(|(name, _)| visit(name));
+    });
 }
 
 /// What one block declared before and after a change, by the index of its items. A block that came has nothing before,
@@ -270,7 +425,7 @@ impl Redeclared {
 
 /// Takes over what blocks of a directory declare now. The directory's files and their blocks are the new ones already.
 pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) {
-    let module = db.symbols().module(db, directory);
+    let symbols = db.symbols().clone();
     let mut touched: BTreeMap<&ItemName, Touched> = BTreeMap::new();
     for change in changes {
         let names = change.before.len().max(change.after.len());
@@ -286,21 +441,25 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
     }
     let mut positions = Positions::default();
     let mut kinds = Vec::new();
+    let mut others = BTreeSet::new();
     for (name, touched) in touched {
         let Some(kind) = NameKind::of(name) else { continue };
-        let symbol = module.kind(kind).symbol(db, name);
-        let mut keys = symbol.declarations(db);
+        let known = symbols.look(db, directory, kind, |it| it.by_name.get(name).copied());
+        let mut keys = known.map(|it| it.declarations(db)).unwrap_or_default();
         keys.retain(|key| !touched.gone.contains(key));
         keys.extend(touched.come);
         if keys.len() > 1 {
             keys.sort_by_cached_key(|key| (positions.of(db, directory, key.block), key.index));
         }
-        set_declarations(db, symbol, &keys);
+        if symbols.declare(db, directory, name, &keys) {
+            others.insert(part_of(directory, name));
+        }
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
-    kinds.into_iter().for_each(|kind| module.kind(kind).changed(db));
+    tell(db, &others);
+    kinds.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
 }
 
 /// The declarations of one name that went and came.
@@ -333,6 +492,11 @@ impl Positions {
         });
         Some((*position, *blocks.get(&block)?))
     }
+}
+
+fn new_symbol(db: &dyn Db, keys: &[ItemKey]) -> Symbol {
+    let (first, later) = (keys.first().copied(), keys.get(1..).unwrap_or_default());
+    Symbol::new(db, first, later.into())
 }
 
 fn set_declarations(db: &mut dyn Db, symbol: Symbol, keys: &[ItemKey]) {

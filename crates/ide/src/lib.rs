@@ -36,13 +36,14 @@ mod shown;
 mod signature;
 mod symbols;
 mod trees;
+mod variables_file;
 
 use db::{ByteRange, Directory, File};
 use hir::{Db, Workspace};
 
 pub use actions::{Action, ActionKind, code_actions};
 pub use calls::{CalledModule, ModuleCalls, called_modules, calling_modules, module_at};
-pub use completion::{Completion, CompletionKind, Completions, completions};
+pub use completion::{Completion, CompletionKind, Completions, completions, source_completions};
 pub use cursor::{Cursor, ItemAt};
 pub use definition::{Definition, definition};
 pub use edit::Edit;
@@ -54,7 +55,7 @@ pub use links::{Link, LinkTarget, document_links};
 pub use naming::{Declaration, Role};
 pub use place::Module;
 pub use references::{Reference, document_highlights, references};
-pub use rename::{Moved, Refusal, Renamable, Rename, prepare_rename, rename};
+pub use rename::{Refusal, Renamable, Rename, prepare_rename, rename};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{
     Modifiers, SemanticKind, SemanticToken, semantic_tokens, semantic_tokens_in,
@@ -62,6 +63,7 @@ pub use semantic_tokens::{
 pub use shown::path_from;
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 pub use symbols::{FoundSymbol, Symbol, SymbolKind, document_symbols, workspace_symbols};
+pub use variables_file::VariablesFile;
 
 /// A file of a module, seen as part of a configuration: what every question is about.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! What a name in the text stands for.
 //!
 //! Start reading at [`Occurrence::at`]. Everything that asks where a name is declared or used asks here, so that going to a
-//! declaration, finding uses and renaming agree.
+//! declaration, finding uses and renaming agree; what explains or colours a name asks [`Chain::read_as`], which they rest on.
 //!
 //! ```text
-//! token ──► Occurrence { named, range, role }      named ──► declarations(…)
+//! token ──► Chain ──► ReadAs ──► Occurrence { named, range, role }      named ──► declarations(…)
 //! ```
 
 mod argument;
@@ -25,10 +25,10 @@ use syntax::{
 use crate::{Cursor, FileRange, Module};
 
 pub(crate) use self::{
-    argument::{attribute_around, block_of, called},
+    argument::{Written, attribute_around, block_of, call_of, called},
     bound::{Templates, find as bound, iterator_name},
     follow::{block, value},
-    reference::{Chain, item_name},
+    reference::{Chain, ReadAs, item_name},
 };
 
 /// What a name stands for.

@@ -9,9 +9,8 @@ use syntax::{
 
 use crate::{
     Cursor, Document, Module,
-    actions::layout,
-    edit::{Edit, fit_newlines},
-    naming::{Declaration, Named, Occurrence, Role, iterator_name, top_level},
+    edit::Edit,
+    naming::{Declaration, Named, Occurrence, Role, iterator_name},
     references::{Use, uses},
 };
 
@@ -30,27 +29,13 @@ pub struct Rename {
     /// Every place that names it, in the order of modules and files. Blocks that tell what was moved or removed in the past
     /// stay as they are.
     pub edits: Vec<Edit>,
-    /// A `moved` block that tells that the objects under the old name are those under the new one.
-    pub moved: Option<Moved>,
     /// What the rename cannot reach, in sentences.
     pub notes: Vec<String>,
-}
-
-/// A block that goes with the rename of a resource or a module call, for whoever has objects under the old name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Puts it behind the renamed block.
-    pub edit: Edit,
-    /// What to know before.
-    pub note: &'static str,
 }
 
 /// Why something cannot have another name, in sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
-
-const NOT_CARRIED_OUT: &str = "This version of Mayfly does not carry out \"moved\" blocks: with one in the configuration it makes no plan where the \
-                               state holds any object.";
 
 /// The name at an offset, if it can be replaced.
 ///
@@ -71,7 +56,7 @@ pub fn rename(document: Document<'_>, offset: u32, new_name: &str) -> Result<Ren
     check_identifier(new_name)?;
     let old_name = target.tree.root.text().slice(target.range).to_string();
     if old_name == new_name {
-        return Ok(Rename { edits: Vec::new(), moved: None, notes: Vec::new() });
+        return Ok(Rename { edits: Vec::new(), notes: Vec::new() });
     }
     match &target.named {
         Named::Item(directory, name) => {
@@ -207,7 +192,6 @@ fn rename_item(
             .filter(|it| !is_history(it))
             .map(|it| Edit::replace(it.reference.place, new_name))
             .collect(),
-        moved: moved(module, name, &renamed),
         notes: notes(module, name, &renamed),
     })
 }
@@ -250,19 +234,6 @@ fn state_address(name: &ItemName) -> Option<String> {
         ItemName::Module(name) => Some(format!("module.{name}")),
         _ => None,
     }
-}
-
-fn moved(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Option<Moved> {
-    let (from, to) = (state_address(name)?, state_address(renamed)?);
-    let declaration = module.declaration(name)?;
-    let block = crate::FileRange { range: declaration.full, ..declaration.name };
-    let text = format!("moved {{\n  from = {from}\n  to   = {to}\n}}");
-    let tree = module.document(block.file).cursor(block.range.start)?;
-    let node = top_level(&tree.token()?.parent()?)?;
-    let mut edits = [layout::after_block(&tree, node.syntax(), &text)];
-    fit_newlines(module.db, &mut edits);
-    let [edit] = edits;
-    Some(Moved { edit, note: NOT_CARRIED_OUT })
 }
 
 fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Vec<String> {
@@ -331,7 +302,7 @@ fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> 
     if let Some(edit) = implicit.and_then(|block| name_iterator(&target.tree, &block, new_name)) {
         edits.insert(0, edit);
     }
-    Ok(Rename { edits, moved: None, notes: Vec::new() })
+    Ok(Rename { edits, notes: Vec::new() })
 }
 
 /// Everything that may see a binding.
@@ -389,13 +360,8 @@ mod tests {
                 let name = prepare_rename(document, offset).expect("it can be renamed");
                 let range = crate::FileRange { file: document.file, range: name.range };
                 assert_eq!(fixture.text(range), name.name);
-                let mut edits = rename.edits;
-                let moved = rename.moved.map(|it| {
-                    edits.push(it.edit);
-                    format!("note: {}\n", it.note)
-                });
                 let notes: String = rename.notes.iter().map(|it| format!("note: {it}\n")).collect();
-                fixture.apply(&edits) + &moved.unwrap_or_default() + &notes
+                fixture.apply(&rename.edits) + &notes
             }
         };
         expect.assert_eq(&shown);
@@ -492,7 +458,7 @@ output "out" {
     }
 
     #[test]
-    fn a_resource_with_the_block_that_tells_it() {
+    fn a_resource_with_what_becomes_of_its_state() {
         check(
             r#"
 resource "test_thing" "a" {
@@ -518,12 +484,6 @@ import {
                 resource "test_thing" "first" {
                   value = "x"
                 }
-
-                moved {
-                  from = test_thing.a
-                  to   = test_thing.first
-                }
-
                 resource "test_thing" "b" {
                   value      = test_thing.first.id
                   depends_on = [test_thing.first]
@@ -536,7 +496,6 @@ import {
                   to = test_thing.first
                   id = "x"
                 }
-                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
                 note: What the state holds of test_thing.a is destroyed by the next apply, and created anew as test_thing.first: this version of Mayfly carries out no "moved" blocks.
             "#]],
         );
@@ -563,16 +522,9 @@ import {
                 module "n" {
                   source = "./mod"
                 }
-
-                moved {
-                  from = module.m
-                  to   = module.n
-                }
-
                 output "o" {
                   value = module.n.x
                 }
-                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
                 note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
             "#]],
         );
@@ -588,12 +540,6 @@ import {
                 module "n" {
                   source = "a/b/c"
                 }
-
-                moved {
-                  from = module.m
-                  to   = module.n
-                }
-                note: This version of Mayfly does not carry out "moved" blocks: with one in the configuration it makes no plan where the state holds any object.
                 note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
                 note: The module is installed under the name of its call: run init again.
             "#]],

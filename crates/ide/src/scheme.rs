@@ -21,6 +21,7 @@ use values::Str;
 use crate::{
     Module,
     language::{self, Argument, LanguageBlock, Takes},
+    naming,
 };
 
 /// A part of a provider's schema: the outermost block, or one inside of it.
@@ -235,9 +236,7 @@ fn provider_part(module: Module<'_>, block: &ast::Block) -> Option<SchemaPart> {
 }
 
 fn called(module: Module<'_>, block: &ast::Block) -> Option<Directory> {
-    let name = block.label_texts().next()?;
-    let key = module.lookup(&ItemName::Module(Str::from(&*name)))?;
-    called_by(module, key)
+    naming::call_of(&module, &block.label_texts().next()?)
 }
 
 /// The module that a call leads to, if it was read.

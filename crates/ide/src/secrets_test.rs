@@ -89,3 +89,27 @@ fn no_answer_shows_a_secret() {
         check(&format!("{hint:?}").to_lowercase(), hint.offset);
     }
 }
+
+/// What is not decided yet may come to be a secret, and what a secret decides is one.
+#[test]
+fn what_may_come_to_be_a_secret_is_not_shown() {
+    let cases = [
+        r#"variable "v" { sensitive = local.unknown, default = "hunter2" }"#.replace(", ", "\n"),
+        r#"variable "v" { ephemeral = 1 == 1, default = "hunter2" }"#.replace(", ", "\n"),
+        r#"locals { v = sensitive(true) ? "hunter2" : "b" }"#.to_owned(),
+        r#"locals { v = [for k in sensitive(["hunter2"]) : k] }"#.to_owned(),
+    ];
+    for case in cases {
+        let text = format!("//- /main.tf\n{}\n", case.replace("{ ", "{\n").replace(" }", "\n}"));
+        let text = format!("{text}output \"o\" {{\n  value = [var.v, local.v]\n}}\n");
+        let fixture = fixture::load(&text);
+        let document = fixture.document();
+        let shown = (0..=document.text().len() as u32)
+            .filter_map(|offset| crate::hover(document, offset))
+            .map(|hover| hover.markdown)
+            .collect::<Vec<_>>();
+        assert!(!shown.is_empty(), "{text}");
+        let leaks = shown.iter().filter(|it| it.contains("hunter2")).collect::<Vec<_>>();
+        assert!(leaks.is_empty(), "{text}: {leaks:?}");
+    }
+}

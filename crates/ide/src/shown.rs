@@ -18,6 +18,15 @@ const MOST_CHARS: usize = 80;
 
 /// A path as seen from a directory. One that has nothing in common with it stays as it is.
 pub fn path_from(directory: &str, path: &str) -> String {
+    // All absolute paths have the first in common.
+    match relative_path(directory, path) {
+        (in_common, relative) if in_common >= 2 => relative,
+        _ => path.to_owned(),
+    }
+}
+
+/// A path as seen from a directory, and how many parts the two have in common.
+pub(crate) fn relative_path(directory: &str, path: &str) -> (usize, String) {
     let (directory, path) = (Path::new(directory), Path::new(path));
     let (mut up, mut down) = (directory.components().peekable(), path.components().peekable());
     let mut in_common = 0;
@@ -28,13 +37,9 @@ pub fn path_from(directory: &str, path: &str) -> String {
         down.next();
         in_common += 1;
     }
-    // All absolute paths have the first in common.
-    if in_common < 2 {
-        return path.display().to_string();
-    }
     let up = up.map(|_| "..".to_owned());
     let down = down.map(|it| it.as_os_str().to_string_lossy().into_owned());
-    up.chain(down).collect::<Vec<_>>().join("/")
+    (in_common, up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
 /// The type of a value as a constraint, over several lines if it is long, with the marks of its parts.
@@ -140,6 +145,11 @@ fn has_secrets(marks: &TriMarks) -> bool {
     marks.ephemeral > Tri::No || marks.sensitive > Tri::No
 }
 
+/// Whether a value, or a part of it, is or may be a secret.
+pub(crate) fn may_be_secret(value: &Abstract) -> bool {
+    has_secrets(&value.deep_marks())
+}
+
 /// Marks in words: `sensitive`, `may be ephemeral`.
 pub(crate) fn marks(marks: &TriMarks) -> Vec<&'static str> {
     let ephemeral = match marks.ephemeral {
@@ -173,7 +183,7 @@ pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
 
 /// The constant that a value is known to be, in one short line; nothing if any of it may be a secret.
 pub(crate) fn constant(value: &Abstract) -> Option<String> {
-    if has_secrets(&value.deep_marks()) {
+    if may_be_secret(value) {
         return None;
     }
     constant_text(&value.constant.as_ref()?.0)

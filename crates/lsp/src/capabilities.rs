@@ -14,6 +14,7 @@ pub(crate) struct Client {
     pub(crate) refreshes_diagnostics: bool,
     pub(crate) refreshes_inlay_hints: bool,
     pub(crate) refreshes_code_lenses: bool,
+    pub(crate) refreshes_semantic_tokens: bool,
     /// It watches the files that the server names.
     pub(crate) watches_files: bool,
     /// It answers what a person has set.
@@ -48,6 +49,9 @@ impl Client {
             refreshes_code_lenses: workspace
                 .code_lens
                 .is_some_and(|it| it.refresh_support == Some(true)),
+            refreshes_semantic_tokens: workspace
+                .semantic_tokens
+                .is_some_and(|it| it.refresh_support == Some(true)),
             watches_files: workspace
                 .did_change_watched_files
                 .is_some_and(|it| it.dynamic_registration == Some(true)),
@@ -79,6 +83,9 @@ fn show_references(experimental: Option<&Value>) -> Option<String> {
     Some(experimental?.get("showReferencesCommandId")?.as_str()?.to_owned())
 }
 
+/// Begins the next part of a path, and is a division elsewhere.
+pub(crate) const SLASH: &str = "/";
+
 /// What this server does.
 pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities {
     ServerCapabilities {
@@ -98,7 +105,7 @@ pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities 
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(vec![".".to_owned(), "\"".to_owned(), "[".to_owned()]),
+            trigger_characters: Some([".", "\"", "[", SLASH].map(str::to_owned).into()),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {
@@ -167,7 +174,7 @@ pub(crate) fn watched() -> Vec<Registration> {
     };
     let options = DidChangeWatchedFilesRegistrationOptions {
         watchers: vec![
-            watch("**/*.{tf,tofu}"),
+            watch("**/*.{tf,tofu,tf.json,tofu.json}"),
             watch("**/.terraform.lock.hcl"),
             watch("**/.terraform/modules/modules.json"),
         ],

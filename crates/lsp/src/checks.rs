@@ -32,6 +32,7 @@ use tower_lsp_server::ls_types::{
 };
 
 use crate::{
+    beside,
     convert::diagnostic::Converter,
     documents::uri_of,
     server::homes,
@@ -68,6 +69,8 @@ pub(crate) struct Checks {
     edited: Vec<Directory>,
     are_modules_due: bool,
     are_modules_running: bool,
+    /// The generation that files beside the modules were looked at in.
+    beside: Option<u64>,
 }
 
 /// A check that a worker does.
@@ -76,6 +79,8 @@ pub(crate) enum Check {
     Blocks { path: String, target: Target, blocks: Option<FxHashSet<Block>> },
     /// Every module; configurations that are new are inferred in order first.
     Modules { modules: Vec<(Workspace, Directory)>, new: Vec<Workspace> },
+    /// Files beside the modules.
+    Beside,
 }
 
 /// What a check found.
@@ -90,8 +95,8 @@ pub(crate) enum Found {
         path: String,
         found: Option<(Vec<Diagnostic>, Vec<Block>)>,
     },
-    /// One module's files by path.
-    Module(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
+    /// Files by path: those of one module, or those beside them.
+    Files(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
     /// All modules were checked; or not, because an edit came in between.
     Modules {
         is_done: bool,
@@ -144,6 +149,16 @@ impl Checks {
         }
     }
 
+    /// The text of a file beside the modules changed.
+    pub(crate) fn beside_changed(&mut self) {
+        self.generation += 1;
+    }
+
+    /// Whether files beside the modules are to be looked at: something has changed. From now on they count as looked at.
+    pub(crate) fn begin_beside(&mut self) -> bool {
+        self.beside.replace(self.generation) != Some(self.generation)
+    }
+
     /// Everything may be different.
     pub(crate) fn everything_changed(&mut self) {
         self.open.values_mut().for_each(|it| it.pending = Pending::Everything);
@@ -179,10 +194,16 @@ impl Checks {
     }
 
     /// What is to be checked at once, by path; for each the blocks, or all. From now on it counts as being checked.
-    pub(crate) fn begin(&mut self) -> Vec<(String, Option<FxHashSet<Block>>)> {
+    /// Files that `is_held` stay due.
+    pub(crate) fn begin(
+        &mut self,
+        is_held: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Option<FxHashSet<Block>>)> {
         let generation = self.generation;
-        let is_due = |open: &OpenFile| open.running != Some(generation);
-        let due = self.open.iter_mut().filter(|(_, open)| is_due(open));
+        let is_due = |path: &str, open: &OpenFile| {
+            open.running != Some(generation) && open.pending != Pending::Nothing && !is_held(path)
+        };
+        let due = self.open.iter_mut().filter(|(path, open)| is_due(path, open));
         due.filter_map(|(path, open)| {
             let blocks = match &open.pending {
                 Pending::Nothing => return None,
@@ -226,7 +247,7 @@ impl Checks {
                 open.suspects = suspects.into_iter().collect();
                 self.publish(path, diagnostics).into_iter().collect()
             }
-            Found::Module(files) if is_current => {
+            Found::Files(files) if is_current => {
                 let mut published = Vec::new();
                 for (path, diagnostics, suspects) in files {
                     if let Some(open) = self.open.get_mut(&path) {
@@ -236,7 +257,7 @@ impl Checks {
                 }
                 published
             }
-            Found::Module(_) => Vec::new(),
+            Found::Files(_) => Vec::new(),
             Found::Modules { is_done } => {
                 self.are_modules_running = false;
                 match is_done && is_current {
@@ -296,8 +317,20 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
             };
             tell(Found::Blocks { path, found });
         }
+        Check::Beside => {
+            let of_file = |path: String| {
+                let problems = beside::problems(&snapshot, &path);
+                (path, problems, Vec::new())
+            };
+            let find = || beside::paths(&snapshot).into_iter().map(of_file).collect();
+            let outcome = uncancelled(find);
+            drop(snapshot);
+            if let Outcome::Done(found) = outcome {
+                tell(Found::Files(found));
+            }
+        }
         Check::Modules { modules, new } => {
-            let is_done = of_modules(&snapshot, &modules, &new, |it| tell(Found::Module(it)));
+            let is_done = of_modules(&snapshot, &modules, &new, |it| tell(Found::Files(it)));
             drop(snapshot);
             tell(Found::Modules { is_done });
         }
@@ -362,6 +395,19 @@ pub(crate) fn report(
     previous: Option<&str>,
 ) -> DocumentDiagnosticReport {
     let (items, _) = of_blocks(snapshot, target, None);
+    full_report(items, previous)
+}
+
+/// The same for a file that is no part of a module.
+pub(crate) fn report_beside(
+    snapshot: &Snapshot,
+    path: &str,
+    previous: Option<&str>,
+) -> DocumentDiagnosticReport {
+    full_report(beside::problems(snapshot, path), previous)
+}
+
+fn full_report(items: Vec<Diagnostic>, previous: Option<&str>) -> DocumentDiagnosticReport {
     let id = format!("{:x}", hash(&items));
     if previous == Some(id.as_str()) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
@@ -380,7 +426,7 @@ pub(crate) fn report(
     })
 }
 
-/// The answer for a file that is no part of a module.
+/// The answer for what is no file.
 pub(crate) fn empty_report() -> DocumentDiagnosticReport {
     DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport::default())
 }
@@ -396,16 +442,22 @@ pub(crate) fn workspace_report(
     let modules = homes(&snapshot.db, &snapshot.workspaces);
     let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
     modules.sort_by_key(|(directory, _)| directory.path(&snapshot.db));
-    for (directory, workspace) in modules {
-        for (path, diagnostics, _) in of_module(snapshot, workspace, directory) {
-            let document = snapshot.documents.get(&path);
-            let uri = document.map(|it| it.uri.clone()).or_else(|| uri_of(&path));
-            let Some(uri) = uri else { continue };
-            let version = document.map(|it| i64::from(it.version));
-            let known = known.remove(uri.as_str());
-            if known.is_some() || !diagnostics.is_empty() {
-                items.push(file_report(uri, version, known, diagnostics));
-            }
+    let of_modules = modules.into_iter().flat_map(|(directory, workspace)| {
+        let files = of_module(snapshot, workspace, directory);
+        files.into_iter().map(|(path, diagnostics, _)| (path, diagnostics))
+    });
+    let beside = beside::paths(snapshot).into_iter().map(|path| {
+        let diagnostics = beside::problems(snapshot, &path);
+        (path, diagnostics)
+    });
+    for (path, diagnostics) in of_modules.chain(beside) {
+        let document = snapshot.documents.get(&path);
+        let uri = document.map(|it| it.uri.clone()).or_else(|| uri_of(&path));
+        let Some(uri) = uri else { continue };
+        let version = document.map(|it| i64::from(it.version));
+        let known = known.remove(uri.as_str());
+        if known.is_some() || !diagnostics.is_empty() {
+            items.push(file_report(uri, version, known, diagnostics));
         }
     }
     // What is not part of any module any more has nothing wrong.

@@ -1,6 +1,6 @@
 //! The documents that the client has open, and where they are.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use db::system::normalize;
 use tower_lsp_server::ls_types::Uri;
@@ -8,12 +8,14 @@ use tower_lsp_server::ls_types::Uri;
 /// The open documents by their paths.
 pub(crate) type Documents = BTreeMap<String, Document>;
 
-/// A document as the client knows it.
-#[derive(Clone, Debug)]
+/// A document as the client knows it. Without `Debug`: the text may be that of a variables file, with secrets in it.
+#[derive(Clone)]
 pub(crate) struct Document {
     pub(crate) version: i32,
     /// There are many ways to write one address, and a client may know its own only.
     pub(crate) uri: Uri,
+    /// The text, where it is not in the database because the file is no part of a module.
+    pub(crate) text: Option<Arc<str>>,
 }
 
 /// The path of a document, absolute and without `.` and `..`; `None` for what is no file.
@@ -34,4 +36,14 @@ pub(crate) fn uri_of(path: &str) -> Option<Uri> {
 /// Whether a file is part of a module.
 pub(crate) fn is_configuration(path: &str) -> bool {
     path.ends_with(".tf") || path.ends_with(".tofu")
+}
+
+/// Whether a file gives values to variables.
+pub(crate) fn is_variables_file(path: &str) -> bool {
+    path.ends_with(".tfvars")
+}
+
+/// Whether a file would be part of a module if its syntax were supported.
+pub(crate) fn is_json_configuration(path: &str) -> bool {
+    path.ends_with(".tf.json") || path.ends_with(".tofu.json")
 }

@@ -17,7 +17,7 @@ use crate::{
     checks, convert,
     documents::path_of,
     server::Message,
-    snapshot::{Interest, Question, Snapshot, Target},
+    snapshot::{Interest, Needs, Question, Snapshot, Target},
 };
 
 /// How often a question is asked again after edits, where the answer matters more than the moment.
@@ -55,11 +55,41 @@ impl Front {
         attempts: u8,
         compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
     ) -> Result<Option<R>> {
+        self.ask_with(uri, Needs::File, attempts, compute).await
+    }
+
+    /// The same for what takes more than the file.
+    async fn ask_with<R: Send + 'static>(
+        &self,
+        uri: &Uri,
+        needs: Needs,
+        attempts: u8,
+        compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
         let Some(path) = path_of(uri) else { return Ok(None) };
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
             Ok(target.and_then(|target| compute(snapshot, target)))
         };
-        self.question(Some(path), attempts, compute).await
+        self.question(Some(path), needs, attempts, compute).await
+    }
+
+    /// Asks about a file of a module, or about a variables file by its path.
+    async fn ask_of_either<R: Send + 'static>(
+        &self,
+        uri: &Uri,
+        attempts: u8,
+        of_module: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
+        of_variables_file: impl Fn(&Snapshot, &str) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
+        let Some(path) = path_of(uri) else { return Ok(None) };
+        let own = path.clone();
+        let compute = move |snapshot: &Snapshot, target: Option<Target>| {
+            Ok(match target {
+                Some(target) => of_module(snapshot, target),
+                None => of_variables_file(snapshot, &own),
+            })
+        };
+        self.question(Some(path), Needs::File, attempts, compute).await
     }
 
     /// Asks about a place in a file.
@@ -68,22 +98,34 @@ impl Front {
         place: TextDocumentPositionParams,
         compute: impl Fn(&Snapshot, Target, Position) -> Option<R> + Send + 'static,
     ) -> Result<Option<R>> {
+        self.ask_at_with(place, Needs::File, compute).await
+    }
+
+    /// The same for what takes more than the file.
+    async fn ask_at_with<R: Send + 'static>(
+        &self,
+        place: TextDocumentPositionParams,
+        needs: Needs,
+        compute: impl Fn(&Snapshot, Target, Position) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
         let TextDocumentPositionParams { text_document, position } = place;
         let compute =
             move |snapshot: &Snapshot, target: Target| compute(snapshot, target, position);
-        self.ask(&text_document.uri, 0, compute).await
+        self.ask_with(&text_document.uri, needs, 0, compute).await
     }
 
     /// Asks about everything.
     async fn question<R: Send + 'static>(
         &self,
         path: Option<String>,
+        needs: Needs,
         attempts: u8,
         compute: impl Fn(&Snapshot, Option<Target>) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         let interest = Arc::<Interest>::default();
         let (reply, answer) = oneshot::channel();
-        let question = Question { path, interest: Arc::clone(&interest), reply, compute, attempts };
+        let question =
+            Question { path, needs, interest: Arc::clone(&interest), reply, compute, attempts };
         self.tell(Message::Ask(Box::new(question)));
         let _guard = InterestGuard(interest);
         answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
@@ -136,12 +178,19 @@ impl LanguageServer for Front {
         params: DocumentDiagnosticParams,
     ) -> Result<DocumentDiagnosticReportResult> {
         let previous = params.previous_result_id;
-        let report = self
-            .ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
-                Some(checks::report(snapshot, target, previous.as_deref()))
+        let Some(path) = path_of(&params.text_document.uri) else {
+            return Ok(checks::empty_report().into());
+        };
+        let own = path.clone();
+        let report = move |snapshot: &Snapshot, target: Option<Target>| {
+            let previous = previous.as_deref();
+            Ok(match target {
+                Some(target) => checks::report(snapshot, target, previous),
+                None => checks::report_beside(snapshot, &own, previous),
             })
-            .await?;
-        Ok(report.unwrap_or_else(checks::empty_report).into())
+        };
+        let report = self.question(Some(path), Needs::Configuration, PERSISTENT, report).await?;
+        Ok(report.into())
     }
 
     async fn workspace_diagnostic(
@@ -149,21 +198,35 @@ impl LanguageServer for Front {
         params: WorkspaceDiagnosticParams,
     ) -> Result<WorkspaceDiagnosticReportResult> {
         let previous = params.previous_result_ids;
-        self.question(None, PERSISTENT, move |snapshot, _| {
+        self.question(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             Ok(checks::workspace_report(snapshot, &previous).into())
         })
         .await
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        self.ask_at(params.text_document_position_params, convert::hover).await
+        let TextDocumentPositionParams { text_document, position } =
+            params.text_document_position_params;
+        self.ask_of_either(
+            &text_document.uri,
+            0,
+            move |snapshot, target| convert::hover(snapshot, target, position),
+            move |snapshot, path| convert::hover_in_variables_file(snapshot, path, position),
+        )
+        .await
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-        self.ask(&text_document.uri, PERSISTENT, move |snapshot, target| {
-            convert::completion(snapshot, target, position)
-        })
+        let trigger = params.context.and_then(|it| it.trigger_character);
+        self.ask_of_either(
+            &text_document.uri,
+            PERSISTENT,
+            move |snapshot, target| {
+                convert::completion(snapshot, target, position, trigger.as_deref())
+            },
+            move |snapshot, path| convert::completion_in_variables_file(snapshot, path, position),
+        )
         .await
     }
 
@@ -177,9 +240,12 @@ impl LanguageServer for Front {
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
-        self.ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
-            convert::inlay_hints(snapshot, target, params.range)
-        })
+        self.ask_with(
+            &params.text_document.uri,
+            Needs::Configuration,
+            PERSISTENT,
+            move |snapshot, target| convert::inlay_hints(snapshot, target, params.range),
+        )
         .await
     }
 
@@ -187,8 +253,14 @@ impl LanguageServer for Front {
         &self,
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
-        let tokens =
-            self.ask(&params.text_document.uri, PERSISTENT, convert::semantic_tokens).await?;
+        let tokens = self
+            .ask_with(
+                &params.text_document.uri,
+                Needs::Configuration,
+                PERSISTENT,
+                convert::semantic_tokens,
+            )
+            .await?;
         Ok(tokens.map(SemanticTokensResult::Tokens))
     }
 
@@ -197,9 +269,12 @@ impl LanguageServer for Front {
         params: SemanticTokensRangeParams,
     ) -> Result<Option<SemanticTokensRangeResult>> {
         let tokens = self
-            .ask(&params.text_document.uri, PERSISTENT, move |snapshot, target| {
-                convert::semantic_tokens_in(snapshot, target, params.range)
-            })
+            .ask_with(
+                &params.text_document.uri,
+                Needs::Configuration,
+                PERSISTENT,
+                move |snapshot, target| convert::semantic_tokens_in(snapshot, target, params.range),
+            )
             .await?;
         Ok(tokens.map(SemanticTokensRangeResult::Tokens))
     }
@@ -220,7 +295,8 @@ impl LanguageServer for Front {
 
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         let with_declarations = params.context.include_declaration;
-        self.ask_at(params.text_document_position, move |snapshot, target, position| {
+        let place = params.text_document_position;
+        self.ask_at_with(place, Needs::Callers, move |snapshot, target, position| {
             convert::references(snapshot, target, position, with_declarations)
         })
         .await
@@ -246,8 +322,9 @@ impl LanguageServer for Front {
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
         let new_name = params.new_name;
+        let place = params.text_document_position;
         let answer = self
-            .ask_at(params.text_document_position, move |snapshot, target, position| {
+            .ask_at_with(place, Needs::Callers, move |snapshot, target, position| {
                 Some(convert::rename(snapshot, target, position, &new_name))
             })
             .await?;
@@ -266,7 +343,7 @@ impl LanguageServer for Front {
         params: WorkspaceSymbolParams,
     ) -> Result<Option<WorkspaceSymbolResponse>> {
         self.tell(Message::LoadEverything);
-        self.question(None, PERSISTENT, move |snapshot, _| {
+        self.question(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             let found = convert::workspace_symbols(snapshot, &params.query);
             Ok(Some(WorkspaceSymbolResponse::Nested(found)))
         })
@@ -292,7 +369,13 @@ impl LanguageServer for Front {
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        self.ask(&params.text_document.uri, PERSISTENT, convert::lenses::code_lenses).await
+        self.ask_with(
+            &params.text_document.uri,
+            Needs::Configuration,
+            PERSISTENT,
+            convert::lenses::code_lenses,
+        )
+        .await
     }
 
     async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
@@ -300,7 +383,7 @@ impl LanguageServer for Front {
             lens.data.as_ref().and_then(|data| data.get("uri")?.as_str()?.parse::<Uri>().ok());
         let Some(uri) = uri else { return Ok(lens) };
         let unresolved = lens.clone();
-        let resolved = self.ask(&uri, PERSISTENT, move |snapshot, target| {
+        let resolved = self.ask_with(&uri, Needs::Callers, PERSISTENT, move |snapshot, target| {
             convert::lenses::resolve(snapshot, target, lens.clone())
         });
         Ok(resolved.await?.unwrap_or(unresolved))
@@ -323,7 +406,7 @@ impl LanguageServer for Front {
         &self,
         params: CallHierarchyIncomingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-        self.ask(&params.item.uri, 0, convert::calls::incoming).await
+        self.ask_with(&params.item.uri, Needs::Callers, 0, convert::calls::incoming).await
     }
 
     async fn outgoing_calls(

@@ -7,12 +7,13 @@ use project::Manifest;
 use provider::ProviderSchemas;
 use values::Str;
 
-/// What is installed. Asked from the server thread; answers come from files, never from a program.
+/// What is installed. Answers come from files, never from a program.
 pub trait Installation: Send + Sync {
-    /// The installed modules of the configuration whose root module is in a directory. Paths are absolute.
+    /// The installed modules of the configuration whose root module is in a directory. Paths are absolute. Asked from the
+    /// server thread, so it must be quick.
     fn modules(&self, root: &Path) -> Manifest;
 
-    /// The schemas of the providers that a configuration requires.
+    /// The schemas of the providers that a configuration requires. Asked from a thread where it may take its time.
     fn schemas(
         &self,
         root: &Path,

@@ -1,7 +1,8 @@
 //! The language server: the protocol around `ide`, one database behind it.
 //!
 //! Start reading at [`serve`], then `front` (what the client calls), `server` (the one thread that owns the database),
-//! `snapshot` (how a question is answered) and `checks` (diagnostics while somebody types).
+//! `snapshot` (how a question is answered), `checks` (diagnostics while somebody types) and `reading` (what is read from the
+//! disk while somebody types).
 //!
 //! ```text
 //!  client ◄─► tower-lsp ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
@@ -15,14 +16,17 @@
 //! **Invariant:** no program is started, whatever the workspace says: schemas are those that `init` has left.
 //! **Absent on purpose:** engines, plugins, state, values.
 
+mod beside;
 mod capabilities;
 mod checks;
 mod convert;
 mod documents;
 mod front;
+pub mod fuzz;
 mod installation;
 mod outgoing;
 mod position;
+mod reading;
 mod roots;
 mod server;
 mod settings;

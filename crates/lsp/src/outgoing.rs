@@ -26,7 +26,16 @@ pub(crate) enum Outgoing {
     /// The client is asked what a person has set; the answer is a message to the server.
     AskForSettings(Sender<Message>),
     /// What was pulled before may be different.
-    Refresh { diagnostics: bool, inlay_hints: bool, code_lenses: bool },
+    Refresh(Refresh),
+}
+
+/// What a client is to ask for again.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Refresh {
+    pub(crate) diagnostics: bool,
+    pub(crate) inlay_hints: bool,
+    pub(crate) code_lenses: bool,
+    pub(crate) semantic_tokens: bool,
 }
 
 /// The notification `mayfly/status`.
@@ -79,18 +88,21 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
                     }
                 });
             }
-            Outgoing::Refresh { diagnostics, inlay_hints, code_lenses } => {
+            Outgoing::Refresh(refresh) => {
                 let client = client.clone();
                 // A client that cannot says so, and nothing follows from it.
                 tokio::spawn(async move {
-                    if diagnostics {
+                    if refresh.diagnostics {
                         let _ = client.workspace_diagnostic_refresh().await;
                     }
-                    if inlay_hints {
+                    if refresh.inlay_hints {
                         let _ = client.inlay_hint_refresh().await;
                     }
-                    if code_lenses {
+                    if refresh.code_lenses {
                         let _ = client.code_lens_refresh().await;
+                    }
+                    if refresh.semantic_tokens {
+                        let _ = client.semantic_tokens_refresh().await;
                     }
                 });
             }

@@ -65,6 +65,11 @@ impl CallGraph {
         }
     }
 
+    /// The directories that hold configuration files.
+    pub(crate) fn modules(&self) -> &BTreeSet<String> {
+        &self.modules
+    }
+
     /// The modules that nobody calls.
     pub(crate) fn roots(&self) -> Vec<String> {
         let roots = self.modules.iter().filter(|module| !self.callers.contains_key(*module));

@@ -27,15 +27,20 @@ use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::ls_types::*;
 
 use crate::{
+    beside::Unfit,
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
-    documents::{Document, Documents, is_configuration, path_of, uri_of},
+    documents::{
+        Document, Documents, is_configuration, is_json_configuration, is_variables_file, path_of,
+        uri_of,
+    },
     installation::{Installation, Installed},
-    outgoing::{Outgoing, Status},
+    outgoing::{Outgoing, Refresh, Status},
     position::Encoding,
+    reading::{Read, Reading, Schemas},
     roots::CallGraph,
     settings::Settings,
-    snapshot::{Ask, Snapshot, Target},
+    snapshot::{Ask, Edits, Needs, Snapshot, Target},
     watcher::{self, OwnWatcher},
     workers::Workers,
 };
@@ -72,6 +77,8 @@ pub(crate) enum Message {
     LoadEverything,
     Ask(Box<dyn Ask>),
     Checked(Checked),
+    /// Something was read from the disk.
+    Read(Read),
     Exit,
 }
 
@@ -100,8 +107,15 @@ struct Server {
     has_asked: bool,
     encoding: Encoding,
     folders: Vec<String>,
-    /// Who calls whom, once somebody has asked.
-    graph: Option<CallGraph>,
+    /// What is being read from the disk.
+    reading: Reading,
+    /// Directories of the workspace that hold modules, as far as they were found.
+    modules: Arc<BTreeSet<String>>,
+    /// Questions that wait for what is being read.
+    deferred: Vec<Box<dyn Ask>>,
+    edits: Edits,
+    /// Files of the modules that cannot be taken.
+    unfit: Arc<Unfit>,
     /// The configurations by the directory of their root module.
     roots: BTreeMap<String, Root>,
     /// For each module the configuration that counts for it; made anew when modules come or go.
@@ -124,12 +138,14 @@ struct Root {
     /// The providers that were asked for.
     asked: BTreeSet<ProviderSource>,
     /// The providers whose schemas are not at hand, and why.
-    missing: Vec<(ProviderSource, String)>,
+    missing: BTreeMap<ProviderSource, String>,
+    /// Whether the first schemas that were asked for are still on their way.
+    is_unread: bool,
 }
 
 impl Root {
     fn new(workspace: Workspace) -> Root {
-        Root { workspace, asked: BTreeSet::new(), missing: Vec::new() }
+        Root { workspace, asked: BTreeSet::new(), missing: BTreeMap::new(), is_unread: false }
     }
 }
 
@@ -141,6 +157,7 @@ impl Server {
         outgoing: UnboundedSender<Outgoing>,
     ) -> Server {
         let tree = SourceTree::new(Database::default(), Arc::clone(&system), PathBuf::from("/"));
+        let reading = Reading::new(messages.clone());
         Server {
             system,
             installation,
@@ -153,7 +170,11 @@ impl Server {
             has_asked: false,
             encoding: Encoding::default(),
             folders: Vec::new(),
-            graph: None,
+            reading,
+            modules: Arc::default(),
+            deferred: Vec::new(),
+            edits: Edits::default(),
+            unfit: Arc::default(),
             roots: BTreeMap::new(),
             homes: None,
             are_modules_new: false,
@@ -175,37 +196,59 @@ impl Server {
                     return;
                 }
                 let (message, following) = gathered(message, inbox);
-                if catch_unwind(AssertUnwindSafe(|| self.handle(message))).is_err() {
-                    self.begin_again();
-                }
+                self.guarded(|it| it.handle(message));
                 next = following;
             }
-            if catch_unwind(AssertUnwindSafe(|| self.check())).is_err() {
-                self.begin_again();
-            }
+            self.guarded(|it| {
+                it.ask_deferred();
+                it.check();
+            });
+        }
+    }
+
+    fn guarded(&mut self, run: impl FnOnce(&mut Server)) {
+        if catch_unwind(AssertUnwindSafe(|| run(self))).is_err() {
+            self.begin_again();
         }
     }
 
     /// The next message. When none comes for a moment, there is time for more than what is edited.
     fn wait(&mut self, inbox: &Receiver<Message>) -> Option<Message> {
-        if self.checks.are_modules_next() {
-            match inbox.recv_timeout(PAUSE) {
+        while let Some(pause) = self.pause() {
+            match inbox.recv_timeout(pause) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {
-                    if catch_unwind(AssertUnwindSafe(|| self.check_modules())).is_err() {
-                        self.begin_again();
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => self.guarded(Server::use_pause),
             }
         }
         inbox.recv().ok()
     }
 
+    /// How long to wait for a message before there is something else to do.
+    fn pause(&self) -> Option<Duration> {
+        let patience = self.reading.patience().filter(|_| self.is_reading());
+        patience.or_else(|| self.checks.are_modules_next().then_some(PAUSE))
+    }
+
+    fn use_pause(&mut self) {
+        if self.is_reading() && self.reading.patience().is_some() {
+            self.reading.lose_patience();
+            self.ask_deferred();
+            self.check();
+        } else {
+            self.check_modules();
+        }
+    }
+
+    /// Whether something is on its way that first checks wait for.
+    fn is_reading(&self) -> bool {
+        self.reading.looks_for_modules() || self.roots.values().any(|root| root.is_unread)
+    }
+
     /// After a bug of ours nothing that is kept can be trusted but what the client said.
     fn begin_again(&mut self) {
         let text_of =
-            |path: &String| catch_unwind(AssertUnwindSafe(|| self.tree.text(path))).ok().flatten();
+            |path: &String| catch_unwind(AssertUnwindSafe(|| self.text(path))).ok().flatten();
         let documents: Vec<(String, Document, String)> = self
             .documents
             .iter()
@@ -221,8 +264,15 @@ impl Server {
         let message = "Mayfly's language server had to begin again because of a bug of its own";
         self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
         for (path, document, text) in documents {
+            let document = Document { text: None, ..document };
             drop(catch_unwind(AssertUnwindSafe(|| self.open(path, document, &text))));
         }
+    }
+
+    /// The text of a document.
+    fn text(&self, path: &str) -> Option<String> {
+        let own = self.documents.get(path).and_then(|it| it.text.as_deref());
+        own.map(str::to_owned).or_else(|| self.tree.text(path))
     }
 
     fn tell(&self, outgoing: Outgoing) {
@@ -245,8 +295,8 @@ impl Server {
                 }
             }
             Message::Open(TextDocumentItem { uri, version, text, .. }) => {
-                if let Some(path) = path_of(&uri).filter(|it| is_configuration(it)) {
-                    self.open(path, Document { version, uri }, &text);
+                if let Some(path) = path_of(&uri) {
+                    self.open(path, Document { version, uri, text: None }, &text);
                 }
             }
             Message::Change(params) => self.change(params),
@@ -262,6 +312,8 @@ impl Server {
             Message::LoadEverything => self.load_everything(),
             Message::Ask(question) => self.ask(question),
             Message::Checked(checked) => self.publish(checked),
+            Message::Read(Read::CallGraph(graph)) => self.take_graph(graph),
+            Message::Read(Read::Schemas(schemas)) => self.take_schemas(schemas),
             Message::Exit => {}
         }
     }
@@ -291,6 +343,13 @@ impl Server {
     }
 
     fn open(&mut self, path: String, document: Document, text: &str) {
+        if is_variables_file(&path) || is_json_configuration(&path) {
+            return self.open_beside(path, document, text);
+        }
+        if !is_configuration(&path) {
+            return;
+        }
+        self.edits.add_one();
         self.documents.insert(path.clone(), document);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.tree.open(&path, text);
@@ -298,6 +357,14 @@ impl Server {
         self.homes = None;
         self.checks.close(&path);
         self.follow_documents();
+    }
+
+    /// Takes over a file that is beside a module, not part of it.
+    fn open_beside(&mut self, path: String, document: Document, text: &str) {
+        let (parent, _) = path.rsplit_once('/').unwrap_or_default();
+        self.load(parent);
+        self.documents.insert(path, Document { text: Some(Arc::from(text)), ..document });
+        self.checks.beside_changed();
     }
 
     /// Checks those open files that are part of modules, and no others: a file may come to hide another one.
@@ -318,10 +385,11 @@ impl Server {
         if self.tree.directory(directory).is_some() {
             return;
         }
-        let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        let roots = graph.roots_of(directory);
-        self.add_roots(roots);
-        // What looked like a call of it may be none.
+        match self.reading.graph.as_ref().map(|graph| graph.roots_of(directory)) {
+            Some(roots) => self.add_roots(roots),
+            None => self.reading.place(directory, &self.system, &self.folders),
+        }
+        // Nobody calls it as far as is known; and what looked like a call of it may be none.
         if self.tree.directory(directory).is_none() {
             self.add_roots(vec![directory.to_owned()]);
         }
@@ -329,9 +397,44 @@ impl Server {
 
     /// Loads every module of the workspace.
     fn load_everything(&mut self) {
-        let graph = self.graph.get_or_insert_with(|| CallGraph::scan(&*self.system, &self.folders));
-        let roots = graph.roots();
-        self.add_roots(roots);
+        match self.reading.graph.as_ref().map(CallGraph::roots) {
+            Some(roots) => self.add_roots(roots),
+            None => self.reading.find_everything(&self.system, &self.folders),
+        }
+    }
+
+    /// It is known who calls whom: what is open becomes part of the configurations that call it.
+    fn take_graph(&mut self, graph: CallGraph) {
+        let (unplaced, wants_everything) = self.reading.scanned();
+        self.modules = Arc::new(graph.modules().clone());
+        for directory in unplaced {
+            let roots = graph.roots_of(&directory);
+            let is_root = roots.contains(&directory);
+            self.add_roots(roots);
+            if !is_root {
+                self.remove_called_root(&directory);
+            }
+        }
+        if wants_everything {
+            self.add_roots(graph.roots());
+        }
+        self.reading.keep(graph);
+    }
+
+    /// Forgets a configuration that was made of a module before it was known who calls it. What looked like a call of it
+    /// may be none.
+    fn remove_called_root(&mut self, directory: &str) {
+        let Some(workspace) = self.roots.get(directory).map(|root| root.workspace) else { return };
+        let db = &self.tree.db;
+        let own = workspace.root(db);
+        let mut others = self.tree.workspaces().iter().filter(|it| **it != workspace);
+        if others.any(|&other| hir::reachable(db, other).contains(&own)) {
+            self.roots.remove(directory);
+            self.new.retain(|it| *it != workspace);
+            self.tree.remove_root(workspace);
+            self.homes = None;
+            self.checks.everything_changed();
+        }
     }
 
     fn add_roots(&mut self, mut paths: Vec<String>) {
@@ -352,28 +455,62 @@ impl Server {
         self.homes = None;
         // What was being checked was cancelled by the reading.
         self.checks.changed(None);
-        added.iter().for_each(|(path, _)| self.load_schemas(path));
+        for (path, _) in &added {
+            if self.load_schemas(path) {
+                self.reading.wait();
+                self.roots.get_mut(path).into_iter().for_each(|root| root.is_unread = true);
+            }
+        }
         self.say_what_is_missing();
     }
 
-    /// Asks for the schemas of the providers that a configuration requires and that were not asked for yet.
-    fn load_schemas(&mut self, path: &str) {
-        let Some(root) = self.roots.get_mut(path) else { return };
+    /// Asks for the schemas of the providers that a configuration requires and that were not asked for yet. Whether there
+    /// are any.
+    fn load_schemas(&mut self, path: &str) -> bool {
+        let Some(root) = self.roots.get_mut(path) else { return false };
         let workspace = root.workspace;
         let mut requirements = hir::provider_requirements(&self.tree.db, workspace);
-        root.missing.retain(|(source, _)| requirements.contains_key(source));
+        root.missing.retain(|source, _| requirements.contains_key(source));
         requirements.retain(|source, _| root.asked.insert(source.clone()));
-        if !requirements.is_empty() {
-            for (source, installed) in self.installation.schemas(Path::new(path), &requirements) {
-                match installed {
-                    Installed::Schemas(schemas) => {
-                        self.tree.set_schemas(workspace, source, schemas);
-                    }
-                    Installed::Missing(why) => root.missing.push((source, why)),
-                }
-            }
-            self.checks.everything_changed();
+        let is_any = !requirements.is_empty();
+        if is_any {
+            let of = (path.to_owned(), workspace);
+            self.reading.schemas(&self.installation, of, requirements);
         }
+        is_any
+    }
+
+    fn take_schemas(&mut self, schemas: Schemas) {
+        let Schemas { root, workspace, found } = schemas;
+        // The configuration may be gone.
+        let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
+            return;
+        };
+        let is_late = !std::mem::take(&mut root.is_unread) || self.reading.patience().is_none();
+        for (source, installed) in found {
+            match installed {
+                Installed::Schemas(schemas) => {
+                    root.missing.remove(&source);
+                    self.tree.set_schemas(workspace, source, schemas);
+                }
+                Installed::Missing(why) => drop(root.missing.insert(source, why)),
+            }
+        }
+        self.checks.everything_changed();
+        self.say_what_is_missing();
+        if is_late {
+            self.refresh();
+        }
+    }
+
+    /// What was asked for is different, though no text is.
+    fn refresh(&self) {
+        self.tell(Outgoing::Refresh(Refresh {
+            diagnostics: false,
+            inlay_hints: self.client.refreshes_inlay_hints,
+            code_lenses: self.client.refreshes_code_lenses,
+            semantic_tokens: self.client.refreshes_semantic_tokens,
+        }));
     }
 
     /// An edit may be the first to use a provider.
@@ -396,14 +533,16 @@ impl Server {
         });
         let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
         if !roots.is_empty() {
-            roots.iter().for_each(|root| self.load_schemas(root));
+            for root in &roots {
+                self.load_schemas(root);
+            }
             self.say_what_is_missing();
         }
     }
 
     fn say_what_is_missing(&mut self) {
         const WAY_OUT: &str = "run \"mayfly init\"";
-        let missing: Vec<&(ProviderSource, String)> =
+        let missing: Vec<(&ProviderSource, &String)> =
             self.roots.values().flat_map(|root| &root.missing).collect();
         let names: BTreeSet<String> =
             missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
@@ -434,6 +573,16 @@ impl Server {
         let Some(path) = path_of(&params.text_document.uri) else { return };
         let Some(document) = self.documents.get_mut(&path) else { return };
         document.version = params.text_document.version;
+        self.edits.add_one();
+        self.deferred =
+            std::mem::take(&mut self.deferred).into_iter().filter_map(|it| it.outdated()).collect();
+        if let Some(text) = &document.text {
+            let changes = params.content_changes.iter();
+            let edited =
+                changes.fold(text.to_string(), |text, change| edited(&text, change, self.encoding));
+            document.text = Some(Arc::from(edited));
+            return self.checks.beside_changed();
+        }
         for change in params.content_changes {
             let edit = match change.range {
                 None => self.tree.set_text(&path, &change.text),
@@ -469,14 +618,19 @@ impl Server {
 
     fn reload(&mut self, paths: &[String]) {
         let is_installation = |path: &String| INSTALLATION.iter().any(|it| path.ends_with(it));
-        let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
+        let is_text = |path: &&String| {
+            is_configuration(path)
+                || is_json_configuration(path)
+                || self.tree.is_above_modules(path)
+        };
         let texts: Vec<&String> = paths.iter().filter(is_text).collect();
         let is_reinstalled = paths.iter().any(is_installation);
         if texts.is_empty() && !is_reinstalled {
             return;
         }
         if !texts.is_empty() {
-            self.graph = None;
+            self.reading.files_changed();
+            self.find_modules(&texts);
             self.tree.reload(texts.iter().map(|path| path.as_str()));
         }
         if is_reinstalled {
@@ -487,6 +641,17 @@ impl Server {
         self.homes = None;
         self.follow_documents();
         self.checks.everything_changed();
+    }
+
+    /// Directories of files that came hold modules, too.
+    fn find_modules(&mut self, changed: &[&String]) {
+        let files = changed.iter().filter(|path| is_configuration(path));
+        for path in files {
+            let Some((directory, _)) = path.rsplit_once('/') else { continue };
+            if !self.modules.contains(directory) && self.system.is_file(Path::new(path)) {
+                Arc::make_mut(&mut self.modules).insert(directory.to_owned());
+            }
+        }
     }
 
     /// What `init` has left is different.
@@ -511,11 +676,7 @@ impl Server {
         let settings = self.settings.with(options);
         if settings != self.settings {
             self.settings = settings;
-            self.tell(Outgoing::Refresh {
-                diagnostics: false,
-                inlay_hints: self.client.refreshes_inlay_hints,
-                code_lenses: self.client.refreshes_code_lenses,
-            });
+            self.refresh();
         }
     }
 
@@ -523,7 +684,7 @@ impl Server {
         let removed: Vec<String> = event.removed.iter().filter_map(|it| path_of(&it.uri)).collect();
         self.folders.retain(|folder| !removed.contains(folder));
         self.folders.extend(event.added.iter().filter_map(|it| path_of(&it.uri)));
-        self.graph = None;
+        self.reading.files_changed();
         self.remove_roots_below(&removed);
     }
 
@@ -557,8 +718,20 @@ impl Server {
     /// Nothing is wrong any more with files that are gone, nor with modules that nobody calls any more.
     fn forget_files(&mut self) {
         self.settle_modules();
+        let mut unfit = Unfit::new();
+        for file in self.tree.unfit_of(self.tree.workspaces()) {
+            unfit.entry(file.path.to_string()).or_default().push(file.problem.clone());
+        }
+        self.unfit = Arc::new(unfit);
         let (tree, homes) = (&self.tree, self.homes.as_ref());
+        let is_beside = |path: &str| {
+            self.unfit.contains_key(path)
+                || self.documents.get(path).is_some_and(|it| it.text.is_some())
+        };
         let is_there = |path: &str| {
+            if is_beside(path) {
+                return true;
+            }
             let directory = tree.file(path).map(|(_, directory)| directory);
             directory.is_some_and(|it| homes.is_some_and(|homes| homes.contains_key(&it)))
         };
@@ -599,6 +772,9 @@ impl Server {
             settings: self.settings,
             workspaces: self.tree.workspaces().to_vec(),
             documents: self.documents.clone(),
+            unfit: Arc::clone(&self.unfit),
+            modules: Arc::clone(&self.modules),
+            edits: self.edits.taken(),
             outgoing: self.outgoing.clone(),
         }
     }
@@ -612,7 +788,43 @@ impl Server {
         Some(Target { workspace, directory, file })
     }
 
+    /// Whether somebody has still to read what the first check of a file waits for.
+    fn is_held(&self, path: &str) -> bool {
+        if self.reading.patience().is_none() {
+            return false;
+        }
+        let (parent, _) = path.rsplit_once('/').unwrap_or_default();
+        let home = || {
+            let directory = self.tree.directory(parent)?;
+            self.homes.as_ref()?.get(&directory)
+        };
+        let is_unread = |home: &Workspace| {
+            self.roots.values().any(|root| root.is_unread && root.workspace == *home)
+        };
+        self.reading.is_unplaced(parent) || home().is_some_and(is_unread)
+    }
+
+    fn is_early(&self, question: &dyn Ask) -> bool {
+        match question.needs() {
+            Needs::File => false,
+            Needs::Configuration => question.path().is_some_and(|path| self.is_held(path)),
+            Needs::Callers => self.reading.looks_for_modules(),
+        }
+    }
+
+    /// Asks what waited for something that is there now.
+    fn ask_deferred(&mut self) {
+        for question in std::mem::take(&mut self.deferred) {
+            self.ask(question);
+        }
+    }
+
     fn ask(&mut self, question: Box<dyn Ask>) {
+        if self.is_early(&*question) {
+            return self.deferred.push(question);
+        }
+        // What was just opened is part of the answer.
+        self.settle();
         let path = question.path().map(str::to_owned);
         let target = path.and_then(|path| self.target(&path));
         let snapshot = self.snapshot();
@@ -634,19 +846,31 @@ impl Server {
         self.reload(&new);
     }
 
-    /// Starts the checks of what is edited.
-    fn check(&mut self) {
+    /// Takes account of modules that came or went.
+    fn settle(&mut self) {
         self.settle_modules();
         if std::mem::take(&mut self.are_modules_new) {
             self.watch();
             self.forget_files();
         }
+    }
+
+    /// Starts the checks of what is edited.
+    fn check(&mut self) {
+        self.settle();
         let generation = self.checks.generation;
-        for (path, blocks) in self.checks.begin() {
+        let held: Vec<String> =
+            self.documents.keys().filter(|path| self.is_held(path)).cloned().collect();
+        for (path, blocks) in self.checks.begin(|path| held.iter().any(|it| it == path)) {
             if let Some(target) = self.target(&path) {
                 let check = Check::Blocks { path, target, blocks };
                 self.start(check, generation);
             }
+        }
+        let is_any_beside =
+            !self.unfit.is_empty() || self.documents.values().any(|it| it.text.is_some());
+        if is_any_beside && self.checks.begin_beside() {
+            self.start(Check::Beside, generation);
         }
     }
 
@@ -664,7 +888,7 @@ impl Server {
         let messages = self.messages.clone();
         let tell = move |checked| drop(messages.send(Message::Checked(checked)));
         let workers = match check {
-            Check::Blocks { .. } => &self.quick,
+            Check::Blocks { .. } | Check::Beside => &self.quick,
             Check::Modules { .. } => &self.slow,
         };
         workers.spawn(move || checks::run(snapshot, check, generation, tell));
@@ -714,13 +938,22 @@ impl Server {
 
     fn refresh_diagnostics(&self, are_others: bool) {
         if are_others && self.client.refreshes_diagnostics {
-            self.tell(Outgoing::Refresh {
-                diagnostics: true,
-                inlay_hints: false,
-                code_lenses: false,
-            });
+            self.tell(Outgoing::Refresh(Refresh { diagnostics: true, ..Refresh::default() }));
         }
     }
+}
+
+/// A text after a change of a client.
+pub(crate) fn edited(
+    text: &str,
+    change: &TextDocumentContentChangeEvent,
+    encoding: Encoding,
+) -> String {
+    let Some(range) = change.range else { return change.text.clone() };
+    let start = encoding.offset(text, range.start);
+    let end = encoding.offset(text, range.end).max(start);
+    let (before, after) = (text.get(..start), text.get(end..));
+    [before.unwrap_or_default(), &change.text, after.unwrap_or_default()].concat()
 }
 
 /// A message and what comes after it: of many changes of files in a row, one message is made.

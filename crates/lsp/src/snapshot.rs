@@ -5,10 +5,11 @@
 //! **Invariant:** a bug in one answer is that answer's error. The server lives on.
 
 use std::{
+    collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -25,6 +26,7 @@ use tower_lsp_server::{
 };
 
 use crate::{
+    beside::Unfit,
     capabilities::Client,
     documents::{self, Documents},
     outgoing::Outgoing,
@@ -50,7 +52,36 @@ pub(crate) struct Snapshot {
     pub(crate) workspaces: Vec<Workspace>,
     /// What the client has open.
     pub(crate) documents: Documents,
+    /// Files that cannot be taken.
+    pub(crate) unfit: Arc<Unfit>,
+    /// Directories of the workspace that hold modules.
+    pub(crate) modules: Arc<BTreeSet<String>>,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
+    /// How many edits there were when this was made, and how many there are.
+    pub(crate) edits: Edits,
+}
+
+/// Edits of texts, counted: other changes of the database leave every position where it is.
+#[derive(Clone, Default)]
+pub(crate) struct Edits {
+    then: u64,
+    now: Arc<AtomicU64>,
+}
+
+impl Edits {
+    /// A text is about to change.
+    pub(crate) fn add_one(&self) {
+        self.now.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The count as it is now.
+    pub(crate) fn taken(&self) -> Edits {
+        Edits { then: self.now.load(Ordering::SeqCst), now: Arc::clone(&self.now) }
+    }
+
+    fn were_any(&self) -> bool {
+        self.now.load(Ordering::SeqCst) != self.then
+    }
 }
 
 /// The lines of several files, each made once.
@@ -137,18 +168,36 @@ impl Interest {
     }
 }
 
+/// What an answer takes that may still be on its way from the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// The file and what is known of its module: the answer is wanted now.
+    File,
+    /// What the file's configuration requires, for a moment.
+    Configuration,
+    /// Everybody who calls the module, for without them the answer would be wrong.
+    Callers,
+}
+
 /// A question that waits for its turn.
 pub(crate) trait Ask: Send {
     /// The file that it is about.
     fn path(&self) -> Option<&str>;
 
-    /// Answers it; or gives it back, because an edit came in between and it is to be asked once more.
+    /// What must be there before it can be answered.
+    fn needs(&self) -> Needs;
+
+    /// Answers it; or gives it back, because something changed in between and it is to be asked once more.
     fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>>;
+
+    /// Takes over that a text changed while it waited. Nothing is left of it if it was about the text as it was.
+    fn outdated(self: Box<Self>) -> Option<Box<dyn Ask>>;
 }
 
 /// A question whose answer is an `R`.
 pub(crate) struct Question<R, F> {
     pub(crate) path: Option<String>,
+    pub(crate) needs: Needs,
     pub(crate) interest: Arc<Interest>,
     pub(crate) reply: oneshot::Sender<Result<R>>,
     pub(crate) compute: F,
@@ -165,11 +214,11 @@ where
         self.path.as_deref()
     }
 
-    fn answer(
-        mut self: Box<Self>,
-        snapshot: Snapshot,
-        target: Option<Target>,
-    ) -> Option<Box<dyn Ask>> {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>> {
         self.interest.run(&snapshot.db);
         if self.interest.is_lost() {
             return None;
@@ -179,18 +228,25 @@ where
             snapshot.db.unwind_if_revision_cancelled();
             (self.compute)(&snapshot, target)
         });
+        let is_edited = snapshot.edits.were_any();
         drop(snapshot);
         let answer = match outcome {
             Outcome::Done(answer) => answer,
             Outcome::Cancelled if self.interest.is_lost() => Err(Error::request_cancelled()),
-            Outcome::Cancelled if self.attempts > 0 => {
-                self.attempts -= 1;
-                return Some(self);
-            }
-            Outcome::Cancelled => Err(content_modified()),
+            Outcome::Cancelled if is_edited => return self.outdated(),
+            Outcome::Cancelled => return Some(self),
             Outcome::Panicked => Err(internal_error()),
         };
         let _ = self.reply.send(answer);
+        None
+    }
+
+    fn outdated(mut self: Box<Self>) -> Option<Box<dyn Ask>> {
+        if let Some(left) = self.attempts.checked_sub(1) {
+            self.attempts = left;
+            return Some(self);
+        }
+        let _ = self.reply.send(Err(content_modified()));
         None
     }
 }
@@ -239,7 +295,7 @@ mod tests {
     use super::*;
     use crate::workers::Workers;
 
-    fn snapshot(db: &Database) -> Snapshot {
+    fn snapshot(db: &Database, edits: &Edits) -> Snapshot {
         Snapshot {
             db: db.clone(),
             encoding: Encoding::default(),
@@ -247,7 +303,10 @@ mod tests {
             settings: Settings::default(),
             workspaces: Vec::new(),
             documents: Documents::new(),
+            unfit: Arc::default(),
+            modules: Arc::default(),
             outgoing: tokio::sync::mpsc::unbounded_channel().0,
+            edits: edits.taken(),
         }
     }
 
@@ -260,7 +319,7 @@ mod tests {
 
     fn ask(
         workers: &Workers,
-        db: &Database,
+        (db, edits): (&Database, &Edits),
         attempts: u8,
         compute: impl Fn(&Snapshot) -> u32 + Send + 'static,
     ) -> Asked {
@@ -269,8 +328,10 @@ mod tests {
         let (is_back, given_back) = mpsc::channel();
         let compute = move |snapshot: &Snapshot, _: Option<Target>| Ok(compute(snapshot));
         let interest_too = Arc::clone(&interest);
-        let question = Question { path: None, interest: interest_too, reply, compute, attempts };
-        let snapshot = snapshot(db);
+        let needs = Needs::File;
+        let question =
+            Question { path: None, needs, interest: interest_too, reply, compute, attempts };
+        let snapshot = snapshot(db, edits);
         workers.spawn(move || {
             let again = Box::new(question).answer(snapshot, None);
             let _ = is_back.send(again.is_some());
@@ -303,20 +364,23 @@ mod tests {
 
     #[test]
     fn a_bug_in_an_answer_is_its_error_and_the_worker_lives_on() {
-        let (workers, db) = (Workers::start("test", 1), Database::default());
-        let (_, answer) = ask(&workers, &db, 9, |_| panic!("a bug, as this test wants it")).end();
+        let (workers, db, edits) =
+            (Workers::start("test", 1), Database::default(), Edits::default());
+        let (_, answer) =
+            ask(&workers, (&db, &edits), 9, |_| panic!("a bug, as this test wants it")).end();
         let error = answer.and_then(|it| it.err()).expect("an error");
         assert_eq!(error.code, ErrorCode::InternalError);
         assert!(!error.message.contains("as this test wants it"), "{}", error.message);
-        let (_, answer) = ask(&workers, &db, 9, |_| 7).end();
+        let (_, answer) = ask(&workers, (&db, &edits), 9, |_| 7).end();
         assert_eq!(answer.and_then(std::result::Result::ok), Some(7));
     }
 
     #[test]
     fn an_answer_that_nobody_wants_any_more_is_not_computed_to_its_end() {
-        let (workers, db) = (Workers::start("test", 1), Database::default());
+        let (workers, db, edits) =
+            (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
-        let asked = ask(&workers, &db, 9, compute);
+        let asked = ask(&workers, (&db, &edits), 9, compute);
         begun.recv_timeout(PATIENCE).expect("it begins");
         asked.interest.lose();
         let (is_back, answer) = asked.end();
@@ -329,7 +393,7 @@ mod tests {
         workers.spawn(move || {
             let _ = unblock.recv();
         });
-        let asked = ask(&workers, &db, 9, compute);
+        let asked = ask(&workers, (&db, &edits), 9, compute);
         asked.interest.lose();
         drop(block);
         assert!(asked.end().1.is_none());
@@ -338,11 +402,13 @@ mod tests {
 
     #[test]
     fn an_edit_sends_a_question_back_as_often_as_it_is_worth() {
-        let (workers, mut db) = (Workers::start("test", 1), Database::default());
+        let (workers, mut db, edits) =
+            (Workers::start("test", 1), Database::default(), Edits::default());
         for (attempts, is_asked_again) in [(1, true), (0, false)] {
             let (compute, begun) = endless();
-            let asked = ask(&workers, &db, attempts, compute);
+            let asked = ask(&workers, (&db, &edits), attempts, compute);
             begun.recv_timeout(PATIENCE).expect("it begins");
+            edits.add_one();
             // Returns when the snapshot is gone.
             db.synthetic_write(Durability::LOW);
             let (is_back, answer) = asked.end();
@@ -352,14 +418,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_change_that_is_no_edit_sends_a_question_back_however_little_it_is_worth() {
+        let (workers, mut db, edits) =
+            (Workers::start("test", 1), Database::default(), Edits::default());
+        let (compute, begun) = endless();
+        let asked = ask(&workers, (&db, &edits), 0, compute);
+        begun.recv_timeout(PATIENCE).expect("it begins");
+        db.synthetic_write(Durability::LOW);
+        let (is_back, answer) = asked.end();
+        assert!(is_back && answer.is_none());
+    }
+
     /// A worker that looks at nothing before it finds out, however many questions wait in front of an edit.
     #[test]
     fn what_waits_when_an_edit_comes_is_not_begun() {
-        let (workers, mut db) = (Workers::start("test", 1), Database::default());
+        let (workers, mut db, edits) =
+            (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
-        let first = ask(&workers, &db, 0, compute);
+        let first = ask(&workers, (&db, &edits), 0, compute);
         begun.recv_timeout(PATIENCE).expect("it begins");
-        let waiting: Vec<Asked> = (0..100).map(|_| ask(&workers, &db, 0, |_| 7)).collect();
+        let waiting: Vec<Asked> =
+            (0..100).map(|_| ask(&workers, (&db, &edits), 0, |_| 7)).collect();
+        edits.add_one();
         db.synthetic_write(Durability::LOW);
         assert_eq!(
             first.end().1.and_then(|it| it.err()).map(|it| it.code),

@@ -16,6 +16,7 @@
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
 
 mod cli_config;
+pub mod fuzz;
 mod hash;
 mod install;
 mod literal;

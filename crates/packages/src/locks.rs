@@ -114,7 +114,7 @@ impl Locks {
             if !lock.hashes.is_empty() {
                 text.push_str("  hashes = [\n");
                 for hash in &lock.hashes {
-                    let _ = writeln!(text, "    \"{hash}\",");
+                    let _ = writeln!(text, "    \"{}\",", escaped(hash.as_str()));
                 }
                 text.push_str("  ]\n");
             }
@@ -140,6 +140,21 @@ impl Locks {
         }
         adopted
     }
+}
+
+/// A text as it stands between quotes: what is read from a file is not let out of them.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => escaped.extend(['\\', letter]),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileError> {
@@ -352,6 +367,18 @@ provider "registry.terraform.io/hashicorp/null" {
             ],
         );
         fails("provider \"x", expect!["1:10 Invalid dependency lock file: the string has no end"]);
+    }
+
+    #[test]
+    fn a_hash_stays_within_its_quotes() {
+        let text = r#"provider "registry.opentofu.org/a/b" {
+  version = "1.0.0"
+  hashes  = ["h1:a\", \"h1:b\n"]
+}"#;
+        let locks = Locks::parse(text).expect("a lock file");
+        let written = locks.to_text();
+        assert!(written.contains(r#"    "h1:a\", \"h1:b\n","#), "{written}");
+        assert_eq!(Locks::parse(&written).ok(), Some(locks));
     }
 
     #[test]

@@ -307,6 +307,7 @@ impl Provider for Peer {
         done(ApplyResourceChangeResponse {
             new_identity: Self::name_identity(&state),
             new_state: Some(state),
+            is_undelivered: false,
             private: request.planned_private,
             legacy_type_system: false,
             diagnostics: vec![ProviderDiagnostic::warning("Applied", format!("with {secret}"))],

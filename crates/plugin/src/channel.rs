@@ -1,6 +1,6 @@
 //! A gRPC channel to a plugin's socket, with our TLS below it.
 
-use std::{io, sync::Arc};
+use std::{error::Error, io, sync::Arc};
 
 use hyper_util::rt::TokioIo;
 use rustls::{ClientConfig, pki_types::ServerName};
@@ -10,8 +10,9 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint, Uri};
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-use crate::{handshake::Address, tls::SERVER_NAME};
+use crate::{handshake::Address, launch::chain, tls::SERVER_NAME};
 
 /// Schemas of large clouds have tens of megabytes; with HTTP/2's 64 KiB windows they would crawl.
 pub(crate) const STREAM_WINDOW: u32 = 16 << 20;
@@ -36,6 +37,20 @@ pub(crate) async fn connect(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .connect_with_connector(connector)
         .await
+}
+
+/// Waits until something that speaks gRPC answers, whatever it says: HTTP/2 alone is heard of only with the first call.
+///
+/// # Errors
+/// If nothing does, and the connection is gone; while it is not, this waits.
+pub(crate) async fn greet(channel: &Channel) -> Result<(), String> {
+    let request = HealthCheckRequest { service: "plugin".to_owned() };
+    let answer = HealthClient::new(channel.clone()).check(request).await;
+    // A status with a cause was made here, from a connection that broke.
+    match answer.as_ref().err().and_then(Error::source) {
+        Some(cause) => Err(chain(cause)),
+        None => Ok(()),
+    }
 }
 
 async fn open(address: Address, tls: Option<TlsConnector>) -> io::Result<Box<dyn Stream>> {

@@ -5,26 +5,75 @@ use values::{Kind, Path, Step, Value};
 
 use crate::{
     generated::tfplugin::{self, attribute_path, diagnostic},
+    logs::cut,
     sink::Redact,
 };
 
-/// What a provider said, redacted. An unknown severity is an error.
+/// So many errors, and so many warnings, of one answer are passed on.
+const MOST: usize = 100;
+const LONGEST_SUMMARY: usize = 1000;
+const LONGEST_DETAIL: usize = 16 << 10;
+/// No schema nests deeper, and each step is looked at in the configuration.
+const LONGEST_PATH: usize = 256;
+
+/// What a provider said in an answer to `call`, redacted. An unknown severity is an error.
 pub(crate) fn read_all(
-    diagnostics: Vec<tfplugin::Diagnostic>,
+    messages: Vec<tfplugin::Diagnostic>,
     redact: &dyn Redact,
+    provider: &str,
+    call: &str,
 ) -> Vec<ProviderDiagnostic> {
-    diagnostics.into_iter().map(|it| read(it, redact)).collect()
+    let mut diagnostics = Vec::new();
+    let (mut errors, mut warnings) = (0, 0);
+    for message in messages {
+        let count = if severity(&message) == Severity::Error { &mut errors } else { &mut warnings };
+        *count += 1;
+        if *count <= MOST {
+            diagnostics.push(read(message, redact, provider, call));
+        }
+    }
+    for (count, severity) in [(errors, Severity::Error), (warnings, Severity::Warning)] {
+        if count > MOST {
+            let what = if severity == Severity::Error { "errors" } else { "warnings" };
+            let detail = format!(
+                "The provider {provider} answered {call} with {count} {what}, of which the first {MOST} are shown."
+            );
+            let summary = "More was said than is shown";
+            let rest =
+                ProviderDiagnostic { severity, ..ProviderDiagnostic::error(summary, detail) };
+            diagnostics.push(rest);
+        }
+    }
+    diagnostics
 }
 
-fn read(message: tfplugin::Diagnostic, redact: &dyn Redact) -> ProviderDiagnostic {
-    let severity = match message.severity() {
+fn severity(message: &tfplugin::Diagnostic) -> Severity {
+    match message.severity() {
         diagnostic::Severity::Warning => Severity::Warning,
         diagnostic::Severity::Error | diagnostic::Severity::Invalid => Severity::Error,
-    };
+    }
+}
+
+fn read(
+    message: tfplugin::Diagnostic,
+    redact: &dyn Redact,
+    provider: &str,
+    call: &str,
+) -> ProviderDiagnostic {
+    let severity = severity(&message);
+    let (mut summary, mut detail) =
+        (redact.redact(&message.summary), redact.redact(&message.detail));
+    if summary.trim().is_empty() && detail.trim().is_empty() {
+        let what = if severity == Severity::Error { "an error" } else { "a warning" };
+        summary = format!("Provider gave {what} without words");
+        detail = format!(
+            "The provider {provider} answered {call} with {what} that does not say what is wrong. This is a bug in the provider."
+        );
+    }
     ProviderDiagnostic {
         severity,
-        summary: redact.redact(&message.summary),
-        detail: redact.redact(&message.detail),
+        summary: cut(summary, LONGEST_SUMMARY),
+        detail: cut(detail, LONGEST_DETAIL),
         path: message
             .attribute
             .filter(|it| !it.steps.is_empty())
@@ -44,7 +93,7 @@ fn redacted(path: Path, redact: &dyn Redact) -> Path {
 /// A path; steps that select nothing are dropped.
 pub(crate) fn read_path(message: tfplugin::AttributePath) -> Path {
     use attribute_path::step::Selector;
-    let steps = message.steps.into_iter().filter_map(|step| {
+    let steps = message.steps.into_iter().take(LONGEST_PATH).filter_map(|step| {
         Some(match step.selector? {
             Selector::AttributeName(name) => Step::Attr(name.into()),
             Selector::ElementKeyString(key) => Step::Index(Value::string(key)),
@@ -112,7 +161,7 @@ mod tests {
                 &Path::root().attr("a").index(Value::string("hunter2")).attr("b"),
             )),
         };
-        let read = read(message, &|text: &str| text.replace("hunter2", "***"));
+        let read = read(message, &|text: &str| text.replace("hunter2", "***"), "p", "Call");
         assert_eq!(read.severity, Severity::Error);
         assert_eq!((&*read.summary, &*read.detail), ("got ***", "***!"));
         assert_eq!(read.path, Some(Path::root().attr("a")));

@@ -4,6 +4,7 @@ use std::{
     io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    pin::pin,
     process::{Command, ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
@@ -12,14 +13,15 @@ use std::{
 use tokio::{
     io::AsyncRead,
     process::{Child, ChildStdout},
-    time::{Instant, timeout_at},
+    time::{Instant, timeout, timeout_at},
 };
 use tonic::transport::Channel;
 
 use crate::{
     channel,
     handshake::{self, Handshake, HandshakeError},
-    logs::{self, Lines, Listener, Tail},
+    leftovers::{self, Mark},
+    logs::{self, Line, Lines, Listener, Tail},
     process::{Guard, PluginProcess, Readers},
     protocol::{self, ProtocolVersion},
     sink::{PluginSink, Redact},
@@ -87,8 +89,10 @@ pub enum PluginStdin {
 pub enum LaunchError {
     #[error("failed to start {}: {source}", program.display())]
     Spawn { program: PathBuf, source: io::Error },
-    #[error("timeout while waiting for plugin to start")]
+    #[error("timeout while waiting for plugin to start{}", timed_out(*after, stderr))]
     Timeout { after: Duration, stderr: Vec<String> },
+    #[error("plugin closed its stdout before it said where it listens{}", quoted(stderr))]
+    Silent { stderr: Vec<String> },
     #[error("plugin exited before we could connect{}", exited(*status, stderr))]
     Exited { status: Option<ExitStatus>, stderr: Vec<String> },
     #[error("{source}{hints}")]
@@ -102,12 +106,18 @@ pub enum LaunchError {
 }
 
 fn exited(status: Option<ExitStatus>, stderr: &[String]) -> String {
-    let mut text = status.map(|it| format!(" ({it})")).unwrap_or_default();
-    if !stderr.is_empty() {
-        text.push_str(":\n");
-        text.push_str(&stderr.join("\n"));
-    }
-    text
+    let status = status.map(|it| format!(" ({it})")).unwrap_or_default();
+    status + &quoted(stderr)
+}
+
+fn timed_out(after: Duration, stderr: &[String]) -> String {
+    format!(" ({} s){}", after.as_secs_f32(), quoted(stderr))
+}
+
+/// The last that a plugin said on stderr, as much as fits an error.
+fn quoted(stderr: &[String]) -> String {
+    let lines: Vec<String> = stderr.iter().map(|line| logs::shortened(line.clone())).collect();
+    if lines.is_empty() { String::new() } else { format!(":\n{}", lines.join("\n")) }
 }
 
 /// Starts `command`, a provider's executable, and connects to it.
@@ -143,9 +153,10 @@ pub async fn launch(
     }
 }
 
-/// Sets go-plugin's variables.
-fn set_environment(command: &mut Command, identity: Option<&Identity>) {
+/// Sets go-plugin's variables, and the one of ours.
+fn set_environment(command: &mut Command, identity: Option<&Identity>, mark: &Mark) {
     command
+        .env(leftovers::KEY, &mark.value)
         .env(protocol::MAGIC_COOKIE_KEY, protocol::MAGIC_COOKIE_VALUE)
         .env(protocol::VERSIONS_KEY, "5,6")
         .env(protocol::MIN_PORT_KEY, "10000")
@@ -175,7 +186,8 @@ impl Started {
         stdin: PluginStdin,
         listener: Listener,
     ) -> io::Result<Self> {
-        set_environment(&mut command, identity);
+        let mark = Mark::new();
+        set_environment(&mut command, identity, &mark);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
             PluginStdin::Inherit => Stdio::inherit(),
             PluginStdin::Null => Stdio::null(),
@@ -186,7 +198,13 @@ impl Started {
             (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
         let tail = Tail::default();
         let stderr = tokio::spawn(logs::read_stderr(stderr, listener.clone(), tail.clone()));
-        Ok(Self { guard: Guard::new(child), lines: Lines::new(stdout), stderr, tail, listener })
+        Ok(Self {
+            guard: Guard::new(child, mark),
+            lines: Lines::new(stdout),
+            stderr,
+            tail,
+            listener,
+        })
     }
 
     /// Waits for the handshake and connects.
@@ -208,21 +226,41 @@ impl Started {
             // A plugin that knows nothing of AutoMTLS; its Unix socket is protected by its mode.
             _ => None,
         };
-        let channel = channel::connect(handshake.address, tls).await;
-        let channel = channel.map_err(|error| LaunchError::Connect(chain(&error)))?;
-        Ok((channel, handshake.protocol))
+        let connecting = async {
+            let channel = channel::connect(handshake.address, tls).await;
+            let channel = channel.map_err(|error| LaunchError::Connect(chain(&error)))?;
+            channel::greet(&channel).await.map_err(LaunchError::Connect)?;
+            Ok((channel, handshake.protocol))
+        };
+        tokio::select! {
+            biased;
+            connected = connecting => connected,
+            () = self.guard.ended() => Err(LaunchError::Exited { status: None, stderr: Vec::new() }),
+        }
+    }
+
+    /// The first line; none if the process ended without one.
+    async fn first_line(&mut self) -> io::Result<Option<Line>> {
+        let mut line = pin!(self.lines.next());
+        tokio::select! {
+            biased;
+            line = &mut line => return line,
+            () = self.guard.ended() => {}
+        }
+        // What it wrote before its end is in the pipe, which a child may hold open.
+        timeout(EXIT_GRACE, line).await.unwrap_or(Ok(None))
     }
 
     async fn handshake(&mut self, program: &Path) -> Result<Handshake, LaunchError> {
-        let line = self.lines.next().await.map_err(LaunchError::Read)?;
+        let line = self.first_line().await.map_err(LaunchError::Read)?;
         let line = line.ok_or(LaunchError::Exited { status: None, stderr: Vec::new() })?;
         handshake::parse(&line.text).map_err(|error| {
             let source = match error {
                 HandshakeError::Unrecognized(_) => {
-                    HandshakeError::Unrecognized(self.listener.clean(&line))
+                    HandshakeError::Unrecognized(logs::shortened(self.listener.clean(&line)))
                 }
                 // The others quote a field, which is whatever the program printed there.
-                other => other.map_text(|text| self.listener.redact.redact(&text)),
+                other => other.map_text(|text| logs::shortened(self.listener.redact.redact(&text))),
             };
             LaunchError::Handshake { hints: hints(&source, program), source }
         })
@@ -240,6 +278,7 @@ impl Started {
             channel,
             protocol,
             listener: self.listener,
+            tail: self.tail,
         }
     }
 
@@ -247,10 +286,18 @@ impl Started {
     async fn fail(mut self, error: LaunchError) -> LaunchError {
         let grace =
             if matches!(error, LaunchError::Exited { .. }) { EXIT_GRACE } else { Duration::ZERO };
-        let status = self.guard.end(Instant::now() + grace).await.ok();
-        let _cut_off = tokio::time::timeout(EXIT_GRACE, &mut self.stderr).await;
+        if grace > Duration::ZERO {
+            let _lives_on = timeout(grace, self.guard.ended()).await;
+        }
+        let ended_itself = self.guard.has_ended();
+        let status = self.guard.end(Instant::now()).await.ok();
+        self.guard.kill_leftovers();
+        let _cut_off = timeout(EXIT_GRACE, &mut self.stderr).await;
         self.stderr.abort();
         match error {
+            LaunchError::Exited { .. } if !ended_itself => {
+                LaunchError::Silent { stderr: self.tail.take() }
+            }
             LaunchError::Exited { .. } => LaunchError::Exited { status, stderr: self.tail.take() },
             LaunchError::Timeout { after, .. } => {
                 LaunchError::Timeout { after, stderr: self.tail.take() }

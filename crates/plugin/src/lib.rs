@@ -5,7 +5,7 @@
 //! Tests over real processes are in `tests/`.
 //!
 //! **Invariant:** no process outlives its [`PluginProcess`], whether that is shut down, dropped, or dropped while a
-//! panic unwinds; [`kill_all`] covers an exit that runs no destructors.
+//! panic unwinds; [`kill_all`] covers an exit that runs no destructors. Of a plugin that ends badly, neither does a child.
 //! **Invariant:** every wait is bounded, but for the answer to a provider's RPC, which takes as long as the provider needs.
 //! **Invariant:** every text that a plugin says passes the [`Redact`] hook before anything else sees it.
 //! **Invariant:** bytes from the other side never panic; they become an error that names provider and RPC.
@@ -21,9 +21,11 @@ mod channel;
 mod client;
 mod diagnostics;
 mod dynamic_value;
+pub mod fuzz;
 mod generated;
 mod handshake;
 mod launch;
+mod leftovers;
 mod logs;
 mod process;
 mod protocol;
@@ -41,6 +43,7 @@ pub use crate::{
     client::GrpcProvider,
     handshake::{Address, HandshakeError},
     launch::{LaunchError, LaunchOptions, PluginStdin, TlsMode, launch},
+    logs::{LONGEST_READ, Line, Lines},
     process::{PluginProcess, kill_all},
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},

@@ -12,9 +12,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use crate::sink::{LogLevel, LogRecord, PluginEvent, PluginSink, Redact};
 
 /// A line is read up to here; what follows is counted and dropped.
-pub(crate) const LONGEST_READ: usize = 1 << 20;
+pub const LONGEST_READ: usize = 1 << 20;
 /// A line is passed on up to here. It is cut after redaction, so that no cut hides a secret from the redactor.
-const LONGEST_SHOWN: usize = 64 << 10;
+pub(crate) const LONGEST_SHOWN: usize = 64 << 10;
 const PANIC_LINES: usize = 100;
 const TAIL_LINES: usize = 20;
 
@@ -39,9 +39,14 @@ impl Listener {
     /// Passes an event on. Of a plugin that was silenced, only its end is told.
     pub(crate) fn event(&self, event: PluginEvent) {
         let silenced = self.silenced.read().unwrap_or_else(PoisonError::into_inner);
-        if !*silenced || matches!(event, PluginEvent::Exited { .. }) {
+        let is_wordless = matches!(event, PluginEvent::Exited { .. } | PluginEvent::OtherSchemas);
+        if !*silenced || is_wordless {
             self.sink.event(&self.name, event);
         }
+    }
+
+    pub(crate) fn is_silenced(&self) -> bool {
+        *self.silenced.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes on nothing more that the plugin says: it may quote a secret that no redactor knows. Once this returns, no
@@ -78,10 +83,31 @@ fn untorn(text: &str, redacted: &str) -> usize {
     redacted.len() - same
 }
 
+/// How much of what a plugin said fits an error.
+const LONGEST_QUOTED: usize = 1000;
+
+/// A text that is fit to be quoted in an error. It is redacted already, so that no cut hides a secret from the redactor.
+pub(crate) fn shortened(text: String) -> String {
+    cut(text, LONGEST_QUOTED)
+}
+
+/// A redacted text of at most `longest` bytes, and how much was left out.
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        let end = (0..=longest).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
+        let dropped = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("... ({dropped} bytes left out)"));
+    }
+    text
+}
+
 /// A line of text without its end, and how many bytes of it were too many to read.
-pub(crate) struct Line {
-    pub(crate) text: String,
-    dropped: usize,
+pub struct Line {
+    /// What was read of it, without its end; what is not UTF-8 is replaced.
+    pub text: String,
+    /// How many bytes were too many.
+    pub dropped: usize,
 }
 
 impl Line {
@@ -92,12 +118,13 @@ impl Line {
 }
 
 /// Splits a stream into lines within a bounded memory.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R) -> Self {
+    /// The lines of `reader`.
+    pub fn new(reader: R) -> Self {
         Self { reader: BufReader::with_capacity(LONGEST_SHOWN, reader) }
     }
 
@@ -105,7 +132,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// Those of the stream.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
         let mut bytes = Vec::new();
         let mut total = 0;
         loop {
@@ -127,21 +154,36 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// The last lines that a plugin wrote on stderr, for the error of a start that failed.
+/// What a plugin wrote on stderr that its end may be explained by.
 #[derive(Clone, Default)]
-pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct Tail(Arc<Mutex<Written>>);
+
+#[derive(Default)]
+struct Written {
+    last: VecDeque<String>,
+    panic: Vec<String>,
+}
 
 impl Tail {
-    fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == TAIL_LINES {
-            lines.pop_front();
+    fn push(&self, line: String, is_panic: bool) {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_panic && written.panic.len() < TAIL_LINES {
+            written.panic.push(line.clone());
         }
-        lines.push_back(line);
+        if written.last.len() == TAIL_LINES {
+            written.last.pop_front();
+        }
+        written.last.push_back(line);
     }
 
+    /// The last lines, for the error of a start that failed.
     pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into()
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).last).into()
+    }
+
+    /// The begin of its panic report, once.
+    pub(crate) fn take_panic(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).panic)
     }
 }
 
@@ -150,7 +192,8 @@ pub(crate) async fn read_stderr(stderr: impl AsyncRead + Unpin, listener: Listen
     let mut lines = Lines::new(stderr);
     let mut parser = Parser { listener, panicking: false, panic_lines: 0 };
     while let Ok(Some(line)) = lines.next().await {
-        tail.push(parser.line(&line));
+        let text = parser.line(&line);
+        tail.push(text, parser.panicking);
     }
 }
 

@@ -5,7 +5,10 @@ use std::{
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
     process::ExitStatus,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -18,7 +21,8 @@ use tonic::transport::Channel;
 
 use crate::{
     generated::plugin::{Empty, grpc_controller_client::GrpcControllerClient},
-    logs::Listener,
+    leftovers::{self, Mark},
+    logs::{Listener, Tail},
     protocol::ProtocolVersion,
     sink::PluginEvent,
 };
@@ -32,14 +36,19 @@ const LONGEST_POLL: Duration = Duration::from_millis(20);
 /// Processes that may be running, for [`kill_all`].
 static RUNNING: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
 
-/// Kills every plugin that this process started, at once and without waiting.
+/// Kills every plugin that this process started and what they started, at once and without waiting.
 ///
 /// For an exit that runs no destructors: a second interrupt, or the end of a panic hook.
 pub fn kill_all() {
     let running = std::mem::take(&mut *lock(&RUNNING));
+    let mut any = false;
     for child in running.iter().filter_map(Weak::upgrade) {
+        any = true;
         // An error means that it has ended already.
         let _ended = lock(&child).start_kill();
+    }
+    if any {
+        leftovers::kill_all();
     }
 }
 
@@ -53,17 +62,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// polled for instead of awaited, which would need the slot for itself.
 pub(crate) struct Guard {
     child: Arc<Mutex<Child>>,
+    mark: Mark,
+    /// Whether it was ended, and what was to be done then is done.
+    is_over: AtomicBool,
     socket: Option<PathBuf>,
 }
 
 impl Guard {
-    /// Watches over `child`, which must have been made with `kill_on_drop`.
-    pub(crate) fn new(child: Child) -> Self {
+    /// Watches over `child`, which must have been made with `kill_on_drop` and bears the mark.
+    pub(crate) fn new(child: Child, mark: Mark) -> Self {
         let child = Arc::new(Mutex::new(child));
         let mut running = lock(&RUNNING);
         running.retain(|it| it.strong_count() > 0);
         running.push(Arc::downgrade(&child));
-        Self { child, socket: None }
+        Self { child, mark, is_over: AtomicBool::new(false), socket: None }
     }
 
     /// Removes this file, if it is a socket, when the process has ended.
@@ -73,6 +85,30 @@ impl Guard {
 
     fn id(&self) -> Option<u32> {
         lock(&self.child).id()
+    }
+
+    /// Returns when the process has ended.
+    pub(crate) async fn ended(&self) {
+        let mut pause = Duration::from_millis(1);
+        // What cannot be waited for is as good as ended.
+        while let Ok(None) = self.try_wait() {
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_POLL);
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.try_wait().is_ok_and(|it| it.is_some())
+    }
+
+    /// Whether it has ended in good order.
+    fn has_succeeded(&self) -> bool {
+        self.try_wait().is_ok_and(|it| it.is_some_and(|status| status.success()))
+    }
+
+    /// Kills what the process has started and not ended.
+    pub(crate) fn kill_leftovers(&self) {
+        self.mark.kill();
     }
 
     fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
@@ -85,8 +121,18 @@ impl Guard {
         }
     }
 
-    /// Waits for the end until `deadline`, then kills; reaps in both cases.
+    /// Waits for the end until `deadline`, then kills; reaps in both cases. What ends otherwise than in good order leaves
+    /// no children.
     pub(crate) async fn end(&self, deadline: Instant) -> io::Result<ExitStatus> {
+        let status = self.end_itself(deadline).await;
+        self.is_over.store(true, Ordering::Relaxed);
+        if !status.as_ref().is_ok_and(ExitStatus::success) {
+            self.kill_leftovers();
+        }
+        status
+    }
+
+    async fn end_itself(&self, deadline: Instant) -> io::Result<ExitStatus> {
         if let Some(status) = self.wait(deadline).await? {
             return Ok(status);
         }
@@ -113,6 +159,9 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let _ended = lock(&self.child).start_kill();
+        if !self.is_over.load(Ordering::Relaxed) && !self.has_succeeded() {
+            self.kill_leftovers();
+        }
         self.remove_socket();
     }
 }
@@ -125,9 +174,21 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Lets stderr come to its end, for a moment.
-    pub(crate) async fn last_words(&mut self) {
-        let _cut_off = timeout(LAST_WORDS, &mut self.stderr).await;
+    /// Lets stderr come to its end, for a moment; gives whether it did.
+    pub(crate) async fn last_words(&mut self) -> bool {
+        timeout(LAST_WORDS, &mut self.stderr).await.is_ok()
+    }
+
+    /// Ends them, and waits until none is at work: whoever knows the secrets that are taken out of a plugin's words may
+    /// forget them as soon as it has been shut down.
+    async fn end(mut self) {
+        for task in [&mut self.stdout, &mut self.stderr, &mut self.stdio] {
+            // One that was waited for already must not be asked again.
+            if !task.is_finished() {
+                task.abort();
+                let _ended = task.await;
+            }
+        }
     }
 }
 
@@ -150,6 +211,14 @@ pub struct PluginProcess {
     pub(crate) channel: Channel,
     pub(crate) protocol: ProtocolVersion,
     pub(crate) listener: Listener,
+    pub(crate) tail: Tail,
+}
+
+/// How a process came to its end.
+pub(crate) struct Death {
+    pub(crate) status: ExitStatus,
+    /// The begin of its panic report, told to whoever asks first.
+    pub(crate) panic: Vec<String>,
 }
 
 impl PluginProcess {
@@ -171,6 +240,22 @@ impl PluginProcess {
         self.guard.try_wait().ok().flatten()
     }
 
+    /// Why a call had no answer, if that is because the process has ended, or does in a moment.
+    pub(crate) async fn death(&self) -> Option<Death> {
+        timeout(LAST_WORDS, self.guard.ended()).await.ok()?;
+        let status = self.exit_status()?;
+        let readers = async {
+            // The first call that asks waits for the last words; others come after it.
+            if let Some(readers) = &mut *self.readers.lock().await {
+                while !readers.stderr.is_finished() {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            }
+        };
+        let _cut_off = timeout(LAST_WORDS, readers).await;
+        Some(Death { status, panic: self.tail.take_panic() })
+    }
+
     pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
@@ -186,7 +271,11 @@ impl PluginProcess {
             let _answer = timeout_at(deadline, controller.shutdown(Empty {})).await;
         }
         let status = self.guard.end(deadline).await;
-        readers.last_words().await;
+        if !readers.last_words().await {
+            // Who holds the stream of a plugin that is gone is no daemon, which would have let go of it.
+            self.guard.kill_leftovers();
+        }
+        readers.end().await;
         self.guard.remove_socket();
         if let Ok(status) = status {
             self.listener.event(PluginEvent::Exited { status });
@@ -200,5 +289,41 @@ impl PluginProcess {
 pub(crate) fn remove_socket(path: &Path) {
     if std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket()) {
         let _gone = std::fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+        time::Duration,
+    };
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_being_read_has_been_said_when_readers_have_ended() {
+        let (begun, said) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let stdio = {
+            let (begun, said) = (begun.clone(), said.clone());
+            tokio::spawn(async move {
+                begun.store(true, Ordering::SeqCst);
+                // Nothing is awaited in the middle of a line.
+                std::thread::sleep(Duration::from_millis(100));
+                said.store(true, Ordering::SeqCst);
+                std::future::pending::<()>().await;
+            })
+        };
+        let stderr = tokio::spawn(async {});
+        let mut readers = Readers { stdout: tokio::spawn(async {}), stderr, stdio };
+        assert!(readers.last_words().await);
+        while !begun.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        readers.end().await;
+        assert!(said.load(Ordering::SeqCst));
     }
 }

@@ -29,11 +29,7 @@ pub(crate) struct SchemaFault {
 
 impl fmt::Display for SchemaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "invalid schema for {}, which is a bug in the provider: {}",
-            self.part, self.problem
-        )
+        write!(f, "an invalid schema for {}: {}", self.part, self.problem)
     }
 }
 
@@ -171,7 +167,13 @@ impl Reader {
             let name = self.text(nested.type_name.clone());
             let block =
                 self.nested_block(nested).map_err(|problem| format!("{name}: {problem}"))?;
-            blocks.insert(name, block);
+            if name.is_empty() {
+                return Err("a block has no name".to_owned());
+            }
+            // One of the two may be the one that says that something is write-only.
+            if blocks.insert(name.clone(), block).is_some() {
+                return Err(format!("{name}: two blocks have this name"));
+            }
         }
         let mut block = Block::new(attributes, blocks);
         block.description_kind = description_kind(message.description_kind);
@@ -203,7 +205,12 @@ impl Reader {
             let name = self.text(message.name.clone());
             let attribute =
                 self.attribute(message).map_err(|problem| format!("{name}: {problem}"))?;
-            attributes.insert(name, attribute);
+            if name.is_empty() {
+                return Err("an attribute has no name".to_owned());
+            }
+            if attributes.insert(name.clone(), attribute).is_some() {
+                return Err(format!("{name}: two attributes have this name"));
+            }
         }
         Ok(attributes)
     }
@@ -266,7 +273,10 @@ impl Reader {
                 description: self.text(it.description),
                 ..Attribute::new(AttributeType::Type(ty))
             };
-            attributes.insert(self.text(it.name), attribute);
+            let name = self.text(it.name);
+            if attributes.insert(name.clone(), attribute).is_some() {
+                return Err(format!("{name}: two attributes have this name"));
+            }
         }
         Ok(Schema::new(message.version, Block::new(attributes, BTreeMap::new())))
     }

@@ -47,6 +47,8 @@ pub enum PluginEvent {
     Output { channel: OutputChannel, text: String },
     /// A line of a panic report, at most 100 of one process; sent whatever the log level is.
     Panicked { line: String },
+    /// The schemas that it was known by are not those that it has. Told before the error that says so.
+    OtherSchemas,
     /// It ended.
     Exited { status: ExitStatus },
 }

@@ -2,13 +2,16 @@
 
 use std::error::Error;
 
-use tonic::{Code, Status, transport::Channel};
+use tonic::{Code, ConnectError, Status, transport::Channel};
 
 use crate::{
     generated::{tfplugin, tfplugin5, tfplugin6},
     protocol::ProtocolVersion,
     schema_read::SchemaAnswer,
 };
+
+/// The largest answer that is read: what the SDKs of providers send at most, and a bound to what the claim of a length costs.
+const LARGEST_MESSAGE: usize = 256 << 20;
 
 /// A provider's service in the version that the handshake chose.
 #[derive(Clone)]
@@ -27,6 +30,30 @@ pub(crate) struct RpcFailure {
 impl RpcFailure {
     pub(crate) fn is_unimplemented(&self) -> bool {
         self.status.code() == Code::Unimplemented
+    }
+
+    /// Whether the connection is gone.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.code() == Code::Unavailable
+    }
+
+    /// Whether the request certainly never reached the provider's own code. A connection that breaks may have carried it
+    /// before, and a code of a status may be what the provider was told by a service that it asks itself: in doubt it did.
+    pub(crate) fn is_undelivered(&self) -> bool {
+        match self.status.source() {
+            Some(cause) => causes(cause).any(|it| it.is::<ConnectError>()),
+            None => self.is_unimplemented() && self.is_without_code(),
+        }
+    }
+
+    /// Whether the words are those of a gRPC library that has no code for this very call: of Rust and C++ there are none.
+    fn is_without_code(&self) -> bool {
+        let words = self.status.message();
+        let method = self.call.rsplit('.').next().unwrap_or_default();
+        matches!(words, "" | "Method not found!")
+            || words.starts_with("unknown service tfplugin")
+            || words.starts_with(&format!("unknown method {method} for service tfplugin"))
+            || words == format!("method {method} not implemented")
     }
 
     /// Summary and detail of the diagnostic. The plugin's own words in it are not redacted yet.
@@ -74,18 +101,23 @@ impl RpcFailure {
     }
 }
 
+/// An error and what caused it.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |it| (*it).source())
+}
+
 impl Wire {
-    /// A client on `channel` that reads answers of any size.
+    /// A client on `channel` that sends requests of any size.
     pub(crate) fn new(channel: Channel, protocol: ProtocolVersion) -> Self {
         match protocol {
             ProtocolVersion::V5 => Self::V5(
                 tfplugin5::provider_client::ProviderClient::new(channel)
-                    .max_decoding_message_size(usize::MAX)
+                    .max_decoding_message_size(LARGEST_MESSAGE)
                     .max_encoding_message_size(usize::MAX),
             ),
             ProtocolVersion::V6 => Self::V6(
                 tfplugin6::provider_client::ProviderClient::new(channel)
-                    .max_decoding_message_size(usize::MAX)
+                    .max_decoding_message_size(LARGEST_MESSAGE)
                     .max_encoding_message_size(usize::MAX),
             ),
         }
@@ -171,4 +203,59 @@ calls! {
     functions "GetFunctions" get_functions get_functions GetFunctionsRequest GetFunctionsResponse;
     call_function "CallFunction" call_function call_function CallFunctionRequest CallFunctionResponse;
     stop "Stop" stop stop_provider StopProviderRequest StopProviderResponse;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use hyper_util::rt::TokioIo;
+    use tokio::net::UnixStream;
+    use tonic::transport::{Endpoint, Uri};
+
+    use super::*;
+
+    fn failure(status: Status) -> RpcFailure {
+        RpcFailure { call: "plugin6.(*GRPCProvider).ApplyResourceChange".to_owned(), status }
+    }
+
+    #[test]
+    fn only_a_library_without_the_call_says_that_it_was_not_delivered() {
+        for (status, expected) in [
+            (Status::unimplemented(""), true),
+            (Status::unimplemented("unknown service tfplugin6.Provider"), true),
+            (
+                Status::unimplemented(
+                    "unknown method ApplyResourceChange for service tfplugin6.Provider",
+                ),
+                true,
+            ),
+            (Status::unimplemented("method ApplyResourceChange not implemented"), true),
+            // What the provider was told by another service.
+            (Status::unimplemented("unknown method Put for service shop.Shop"), false),
+            (Status::unimplemented("tags are not implemented"), false),
+            (Status::unavailable(""), false),
+            (Status::unavailable("connection refused"), false),
+            (Status::resource_exhausted("grpc: received message larger than max (5 vs. 4)"), false),
+            (Status::internal("grpc: failed to unmarshal the received message"), false),
+            (Status::invalid_argument(""), false),
+            (Status::cancelled(""), false),
+            (Status::from_error("the connection broke".into()), false),
+        ] {
+            let text = format!("{status:?}");
+            assert_eq!(failure(status).is_undelivered(), expected, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_nobody_could_be_connected_with_for_was_not_delivered() {
+        let nobody = tower::service_fn(|_: Uri| async {
+            Err::<TokioIo<UnixStream>, _>(io::Error::from(io::ErrorKind::ConnectionRefused))
+        });
+        let channel = Endpoint::from_static("http://localhost").connect_with_connector_lazy(nobody);
+        let wire = Wire::new(channel, ProtocolVersion::V6);
+        let answer = wire.apply(tfplugin::ApplyResourceChangeRequest::default()).await;
+        let failure = answer.err().expect("nobody is there");
+        assert!(failure.is_unavailable() && failure.is_undelivered(), "{:?}", failure.status);
+    }
 }

@@ -19,13 +19,17 @@ pub(crate) struct Looked {
 type Reached = Vec<(Directory, FxHashSet<Block>)>;
 
 impl Project {
-    /// What is wrong, and the program, after edits of a configuration that was [checked](Project::checked) before: what was
-    /// inferred then needs no order any more, and only what the edits can have reached is asked about.
+    /// What is wrong, and the program. The first time everything is looked at, as [`Project::checked`] does; after that what
+    /// was inferred needs no order any more, and only what the edits can have reached is asked about.
     pub fn checked_again(&mut self) -> (Vec<Diagnostic>, Program) {
         let changes = self.tree_mut().take_changes();
         let looked = match (self.looked.take(), self.reached(&changes)) {
             (Some(before), Some(reached)) => self.look_at(before, &changes.edits, &reached),
-            _ => self.look_at_everything(),
+            (Some(_), None) => self.look_at_everything(),
+            (None, _) => {
+                prime::values(self.db(), self.workspace());
+                self.look_at_everything()
+            }
         };
         let diagnostics = self.problems_with(|_, file| {
             looked.files.get(&file).map(|it| it.diagnostics.clone()).unwrap_or_default()

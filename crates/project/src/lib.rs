@@ -22,6 +22,7 @@ use provider::ProviderSchemas;
 use values::Str;
 
 pub use crate::{
+    load::UnfitFile,
     mentions::Edit,
     reload::Files,
     tree::{Manifest, SourceTree},
@@ -148,12 +149,9 @@ impl Project {
         &self,
         of_file: impl Fn(Directory, File) -> Vec<db::Diagnostic>,
     ) -> Vec<db::Diagnostic> {
-        let reachable = hir::reachable(self.db(), self.workspace);
         // What a call leads to and is no module may hold files that could not be taken.
-        let mut paths = tree::called_paths(self.db(), self.workspace, &reachable);
-        paths.insert(self.root().path(self.db()).clone());
-        let of_directories = paths.iter().flat_map(|path| self.tree.problems_of(path));
-        let mut diagnostics: Vec<_> = of_directories.cloned().collect();
+        let unfit = self.tree.unfit_of(&[self.workspace]);
+        let mut diagnostics: Vec<_> = unfit.into_iter().map(|it| it.problem.clone()).collect();
         let db = self.db();
         diagnostics.extend(hir::diagnostics::diagnostics_with(db, self.workspace, of_file));
         diagnostics
@@ -181,7 +179,7 @@ impl Project {
     /// Whether the root module has no configuration file at all, not even one that could not be taken.
     pub fn is_empty(&self) -> bool {
         let root = self.root();
-        root.files(self.db()).is_empty() && self.tree.problems_of(root.path(self.db())).is_empty()
+        root.files(self.db()).is_empty() && self.tree.unfit_in(root.path(self.db())).is_empty()
     }
 }
 

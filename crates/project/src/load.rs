@@ -11,8 +11,17 @@ use crate::Database;
 pub(crate) struct Listing {
     /// Their paths as shown, sorted.
     pub(crate) files: Vec<Arc<str>>,
-    /// What is wrong with files that cannot be taken.
-    pub(crate) problems: Vec<Diagnostic>,
+    /// Files that cannot be taken.
+    pub(crate) unfit: Vec<UnfitFile>,
+}
+
+/// A file of a module's directory that cannot be taken, so that the module lacks what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfitFile {
+    /// Its path as shown.
+    pub path: Arc<str>,
+    /// Why; without a place, for nobody knows its text.
+    pub problem: Diagnostic,
 }
 
 /// Lists the configuration files of the directory shown as `shown`: those on the disk, and those that are open in an
@@ -38,9 +47,9 @@ pub(crate) fn list(
             _ => Arc::from(format!("{shown}/{name}")),
         }
     };
-    let problems = json_files(&entries).map(|name| unsupported_json(&shown_as(name))).collect();
+    let unfit = json_files(&entries).map(|name| unsupported_json(shown_as(name))).collect();
     let files = configuration_files(&entries).iter().map(|name| shown_as(name)).collect();
-    Ok(Listing { files, problems })
+    Ok(Listing { files, unfit })
 }
 
 /// A file's text.
@@ -61,9 +70,13 @@ impl Text {
 ///
 /// # Errors
 /// That it cannot be read.
-pub(crate) fn read(system: &dyn System, base: &Path, shown: &str) -> Result<Text, Box<Diagnostic>> {
+pub(crate) fn read(
+    system: &dyn System,
+    base: &Path,
+    shown: &Arc<str>,
+) -> Result<Text, Box<UnfitFile>> {
     let bytes = system
-        .read_file(&normalize(&base.join(shown)))
+        .read_file(&normalize(&base.join(&**shown)))
         .map_err(|error| Box::new(unreadable(shown, &error)))?;
     let (text, error) = syntax::decode(&bytes);
     let decode_error = error.map(|error| u32::from(error.range.start()));
@@ -77,17 +90,20 @@ fn json_files(entries: &[DirectoryEntry]) -> impl Iterator<Item = &str> {
         .filter(|name| !is_ignored(name))
 }
 
-fn unsupported_json(shown: &str) -> Diagnostic {
+fn unsupported_json(shown: Arc<str>) -> UnfitFile {
     let detail = format!(
         "{shown} is written in the JSON syntax, which this version of Mayfly does not read. Without it the configuration would seem to lack what it \
          declares, so nothing is done. Write the file in the native syntax."
     );
-    Diagnostic::error("json-configuration", "JSON syntax is not supported yet", detail)
+    let problem =
+        Diagnostic::error("json-configuration", "JSON syntax is not supported yet", detail);
+    UnfitFile { path: shown, problem }
 }
 
-fn unreadable(shown: &str, error: &io::Error) -> Diagnostic {
+fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
     let detail = format!("The configuration file {shown} cannot be read: {error}.");
-    Diagnostic::error("unreadable-file", "Failed to read file", detail)
+    let problem = Diagnostic::error("unreadable-file", "Failed to read file", detail);
+    UnfitFile { path: Arc::clone(shown), problem }
 }
 
 /// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf` (`reference`: surface 2.1).

@@ -17,7 +17,7 @@ use std::{
 use db::{Block, Directory};
 use hir::{
     Workspace,
-    analysis::{dependency_order, item_problems, item_value},
+    analysis::{AnalyzedItem, dependency_order, item_problems, item_value},
     names::{ItemKey, block_names},
 };
 use salsa::Database as _;
@@ -50,7 +50,7 @@ pub(crate) fn values(db: &Database, workspace: Workspace) {
         items.extend(order.into_iter().map(|key| (directory, key)));
     }
     on_processors(db, &items, INFERENCE_STACK, processors(), |db, &(directory, key)| {
-        item_value(db, workspace, directory, key.block, key.index);
+        item_value(db, AnalyzedItem::of(db, workspace, directory, key));
     });
 }
 

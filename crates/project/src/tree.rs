@@ -21,9 +21,7 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{
-    Block, BlockEdits, Diagnostic, Directory, EditedText, File, System, input::floor_char_boundary,
-};
+use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_path, item},
@@ -35,7 +33,8 @@ use salsa::Setter as _;
 use values::Str;
 
 use crate::{
-    Database, load,
+    Database,
+    load::{self, UnfitFile},
     mentions::{Edit, Mentions, mentioned},
     prime,
 };
@@ -52,7 +51,7 @@ pub struct SourceTree {
     files: BTreeMap<Arc<str>, Loaded>,
     directories: BTreeMap<Arc<str>, Directory>,
     /// Files that could not be taken, by the directory that they are in.
-    problems: BTreeMap<Arc<str>, Vec<Diagnostic>>,
+    unfit: BTreeMap<Arc<str>, Vec<UnfitFile>>,
     workspaces: Vec<Workspace>,
     /// What calls lead to and is not there.
     missing: BTreeSet<Arc<str>>,
@@ -92,7 +91,7 @@ impl SourceTree {
             base,
             files: BTreeMap::new(),
             directories: BTreeMap::new(),
-            problems: BTreeMap::new(),
+            unfit: BTreeMap::new(),
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
@@ -213,9 +212,19 @@ impl SourceTree {
         }
     }
 
-    /// What was wrong with files of a directory that could not be taken.
-    pub fn problems_of(&self, directory: &str) -> &[Diagnostic] {
-        self.problems.get(directory).map(Vec::as_slice).unwrap_or_default()
+    /// The files of a directory that could not be taken.
+    pub fn unfit_in(&self, directory: &str) -> &[UnfitFile] {
+        self.unfit.get(directory).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The files that could not be taken in the modules of some configurations, and in what their calls lead to.
+    pub fn unfit_of(&self, workspaces: &[Workspace]) -> Vec<&UnfitFile> {
+        if self.unfit.values().all(Vec::is_empty) {
+            return Vec::new();
+        }
+        let mut paths = self.called_by(workspaces);
+        paths.extend(workspaces.iter().map(|it| it.root(&self.db).path(&self.db).clone()));
+        paths.iter().flat_map(|path| self.unfit_in(path)).collect()
     }
 
     /// Replaces bytes of a file's text, as an editor does. `None` if it is part of no module.
@@ -325,25 +334,25 @@ impl SourceTree {
         let Some(&directory) = self.directories.get(path) else { return };
         let listing =
             load::list(&*self.system, &self.base, path, &self.open_in(path)).unwrap_or_default();
-        let mut problems = listing.problems;
+        let mut unfit = listing.unfit;
         let mut present = BTreeSet::new();
         for shown in listing.files {
             let known = self.files.contains_key(&shown);
             if !known || (changed.contains(&shown) && !self.is_open(&shown)) {
                 match self.text_to_take(&shown) {
                     Ok(text) => self.take_text(&shown, directory, &text),
-                    Err(problem) => {
-                        problems.push(*problem);
+                    Err(file) => {
+                        unfit.push(*file);
                         continue;
                     }
                 }
             }
             present.insert(shown);
         }
-        let known = self.problems.insert(Arc::from(path), problems.clone());
-        if known.is_some_and(|known| known != problems) {
+        if self.unfit_in(path) != unfit {
             self.more_changed();
         }
+        self.unfit.insert(Arc::from(path), unfit);
         let gone: Vec<Arc<str>> =
             self.paths_in(directory).filter(|it| !present.contains(it)).collect();
         for path in gone {
@@ -353,7 +362,7 @@ impl SourceTree {
     }
 
     /// The text of a file that is new, or that the disk has another text of.
-    fn text_to_take(&self, shown: &str) -> Result<load::Text, Box<Diagnostic>> {
+    fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
         match self.unfiled.get(shown) {
             Some(text) => Ok(load::Text { text: text.clone(), decode_error: None }),
             None => load::read(&*self.system, &self.base, shown),
@@ -488,7 +497,7 @@ impl SourceTree {
             return Ok(directory);
         }
         let listing = load::list(&*self.system, &self.base, shown, &self.open_in(shown))?;
-        let mut problems = listing.problems;
+        let mut unfit = listing.unfit;
         let directory = Directory::new(&self.db, Arc::from(shown), Vec::new());
         let mut files = Vec::new();
         for path in listing.files {
@@ -499,10 +508,10 @@ impl SourceTree {
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
                 }
-                Err(problem) => problems.push(*problem),
+                Err(file) => unfit.push(*file),
             }
         }
-        self.problems.insert(Arc::from(shown), problems);
+        self.unfit.insert(Arc::from(shown), unfit);
         directory.set_files(&mut self.db).to(files);
         prime::names(&self.db, directory);
         declare(&mut self.db, directory);
@@ -514,7 +523,7 @@ impl SourceTree {
     fn load_called_modules(&mut self) {
         let mut missing = BTreeSet::new();
         loop {
-            let called = self.called();
+            let called = self.called_by(&self.workspaces);
             let new: Vec<Arc<str>> = called
                 .into_iter()
                 .filter(|path| !self.directories.contains_key(path) && !missing.contains(path))
@@ -533,11 +542,11 @@ impl SourceTree {
     }
 
     /// What the calls of the configurations lead to.
-    fn called(&self) -> BTreeSet<Arc<str>> {
+    fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
         let of_workspace = |workspace: &Workspace| {
             called_paths(&self.db, *workspace, &hir::reachable(&self.db, *workspace))
         };
-        self.workspaces.iter().flat_map(of_workspace).collect()
+        workspaces.iter().flat_map(of_workspace).collect()
     }
 
     /// A directory without files is no module.

@@ -12,6 +12,7 @@
 
 #[cfg(test)]
 mod fixture;
+pub mod fuzz;
 pub mod objchange;
 mod provider;
 mod schema;

@@ -377,6 +377,8 @@ pub struct ApplyResourceChangeRequest {
 pub struct ApplyResourceChangeResponse {
     /// The object as it is, null if there is none; none if nobody can say, as after a failed call.
     pub new_state: Option<Value>,
+    /// Whether the provider was certainly never asked, so that everything is as it was. In doubt it was.
+    pub is_undelivered: bool,
     /// What to keep with it.
     pub private: Private,
     /// Its identity, where the type has one.

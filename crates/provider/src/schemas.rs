@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use addr::ResourceMode;
 use values::Str;
 
-use crate::schema::{FunctionSignature, Schema};
+use crate::schema::{FunctionSignature, Schema, difference};
 use crate::schema_codec::{CacheError, CachedSchemas};
 
 /// All schemas of one provider.
@@ -124,20 +125,20 @@ impl ProviderSchemas {
     }
 
     /// The schema of a type of resource, whatever its mode.
-    pub fn of_mode(&self, mode: addr::ResourceMode, type_name: &str) -> Option<Arc<Schema>> {
+    pub fn of_mode(&self, mode: ResourceMode, type_name: &str) -> Option<Arc<Schema>> {
         match mode {
-            addr::ResourceMode::Managed => self.managed(type_name),
-            addr::ResourceMode::Data => self.data(type_name),
-            addr::ResourceMode::Ephemeral => self.ephemeral(type_name),
+            ResourceMode::Managed => self.managed(type_name),
+            ResourceMode::Data => self.data(type_name),
+            ResourceMode::Ephemeral => self.ephemeral(type_name),
         }
     }
 
     /// Names of the types of one mode, in order.
-    pub fn types_of_mode(&self, mode: addr::ResourceMode) -> Vec<&str> {
+    pub fn types_of_mode(&self, mode: ResourceMode) -> Vec<&str> {
         match mode {
-            addr::ResourceMode::Managed => self.managed_types().collect(),
-            addr::ResourceMode::Data => self.data_types().collect(),
-            addr::ResourceMode::Ephemeral => self.ephemeral_types().collect(),
+            ResourceMode::Managed => self.managed_types().collect(),
+            ResourceMode::Data => self.data_types().collect(),
+            ResourceMode::Ephemeral => self.ephemeral_types().collect(),
         }
     }
 
@@ -176,6 +177,82 @@ impl ProviderSchemas {
         };
         decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
+}
+
+impl ProviderSchemas {
+    /// The first part that means something else in `other`, in words; none where both mean the same. What is only
+    /// described in other words is the same. All types are decoded for it.
+    pub fn difference(&self, other: &ProviderSchemas) -> Option<String> {
+        let own = difference::of_schemas(&self.provider, &other.provider);
+        own.map(|path| named("the provider's configuration", &path))
+            .or_else(|| {
+                let (a, b) = (self.provider_meta.as_deref(), other.provider_meta.as_deref());
+                of_either(a, b).map(|path| named("provider_meta", &path))
+            })
+            .or_else(|| self.difference_of_types(other))
+            .or_else(|| self.difference_of_functions(other))
+            .or_else(|| {
+                let can = |it: &Capabilities| (it.plan_destroy, it.move_resource_state);
+                let is_same = can(&self.capabilities) == can(&other.capabilities);
+                (!is_same).then(|| "what the provider says that it can do".to_owned())
+            })
+    }
+
+    fn difference_of_types(&self, other: &ProviderSchemas) -> Option<String> {
+        let modes = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral];
+        let of_mode = |mode: ResourceMode| {
+            let (a, b) = (self.types_of_mode(mode), other.types_of_mode(mode));
+            let within = |name: &str| {
+                let (a, b) = (self.of_mode(mode, name), other.of_mode(mode, name));
+                of_either(a.as_deref(), b.as_deref())
+            };
+            let (name, path) = first_other(&a, &b, within)?;
+            Some(named(&format!("the {} {name:?}", mode.noun()), &path))
+        };
+        let of_identity = |name: &str| {
+            let (a, b) = (self.identity(name), other.identity(name));
+            let path = of_either(a.as_deref(), b.as_deref())?;
+            Some(named(&format!("the identity of {name:?}"), &path))
+        };
+        // An identity that is new is no harm: nobody uses it.
+        modes.into_iter().find_map(of_mode).or_else(|| self.identity_types().find_map(of_identity))
+    }
+
+    fn difference_of_functions(&self, other: &ProviderSchemas) -> Option<String> {
+        let (a, b): (Vec<_>, Vec<_>) = (
+            self.functions.keys().map(|it| &**it).collect(),
+            other.functions.keys().map(|it| &**it).collect(),
+        );
+        let is_other = |name: &str| {
+            let (a, b) = (self.functions.get(name)?, other.functions.get(name)?);
+            (!difference::are_same_functions(a, b)).then(String::new)
+        };
+        first_other(&a, &b, is_other).map(|(name, _)| format!("the function {name:?}"))
+    }
+}
+
+fn of_either(a: Option<&Schema>, b: Option<&Schema>) -> Option<String> {
+    match (a, b) {
+        (Some(a), Some(b)) => difference::of_schemas(a, b),
+        (None, None) => None,
+        _ => Some(String::new()),
+    }
+}
+
+/// The first name that is only in one of two sorted lists, or has another meaning; with the path below it.
+fn first_other<'a>(
+    a: &[&'a str],
+    b: &[&'a str],
+    within: impl Fn(&str) -> Option<String>,
+) -> Option<(&'a str, String)> {
+    let (a_names, b_names): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
+    let lone = a_names.symmetric_difference(&b_names).next();
+    lone.map(|name| (**name, String::new()))
+        .or_else(|| a.iter().find_map(|name| Some((*name, within(name)?))))
+}
+
+fn named(part: &str, path: &str) -> String {
+    if path.is_empty() { part.to_owned() } else { format!("{path:?} of {part}") }
 }
 
 fn names(types: &BTreeMap<Str, Arc<Schema>>) -> impl Iterator<Item = &str> {

@@ -17,6 +17,15 @@ pub(crate) fn pretty(json: &Json) -> String {
     text
 }
 
+/// The word for a mode.
+pub(crate) fn mode(mode: addr::ResourceMode) -> &'static str {
+    match mode {
+        addr::ResourceMode::Managed => "managed",
+        addr::ResourceMode::Data => "data",
+        addr::ResourceMode::Ephemeral => "ephemeral",
+    }
+}
+
 fn write(json: &Json, indent: Option<&str>, depth: usize, text: &mut String) {
     let brake = |depth: usize, text: &mut String| {
         if let Some(indent) = indent {

@@ -45,7 +45,7 @@ pub use crate::{
     },
     schema_json::providers_schema_json,
     state::{StateJson, resource_instance, state, state_json},
-    style::Style,
+    style::{Style, visible},
     value::value,
     watch::{
         KEYS, ListedChange, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize, WatchScreen,

@@ -95,7 +95,7 @@ fn wrap_line(line: &str, width: usize) -> String {
 
 /// Text without control characters that could move the cursor or forge output: each but tab and newline becomes its
 /// escape. Also those that change the direction of writing.
-pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.chars().any(is_hostile) {
         return text.into();
     }

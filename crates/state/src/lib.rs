@@ -1,10 +1,11 @@
 //! What is known of the real world, and what a plan wants to do to it: the models, and their file formats.
 //!
-//! Start reading at [`State`], [`Object`] and [`StateFile`]; then [`Plan`] and [`PlanFile`].
+//! Start reading at [`State`], [`Object`] and [`StateFile`]; then [`Plan`] and [`PlanFile`], then [`journal`].
 //!
 //! ```text
 //!   bytes ──StateFile::read──► StateFile { serial, lineage, State } ──StateFile::write──► bytes (format 4, JSON)
 //!   bytes ──PlanFile::read───► PlanFile { Plan, two StateFiles, locks, sources, tmp } ──PlanFile::write──► bytes (zip)
+//!   bytes ──Journal::read────► Journal { what a run did, record by record }        ──Record::write────► bytes (JSON lines)
 //! ```
 //!
 //! **Invariant:** an object's attributes stay the JSON text that they were read as; reading and writing a state decodes
@@ -16,6 +17,8 @@
 
 mod checks;
 mod error;
+pub mod fuzz;
+pub mod journal;
 mod marks;
 mod object;
 mod plan;

@@ -71,6 +71,16 @@ pub enum DecodeError {
 }
 
 impl Object {
+    /// The object with these dependencies; itself if it has them.
+    pub fn with_dependencies(self: &Arc<Self>, dependencies: &Arc<[ConfigResource]>) -> Arc<Self> {
+        match *self.dependencies == **dependencies {
+            true => Arc::clone(self),
+            false => {
+                Arc::new(Object { dependencies: Arc::clone(dependencies), ..(**self).clone() })
+            }
+        }
+    }
+
     /// An object with these attributes: its marks become paths, and an ephemeral part is refused.
     ///
     /// `what` names the object in errors, usually its address. `ty` is the schema's type, which is what the attributes

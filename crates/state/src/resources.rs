@@ -151,6 +151,24 @@ impl State {
         self.ensure(addr, provider).deposed.insert(key, with_provider(object, provider));
     }
 
+    /// Puts all objects of an instance in the place of those that it has. `provider` becomes the one of the whole resource.
+    pub fn set_instance(
+        &mut self,
+        addr: &ResourceInstance,
+        provider: Option<&ProviderConfigRef>,
+        instance: Instance,
+    ) {
+        match provider.filter(|_| !instance.is_empty()) {
+            Some(provider) => *self.ensure(addr, provider) = instance,
+            None => {
+                self.take(addr, |it| {
+                    *it = Instance::default();
+                    None::<()>
+                });
+            }
+        }
+    }
+
     /// Takes the object out that an address means.
     pub fn remove_current(&mut self, addr: &ResourceInstance) -> Option<Arc<Object>> {
         self.take(addr, |instance| instance.current.take())
@@ -196,6 +214,19 @@ impl State {
         self.prune(&resource);
         *self.ensure(to, &provider) = instance;
         true
+    }
+
+    /// Makes a resource what it is in another state, or nothing where that has none.
+    pub fn put_back(&mut self, addr: &AbsResource, other: &State) {
+        let before = other.resources.get(addr);
+        if self.resources.get(addr) == before {
+            return;
+        }
+        let resources = Arc::make_mut(&mut self.resources);
+        match before {
+            Some(before) => drop(resources.insert(addr.clone(), before.clone())),
+            None => drop(resources.remove(addr)),
+        }
     }
 
     /// Puts a whole resource in place (a reader's way in); one without objects is left out.

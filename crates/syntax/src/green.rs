@@ -1,9 +1,9 @@
 //! Builds green trees. It does what rowan's builder does, with caches of fixed size: the text of most tokens is one of a few, and
 //! what is not found is simply made, so that no table grows with the file.
 
-use std::hash::Hasher as _;
+use std::{cell::Cell, hash::Hasher as _, mem};
 
-use rowan::{GreenNode, GreenToken, NodeOrToken};
+use rowan::{GreenNode, GreenToken, NodeOrToken, TextSize};
 use rustc_hash::FxHasher;
 
 use crate::syntax_kind::SyntaxKind::{self, *};
@@ -12,6 +12,10 @@ type GreenElement = NodeOrToken<GreenNode, GreenToken>;
 
 /// Nodes with more children are hardly ever equal.
 const MOST_CHILDREN: usize = 3;
+/// Neither are longer ones; and what outlives the text that it was made for should be small.
+const LONGEST: usize = 64;
+/// The places in a cache that serves one chunk after another.
+const SHARED_SLOTS: usize = 1024;
 
 /// Tokens and small nodes made before. Equal ones share their memory while they stay in the cache.
 pub(crate) struct GreenCache {
@@ -19,16 +23,38 @@ pub(crate) struct GreenCache {
     last: Vec<Option<GreenToken>>,
     tokens: Vec<Option<GreenToken>>,
     nodes: Vec<Option<GreenNode>>,
+    /// The stacks of the last builder, empty: the next one need not grow its own.
+    parents: Vec<(SyntaxKind, usize)>,
+    children: Vec<GreenElement>,
+}
+
+thread_local! {
+    static SHARED: Cell<Option<Box<GreenCache>>> = const { Cell::new(None) };
 }
 
 impl GreenCache {
+    /// Does something with this thread's cache. Chunks are small, and one says much of what the one before it said. What was
+    /// read stays in it, so no secret may be read with it.
+    pub(crate) fn with_shared<T>(work: impl FnOnce(&mut GreenCache) -> T) -> T {
+        let shared = SHARED.take();
+        let mut cache = shared.unwrap_or_else(|| Box::new(GreenCache::with_slots(SHARED_SLOTS)));
+        let result = work(&mut cache);
+        SHARED.set(Some(cache));
+        result
+    }
+
     /// A cache for a text of so many bytes.
     pub(crate) fn for_text(len: usize) -> Self {
-        let slots = (len / 32).next_power_of_two().clamp(16, 2048);
+        Self::with_slots((len / 32).next_power_of_two().clamp(16, 2048))
+    }
+
+    fn with_slots(slots: usize) -> Self {
         Self {
             last: vec![None; SyntaxKind::ALL.len()],
             tokens: vec![None; slots],
             nodes: vec![None; slots],
+            parents: Vec::new(),
+            children: Vec::new(),
         }
     }
 
@@ -40,6 +66,9 @@ impl GreenCache {
                 _ => last.insert(GreenToken::new(kind.into(), text)).clone(),
             };
         }
+        if text.len() > LONGEST {
+            return GreenToken::new(kind.into(), text);
+        }
         let mut hasher = FxHasher::default();
         hasher.write_u8(kind as u8);
         hasher.write(text.as_bytes());
@@ -50,7 +79,7 @@ impl GreenCache {
     }
 
     fn node(&mut self, kind: SyntaxKind, children: std::vec::Drain<'_, GreenElement>) -> GreenNode {
-        if children.len() > MOST_CHILDREN {
+        if children.len() > MOST_CHILDREN || is_long(children.as_slice()) {
             return GreenNode::new(kind.into(), children);
         }
         let mut hasher = FxHasher::default();
@@ -80,6 +109,14 @@ fn has_one_text(kind: SyntaxKind) -> bool {
             | HEREDOC_CLOSE
             | INVALID
     )
+}
+
+fn is_long(children: &[GreenElement]) -> bool {
+    let lens = children.iter().map(|child| match child {
+        NodeOrToken::Node(node) => node.text_len(),
+        NodeOrToken::Token(token) => token.text_len(),
+    });
+    usize::from(lens.sum::<TextSize>()) > LONGEST
 }
 
 fn slot<'a, T>(table: &'a mut [Option<T>], hasher: &FxHasher) -> &'a mut Option<T> {
@@ -118,7 +155,8 @@ pub(crate) struct GreenBuilder<'c> {
 
 impl<'c> GreenBuilder<'c> {
     pub(crate) fn new(cache: &'c mut GreenCache) -> Self {
-        Self { cache, parents: Vec::new(), children: Vec::new() }
+        let (parents, children) = (mem::take(&mut cache.parents), mem::take(&mut cache.children));
+        Self { cache, parents, children }
     }
 
     pub(crate) fn token(&mut self, kind: SyntaxKind, text: &str) {
@@ -142,8 +180,11 @@ impl<'c> GreenBuilder<'c> {
     ///
     /// Where nodes are not balanced, which the grammar rules out.
     pub(crate) fn finish(mut self) -> GreenNode {
-        match self.children.pop() {
-            Some(NodeOrToken::Node(root)) if self.children.is_empty() => root,
+        let root = self.children.pop();
+        assert!(self.children.is_empty(), "the events of a parse describe one root");
+        (self.cache.parents, self.cache.children) = (self.parents, self.children);
+        match root {
+            Some(NodeOrToken::Node(root)) => root,
             _ => panic!("the events of a parse describe one root"),
         }
     }

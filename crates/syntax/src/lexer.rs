@@ -85,8 +85,8 @@ impl<'a> Tokens<'a> {
 /// [`crate::decode`] refuses texts whose offsets would not fit.
 pub(crate) fn lex(text: &str, mode: Mode) -> Lexed {
     let out = Lexed {
-        kinds: Vec::with_capacity(text.len() / 4),
-        starts: Vec::with_capacity(text.len() / 4 + 1),
+        kinds: Vec::with_capacity(text.len() / 3),
+        starts: Vec::with_capacity(text.len() / 3 + 1),
     };
     let mut lexer = Lexer {
         text,

@@ -116,8 +116,11 @@ fn redefined_in_file(root: &SyntaxNode, known: &[(u32, SyntaxError)]) -> Vec<Syn
 }
 
 /// Parses a chunk that [`crate::split`] has cut, or any text as one.
+///
+/// Short tokens of it stay in memory, for the chunks to come: this is for the text of a configuration. What may be a secret
+/// (values of variables, in a file or on the command line) is for the other entry points, which keep nothing.
 pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
-    let (green, errors) = parse_chunk_with(text, &mut GreenCache::for_text(text.len()));
+    let (green, errors) = GreenCache::with_shared(|cache| parse_chunk_with(text, cache));
     Parse::new(green, errors)
 }
 

@@ -4,18 +4,7 @@
 
 use std::path::Path;
 
-/// A small generator of numbers (SplitMix64): the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % bound.max(1) as u64).expect("less than a usize")
-    }
-}
+use fastrand::Rng;
 
 /// Pieces that mean something to the lexer, most of them unfinished.
 const PIECES: &[&str] = &[
@@ -107,24 +96,24 @@ fn corpus() -> Vec<String> {
     paths.iter().map(|path| std::fs::read_to_string(path).expect("the corpus is UTF-8")).collect()
 }
 
-fn boundary(text: &str, random: &mut Random) -> usize {
-    let mut at = random.below(text.len() + 1);
+fn boundary(text: &str, random: &mut Rng) -> usize {
+    let mut at = random.usize(..text.len() + 1);
     while !text.is_char_boundary(at) {
         at -= 1;
     }
     at
 }
 
-fn mutated(text: &str, random: &mut Random) -> String {
+fn mutated(text: &str, random: &mut Rng) -> String {
     let (a, b) = (boundary(text, random), boundary(text, random));
     let (from, to) = (a.min(b), a.max(b));
-    let piece = PIECES[random.below(PIECES.len())];
-    match random.below(5) {
+    let piece = PIECES[random.usize(..PIECES.len())];
+    match random.usize(..5) {
         0 | 1 => format!("{}{piece}{}", &text[..a], &text[a..]),
         2 => {
             let to = text[from..]
                 .char_indices()
-                .nth(1 + random.below(8))
+                .nth(1 + random.usize(..8))
                 .map_or(text.len(), |(at, _)| from + at);
             format!("{}{}", &text[..from], &text[to..])
         }
@@ -155,11 +144,11 @@ fn mutations_of_the_corpus_keep_every_invariant() {
         .ok()
         .and_then(|rounds| rounds.parse().ok())
         .unwrap_or(120);
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     for text in corpus() {
         for _ in 0..rounds {
             let mut mutant = text.clone();
-            for _ in 0..=random.below(4) {
+            for _ in 0..=random.usize(..4) {
                 let next = mutated(&mutant, &mut random);
                 syntax::fuzz::check_edit(&mutant, &next);
                 mutant = next;
@@ -175,11 +164,11 @@ fn soups_of_tokens_keep_every_invariant() {
         .ok()
         .and_then(|rounds| rounds.parse().ok())
         .unwrap_or(3000);
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     let mut before = String::new();
     for _ in 0..rounds {
         let soup: String =
-            (0..random.below(30)).map(|_| PIECES[random.below(PIECES.len())]).collect();
+            (0..random.usize(..30)).map(|_| PIECES[random.usize(..PIECES.len())]).collect();
         check(&soup);
         syntax::fuzz::check_edit(&before, &soup);
         before = soup;

@@ -17,6 +17,7 @@ pub mod conform;
 pub mod convert;
 mod equality;
 pub mod functions;
+pub mod fuzz;
 mod go_quote;
 pub mod json;
 mod marks;

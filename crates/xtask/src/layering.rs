@@ -57,10 +57,15 @@ const TABLE: &[Row] = &[
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
     // tests/editor: a client of the language server, which knows nothing of it.
     row("editor", &[], &[]),
+    // tests/torture: starts and kills the executable, and reads files that others wrote.
+    row("torture", &[], &[]),
     row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
-                 "render", "state", "syntax", "values"], &["editor"]),
-    // `editor`: the bench of the language server types as an editor does.
-    row("xtask", &["editor"], &[]),
+                 "render", "state", "values"], &["editor", "torture"]),
+    // tests/hostile: bytes from elsewhere, into everything that reads them.
+    row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",
+                     "syntax", "values"], &[]),
+    // `editor`: the bench of the language server types as an editor does. `torture`: it is a chore, too.
+    row("xtask", &["editor", "torture"], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),

@@ -19,7 +19,9 @@ mod codegen_proto;
 mod codegen_syntax;
 mod codegen_textmate;
 mod layering;
+mod supply_chain;
 mod tidy;
+mod torture;
 mod words;
 
 use std::{
@@ -35,7 +37,9 @@ usage: cargo xtask COMMAND
   codegen [--check]   write the generated files again, or only see whether they are fresh
   layering            compare the crates' dependencies with the table
   tidy                check the rules of the house
-  bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)";
+  supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
+  bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
+  torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -62,8 +66,10 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
             None => Ok(()),
         },
         ["layering"] => layering::check(root),
+        ["supply-chain"] => supply_chain::check(root),
         ["tidy"] => tidy::check(root),
         ["bench", ref options @ ..] => bench::run(root, options),
+        ["torture", ref options @ ..] => torture::run(root, options),
         _ => bail!("{USAGE}"),
     }
 }

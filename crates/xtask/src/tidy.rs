@@ -60,7 +60,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn tracked(root: &Path) -> Result<Vec<String>> {
+pub(crate) fn tracked(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z"])
         .current_dir(root)

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System};
 use engine::{
     CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, ProviderFactory,
-    Question, Redactor, StateSink, Verdicts,
+    Question, Redactor, Verdicts,
 };
 use provider::{BoxFuture, Provider, ProviderSchemas};
 use providers::playground;
-use state::State;
 
 use crate::playground_sources;
 
@@ -45,6 +44,7 @@ pub(crate) fn environment(
         providers: Arc::new(Playground),
         system: Arc::clone(system) as Arc<dyn System>,
         commands: Arc::new(Shell { ran: Arc::clone(commands) }),
+        journal: Arc::new(engine::NoJournal),
         events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
         redactor: Redactor::new(),
         cancel: CancelToken::new(),
@@ -79,15 +79,6 @@ impl CommandRunner for Shell {
         output(text.strip_prefix("echo ").unwrap_or(&text));
         self.ran.lock().expect("not poisoned").push(text);
         Box::pin(async { Ok(CommandStatus { success: true, text: "exit status 0".to_owned() }) })
-    }
-}
-
-/// The state is taken from the outcome.
-pub(crate) struct Kept;
-
-impl StateSink for Kept {
-    fn persist(&self, _: &State, _: &ResourceInstance) -> Result<(), Box<Diagnostic>> {
-        Ok(())
     }
 }
 

@@ -211,15 +211,7 @@ impl World {
         let (program, surroundings) = (self.program(), self.environment());
         let options = ApplyOptions { parallelism: 10, workspace: "default".into() };
         let variables = self.variables.clone();
-        let outcome = block_on(apply(
-            &program,
-            plan,
-            refreshed,
-            variables,
-            &environment::Kept,
-            &surroundings,
-            options,
-        ));
+        let outcome = block_on(apply(&program, plan, refreshed, variables, &surroundings, options));
         self.state = outcome.state;
         outcome.diagnostics
     }
@@ -233,6 +225,7 @@ impl World {
             applying,
             workspace: "default".into(),
             replace: Vec::new(),
+            uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),
         };
         let (state, variables) = (self.state.clone(), self.variables.clone());

@@ -79,7 +79,8 @@ fn prefix(target: &Path) -> String {
     format!(".{}.new-", target.file_name().unwrap_or_default().to_string_lossy())
 }
 
-fn sync_directory(directory: &Path) -> io::Result<()> {
+/// Makes durable which names a directory has.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 

@@ -13,7 +13,7 @@
 //! Spoiling: a program that waits for its lock on the replaced file would afterwards read an old state there and write
 //! a new one where nobody looks. With its bytes spoilt it fails instead.
 
-mod atomic;
+pub(crate) mod atomic;
 mod held;
 
 use std::fs::File;
@@ -22,7 +22,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::local::atomic::Replacement;
+use rustix::fs::Access;
+
+use crate::local::atomic::{Replacement, directory_of};
 use crate::local::held::{HeldFile, LocalLock};
 use crate::lock::LockInfo;
 use crate::store::{BoxFuture, Expected, Generation, HeldLock, Snapshot, StateStore, StoreError};
@@ -131,6 +133,19 @@ impl LocalStore {
         Ok(())
     }
 
+    /// Although a rename needs the directory only, a state that is read-only is meant to stay as it is.
+    fn check_writable_now(&self) -> Result<(), StoreError> {
+        let target = resolve_links(&self.paths.write);
+        check_access(&target, Access::WRITE_OK)?;
+        check_directory(&target)?;
+        match &self.paths.backup {
+            Some(backup) if self.paths.read.exists() || target.exists() => {
+                check_directory(&resolve_links(backup))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn force_unlock_now(&self, id: &str) -> Result<(), StoreError> {
         let target = resolve_links(&self.paths.write);
         let info_path = held::info_path(&target);
@@ -166,16 +181,41 @@ impl StateStore for LocalStore {
         Box::pin(async { self.write_now(bytes, expected) })
     }
 
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async { self.check_writable_now() })
+    }
+
     fn lock(&self, info: LockInfo) -> BoxFuture<'_, Result<Box<dyn HeldLock>, StoreError>> {
         Box::pin(async {
             let info = LockInfo { path: self.paths.write.display().to_string(), ..info };
             let lock: LocalLock = held::lock(&resolve_links(&self.paths.write), info)?;
+            if let Some(backup) = &self.paths.backup {
+                atomic::sweep(&resolve_links(backup));
+            }
             Ok(Box::new(lock) as Box<dyn HeldLock>)
         })
     }
 
     fn force_unlock<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move { self.force_unlock_now(id) })
+    }
+}
+
+/// Whether a file can be put beside this one; directories that are not there yet are made.
+fn check_directory(target: &Path) -> Result<(), StoreError> {
+    let is_there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
+    let directory = directory_of(target).ancestors().find(is_there).unwrap_or(Path::new("/"));
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    check_access(directory, Access::WRITE_OK | Access::EXEC_OK)
+}
+
+/// What is not there is no error.
+fn check_access(path: &Path, access: Access) -> Result<(), StoreError> {
+    match rustix::fs::access(path, access).map_err(io::Error::from) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::io("write", path)(error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -229,7 +269,7 @@ fn generation_at(path: &Path) -> Result<Generation, StoreError> {
 }
 
 /// A state path may be a symbolic link; what is replaced and locked is the file that it leads to.
-fn resolve_links(path: &Path) -> PathBuf {
+pub(crate) fn resolve_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..40 {
         let Ok(next) = std::fs::read_link(&path) else { break };

@@ -76,6 +76,26 @@ fn the_backup_is_what_was_there_before_the_run() {
 }
 
 #[test]
+fn where_nothing_can_be_written_is_known_before_the_first_write() {
+    let place = Place::new();
+    let check = |paths: LocalPaths| block_on(LocalStore::new(paths).check_writable());
+    check(LocalPaths::at(place.path("terraform.tfstate"))).expect("is writable");
+    check(LocalPaths::at(place.path("not/there/yet"))).expect("directories are made");
+    assert_eq!(place.names(), [""; 0], "nothing was written");
+    std::fs::write(place.path("file"), "no directory").expect("writable");
+    let refused = |paths: LocalPaths| match check(paths).expect_err("is no directory") {
+        StoreError::Io { path, .. } => path,
+        other => panic!("{other}"),
+    };
+    assert_eq!(refused(LocalPaths::at(place.path("file/state"))), place.path("file/state"));
+    let backup = Some(place.path("file/backup"));
+    let paths = LocalPaths { backup, ..LocalPaths::at(place.path("terraform.tfstate")) };
+    check(paths.clone()).expect("there is nothing to keep");
+    std::fs::write(&paths.read, "old").expect("writable");
+    assert_eq!(refused(paths), place.path("file"));
+}
+
+#[test]
 fn a_state_that_changed_meanwhile_is_not_overwritten() {
     let place = Place::new();
     let (ours, theirs) = (place.store(), place.store());
@@ -169,7 +189,10 @@ fn a_lock_that_a_killed_process_left_can_be_taken_and_removed() {
     unlock("dead").expect("its process is gone");
     assert_eq!(place.names(), ["terraform.tfstate"]);
     assert!(matches!(unlock("dead"), Err(StoreError::NotLocked)));
+    let torn = place.path(".terraform.tfstate.backup.new-x2.tmp");
+    std::fs::write(&torn, "torn").expect("writable");
     let _held = block_on(store.lock(info("alive"))).expect("free");
+    assert!(!torn.exists(), "a killed run left it");
     assert!(matches!(unlock("alive"), Err(StoreError::Alive)));
 }
 

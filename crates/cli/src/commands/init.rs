@@ -27,7 +27,9 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     }
     session::refuse_other_backends(&project)?;
     let program = project.program();
-    session.ui.line("\nInitializing the backend...");
+    if args.backend {
+        session.ui.line("\nInitializing the backend...");
+    }
     if args.get {
         modules::init(session, &program, args.upgrade)?;
     }
@@ -95,7 +97,9 @@ fn write_locks(
         Diagnostic::error(
             "lock-file",
             "Failed to save dependency lock file",
-            format!("{LOCK_FILE} cannot be written: {error}."),
+            format!(
+                "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the directory that it is in."
+            ),
         )
     })?;
     match exists {

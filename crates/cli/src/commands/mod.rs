@@ -2,6 +2,7 @@
 
 pub(crate) mod console;
 pub(crate) mod force_unlock;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lsp;
 pub(crate) mod output;

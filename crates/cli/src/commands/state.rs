@@ -65,7 +65,8 @@ pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Fail
 
 fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenState, Failure> {
     let open = store::open_unlocked(session, path)?;
-    if !open.exists() {
+    // A journal may have what no state was written of so far.
+    if !open.exists() && open.file.state.is_empty() {
         let detail = "State management commands require a state file. Run this command in a directory where Mayfly has been run or use the -state \
                       flag to point the command to a specific state location.";
         return Err(Diagnostic::error("no-state", "No state file was found!", detail).into());

@@ -19,7 +19,10 @@ pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failur
             if !diagnostics.iter().any(Diagnostic::is_error) {
                 diagnostics.extend(operation::validate_with_providers(session, &loaded, &program));
             }
-            (diagnostics, program.sources.clone())
+            let sources = program.sources.clone();
+            // The process is about to end, and takes its memory along faster than anyone could give it back.
+            std::mem::forget((loaded, program));
+            (diagnostics, sources)
         }
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
     };

@@ -20,6 +20,9 @@ use tempfile::TempDir;
 /// No command of these tests may take longer; what hangs is killed and shown.
 const DEADLINE: Duration = Duration::from_secs(40);
 
+/// Who may do next to nothing.
+pub(crate) const NOBODY: u32 = 65534;
+
 /// Directories for one test: `work` with configurations, `home`, and `tmp`.
 pub(crate) struct Bench {
     root: TempDir,
@@ -184,10 +187,23 @@ impl Run {
         self
     }
 
+    /// Where the tests run as root, runs it as somebody who may not do everything.
+    pub(crate) fn by_nobody(mut self) -> Run {
+        if rustix::process::geteuid().is_root() {
+            self.command.uid(NOBODY).gid(NOBODY);
+        }
+        self
+    }
+
     /// What is typed.
     pub(crate) fn input(mut self, text: &str) -> Run {
         self.input = text.into();
         self
+    }
+
+    /// The process, for who speaks with it by itself.
+    pub(crate) fn spawn(mut self) -> Child {
+        self.command.stdin(Stdio::piped()).spawn().expect("starts")
     }
 
     /// Runs to the end.

@@ -30,16 +30,22 @@ resource "playground_secret" "stored" {
   value_wo         = jsonencode({ member = var.stored })
   value_wo_version = 1
 }
+resource "playground_parameter" "imported" {
+  name             = "imported"
+  type             = "SecureString"
+  value_wo         = var.stored
+  value_wo_version = 1
+}
 "#;
 
 /// A configuration with secrets in every place, and values for it from every origin.
-struct Everywhere {
-    bench: Bench,
-    canaries: Canaries,
+pub(crate) struct Everywhere {
+    pub(crate) bench: Bench,
+    pub(crate) canaries: Canaries,
     stored: String,
-    flag: String,
+    pub(crate) flag: String,
     environment: String,
-    prompt: String,
+    pub(crate) prompt: String,
 }
 
 fn json_text(text: &str) -> String {
@@ -47,7 +53,7 @@ fn json_text(text: &str) -> String {
 }
 
 impl Everywhere {
-    fn new() -> Everywhere {
+    pub(crate) fn new() -> Everywhere {
         let bench = Bench::new();
         let mut canaries = Canaries::new();
         bench.write("everywhere/main.tf", EVERYWHERE);
@@ -88,18 +94,23 @@ impl Everywhere {
     }
 
     /// A command with all values, and what is typed after the secret.
-    fn run(&self, arguments: &[&str], typed: &str) -> Run {
-        let plain = self.bench.mayfly("everywhere", arguments);
-        plain
+    pub(crate) fn run(&self, arguments: &[&str], typed: &str) -> Run {
+        self.without_flags(arguments)
             .arg("-var-file=../values.tfvars")
             .arg(format!("-var=from_flag={}", self.flag))
-            .env("TF_VAR_from_environment", &self.environment)
-            .env("TF_LOG", "TRACE")
             .input(&format!("{}\n{typed}", self.prompt))
     }
 
+    /// A command that gets only what lies around: the environment and the files that are read without being named.
+    pub(crate) fn without_flags(&self, arguments: &[&str]) -> Run {
+        self.bench
+            .mayfly("everywhere", arguments)
+            .env("TF_VAR_from_environment", &self.environment)
+            .env("TF_LOG", "TRACE")
+    }
+
     /// Learns the secrets that providers chose, which a provisioner wrote where nobody searches.
-    fn learn(&mut self, outside: &tempfile::TempDir) {
+    pub(crate) fn learn(&mut self, outside: &tempfile::TempDir) {
         for origin in ["random", "lease"] {
             let secret = fs::read_to_string(outside.path().join(origin)).expect("was written");
             self.canaries.know(origin, &secret);
@@ -107,67 +118,11 @@ impl Everywhere {
     }
 
     #[track_caller]
-    fn check(&self, ended: Ended) -> Ended {
+    pub(crate) fn check(&self, ended: Ended) -> Ended {
         self.canaries.assert_not_printed(&ended);
         self.canaries.assert_not_written(&self.bench);
         ended
     }
-}
-
-#[test]
-fn no_command_prints_or_writes_a_secret() {
-    let mut all = Everywhere::new();
-    let outside = tempfile::tempdir().expect("a directory can be made");
-    let to = format!("-var=outside={}", outside.path().display());
-    all.check(all.bench.mayfly("everywhere", ["validate"]).env("TF_LOG", "TRACE").succeeds());
-    all.check(all.run(&["plan", "-out=plan.bin", &to], "").succeeds()).shows(&["Plan: 7 to add"]);
-    all.check(all.bench.mayfly("everywhere", ["show", "plan.bin"]).succeeds());
-    all.check(all.bench.mayfly("everywhere", ["show", "-json", "plan.bin"]).succeeds());
-    // A saved plan asks no questions.
-    let saved = all.run(&["apply", "plan.bin"], "").env("TF_VAR_from_prompt", &all.prompt);
-    let applied = all.check(saved.succeeds());
-    applied.shows(&[
-        "(output suppressed due to ephemeral value in config)",
-        "Apply complete! Resources: 7 added",
-    ]);
-    all.learn(&outside);
-    let applied = all.check(applied);
-    applied.lacks(&["Kanarek"]);
-    let planned = all.check(all.run(&["plan", "-detailed-exitcode", &to], "").end());
-    assert_eq!(planned.code, 0, "{}", planned.printed());
-    all.check(
-        all.run(&["plan", "-json", "-input=false", &to], "")
-            .env("TF_VAR_from_prompt", &all.prompt)
-            .succeeds(),
-    )
-    .json_lines();
-    all.check(all.run(&["apply", "-auto-approve", "-var=secrets_version=2", &to], "").succeeds())
-        .shows(&["4 changed"]);
-    for arguments in
-        [&["show"][..], &["show", "-json"], &["output"], &["output", "-json"], &["state", "list"]]
-    {
-        all.check(all.bench.mayfly("everywhere", arguments).succeeds());
-    }
-    all.check(
-        all.bench.mayfly("everywhere", ["state", "show", "playground_vault.vault"]).succeeds(),
-    )
-    .shows(&["(write-only attribute)"]);
-    let typed = "var.from_flag\nlocal.mixed\nmodule.passing.secret\njsonencode(var.structured)\nplayground_vault.vault\n";
-    all.check(
-        all.run(&["console", &to], "")
-            .env("TF_VAR_from_prompt", &all.prompt)
-            .input(typed)
-            .succeeds(),
-    )
-    .shows(&["(ephemeral value)"]);
-    all.check(all.run(&["destroy", &to, "-var=secrets_version=2"], "yes\n").succeeds())
-        .shows(&["7 destroyed"]);
-    let ledger = all.bench.ledger("everywhere");
-    for kind in ["playground_secret", "playground_random", "playground_lease"] {
-        assert!(ledger.count("opened", kind) > 0, "{kind}");
-        assert_eq!(ledger.count("opened", kind), ledger.count("closed", kind), "{kind}");
-    }
-    all.bench.assert_no_orphans("everywhere");
 }
 
 #[test]

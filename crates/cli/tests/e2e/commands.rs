@@ -122,6 +122,20 @@ fn what_is_applied_can_be_looked_at_in_every_way() {
 }
 
 #[test]
+fn concise_commands_show_no_lines_of_progress() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
+    let ended = bench.mayfly(".", ["init", "-backend=false", "-input=false"]).succeeds();
+    ended.lacks(&["Initializing the backend"]);
+    bench.mayfly(".", ["validate", "-no-tests"]).succeeds();
+    let ended = bench.mayfly(".", ["apply", "-auto-approve", "-concise"]).succeeds();
+    ended.shows(&["# terraform_data.a will be created", "Apply complete! Resources: 1 added"]);
+    ended.lacks(&["Creating...", "Creation complete"]);
+    let ended = bench.mayfly(".", ["destroy", "-auto-approve", "-concise"]).succeeds();
+    ended.shows(&["Destroy complete! Resources: 1 destroyed."]);
+    ended.lacks(&["Refreshing state", "Destroying..."]);
+}
+
+#[test]
 fn what_a_state_with_objects_forbids_is_told_once() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
     let moved = "moved {\n  from = terraform_data.b\n  to   = terraform_data.a\n}\n";
@@ -538,9 +552,13 @@ fn a_lock_that_is_held_stops_others() {
         "ID:",
         "Operation: OperationTypeApply",
         "Who:",
+        "Created:   2",
         "force-unlock",
         "-lock=false",
     ]);
+    let (_, id) = refused.err.split_once("ID:        ").expect("is shown");
+    let (id, _) = id.split_once('\n').expect("is a line");
+    refused.shows(&[&format!("\"mayfly force-unlock {id}\" releases it")]);
     bench
         .mayfly(".", ["plan", "-lock-timeout=200ms"])
         .fails()

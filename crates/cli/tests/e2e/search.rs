@@ -56,11 +56,23 @@ impl Canaries {
         Finder::new(spellings)
     }
 
+    /// A new secret that looks like a name, as tokens do.
+    pub(crate) fn add_word(&mut self, origin: &str) -> String {
+        let core = format!("Kanarek{}{}", self.cores.len(), uuid::Uuid::new_v4().simple());
+        self.cores.push((origin.to_owned(), core.clone()));
+        core
+    }
+
     /// Fails if a command printed a secret.
     #[track_caller]
     pub(crate) fn assert_not_printed(&self, ended: &Ended) {
-        let found = self.finder().find(ended.printed().as_bytes());
+        let found = self.found_in(ended.printed().as_bytes());
         assert!(found.is_empty(), "printed: {found:?}\n{}", ended.printed());
+    }
+
+    /// The secrets in some bytes.
+    pub(crate) fn found_in(&self, bytes: &[u8]) -> Vec<Found> {
+        self.finder().find(bytes)
     }
 
     /// Fails if a file of the bench, or its name, holds a secret; what the test itself wrote is its own.

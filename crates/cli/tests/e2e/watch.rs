@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use rustix::process::Signal;
 
 use crate::{
-    bench::{Bench, Started},
+    bench::{Bench, Run, Started},
     search::Canaries,
 };
 
@@ -153,6 +153,39 @@ fn a_save_asks_the_provider_only_about_what_it_changed() {
 }
 
 #[test]
+fn what_a_killed_watcher_left_open_is_named_once() {
+    let bench = Bench::with_main(MAIN);
+    let journals = || {
+        let entries = fs::read_dir(bench.path(".")).expect("lists").flatten();
+        let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+        names.filter(|it| it.starts_with("terraform.tfstate.watch-")).count()
+    };
+    let mut canaries = Canaries::new();
+    let secret = canaries.add("-var");
+    let plan = || bench.mayfly(".", ["plan", &format!("-var=secret={secret}")]).succeeds();
+    let named = ["Ephemeral resources were left open", "ephemeral.playground_lease.login, opened"];
+
+    let watcher = Watcher::start(&bench, &secret);
+    assert_eq!(journals(), 1);
+    plan().lacks(&["left open"]);
+    watcher.started.signal(Signal::KILL);
+    assert_eq!(watcher.started.end().code, -9);
+    canaries.assert_not_written(&bench);
+    plan().shows(&named);
+    plan().lacks(&["left open"]);
+    assert_eq!(journals(), 0);
+
+    let killed = Watcher::start(&bench, &secret);
+    killed.started.signal(Signal::KILL);
+    assert_eq!(killed.started.end().code, -9);
+    let next = Watcher::start(&bench, &secret);
+    assert_eq!(journals(), 1, "that of the one that lives");
+    next.started.signal(Signal::INT);
+    next.started.end().exits(0).shows(&named);
+    assert_eq!(journals(), 0, "everything is closed");
+}
+
+#[test]
 fn another_command_that_applies_is_noticed() {
     let bench = Bench::with_main(MAIN);
     let watcher = Watcher::start(&bench, "secret-value");
@@ -165,15 +198,19 @@ fn another_command_that_applies_is_noticed() {
     ended.shows(&["\"gone\":[", "playground_secret.s"]);
 }
 
-/// A watcher on a terminal that `script` makes; nothing where there is no such program.
 fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Started> {
+    terminal(bench, arguments).map(Run::start)
+}
+
+/// A watcher on a terminal that `script` makes; nothing where there is no such program.
+pub(crate) fn terminal(bench: &Bench, arguments: &str) -> Option<Run> {
     if Command::new("script").arg("--version").output().is_err() {
         println!("skipped: there is no program \"script\" to make a terminal");
         return None;
     }
     let command = format!("{} watch {arguments}", env!("CARGO_BIN_EXE_mayfly"));
     let run = bench.program("script", ".", ["-qfec", &command, "/dev/null"]);
-    Some(run.env("TERM", "xterm").start())
+    Some(run.env("TERM", "xterm"))
 }
 
 const SMALL: &str = "locals {\n  value = \"one\"\n}\nresource \"terraform_data\" \"a\" {\n  input = local.value\n}\n";
@@ -194,10 +231,12 @@ fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
     started.presses("yes\r");
     started.wait_for("Apply complete! Resources: 1 added, 0 changed, 0 destroyed.");
     started.wait_for("Press Enter to go on watching.");
-    started.presses("\r");
+    started.presses("typed\r");
     started.wait_for("No changes. Your infrastructure matches the configuration.");
     started.presses("q");
     let ended = started.end().exits(0);
+    let (_, after) = ended.out.split_once("to go on watching. ").expect("was asked");
+    assert!(after.starts_with("\u{1b}[?1049h"), "what is typed is not seen: {after:?}");
     let last = ended.out.rfind("\u{1b}[?1049l").expect("the page is left");
     assert!(last > ended.out.rfind("\u{1b}[?1049h").expect("the page was entered"));
     assert_eq!(

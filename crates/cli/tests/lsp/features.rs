@@ -354,3 +354,51 @@ fn settings_turn_hints_off_and_on() {
     assert_eq!(count(&mut session), before);
     session.leave();
 }
+
+#[test]
+fn a_source_is_completed_with_the_modules_of_the_workspace() {
+    let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./\"\n}\n//- /modules/vpc/main.tf\nlocals {}\n//- /modules/notes/a.txt\n\n//- /.terraform/modules/x/main.tf\nlocals {}\n";
+    let mut session = Session::new(fixture);
+    session.open_file("main.tf");
+    session.diagnostics("main.tf");
+    let at = session.find("main.tf", "./") + 2;
+    let mut params = session.at("main.tf", at);
+    params["context"] = json!({ "triggerKind": 2, "triggerCharacter": "/" });
+    let list = session.request("textDocument/completion", params.clone()).expect("an answer");
+    let inserted: Vec<_> = list["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|it| &it["textEdit"]["newText"])
+        .collect();
+    assert_eq!(inserted, ["./modules/vpc"]);
+    // A module that comes is there, too.
+    session.write("modules/db/main.tf", "locals {}\n");
+    let uri = session.uri("modules/db/main.tf");
+    let changes = json!({ "changes": [{ "uri": uri, "type": 1 }] });
+    session.notify("workspace/didChangeWatchedFiles", changes);
+    let list = session.request("textDocument/completion", params).expect("an answer");
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    // Elsewhere it is a division.
+    session.set("main.tf", "locals {\n  a = 4 /\n}\n");
+    let at = session.find("main.tf", "/") + 1;
+    let mut params = session.at("main.tf", at);
+    params["context"] = json!({ "triggerKind": 2, "triggerCharacter": "/" });
+    assert_eq!(session.request("textDocument/completion", params), Ok(Value::Null));
+    session.leave();
+}
+
+#[test]
+fn a_client_without_snippets_gets_the_name_of_a_function() {
+    let mut capabilities = editor::usual_capabilities();
+    capabilities["textDocument"]["completion"] = json!({});
+    let mut session =
+        Session::with(workspace("//- /main.tf\nlocals {\n  a = ab\n}\n"), capabilities);
+    session.open_file("main.tf");
+    let at = session.find("main.tf", "ab") + 2;
+    let list = session.ask_at("textDocument/completion", "main.tf", at);
+    let items = list["items"].as_array().expect("items");
+    let abs = items.iter().find(|it| it["label"] == "abs").expect("is proposed");
+    assert_eq!(abs["textEdit"]["newText"], "abs");
+    session.leave();
+}

@@ -7,9 +7,12 @@
 )]
 
 mod bench;
+mod beside;
 mod diagnostics;
 mod editors;
 mod features;
 mod races;
+#[cfg(unix)]
+mod reading;
 mod robustness;
 mod secrets;

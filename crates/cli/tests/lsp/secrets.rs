@@ -54,39 +54,115 @@ password = "hush-file"
 key      = { name = "hush-name", value = "hush-value" }
 "#;
 
-/// What is asked about places.
-const QUESTIONS: &[&str] = &[
-    "textDocument/hover",
-    "textDocument/completion",
-    "textDocument/signatureHelp",
-    "textDocument/definition",
-    "textDocument/documentHighlight",
+/// What is asked about every place, by what the server says that it can do.
+const QUESTIONS: &[(&str, &str)] = &[
+    ("hoverProvider", "textDocument/hover"),
+    ("completionProvider", "textDocument/completion"),
+    ("signatureHelpProvider", "textDocument/signatureHelp"),
+    ("definitionProvider", "textDocument/definition"),
+    ("documentHighlightProvider", "textDocument/documentHighlight"),
 ];
+
+/// What is asked about every word.
+const OF_WORDS: &[(&str, &str)] = &[
+    ("referencesProvider", "textDocument/references"),
+    ("renameProvider", "textDocument/prepareRename"),
+    ("renameProvider", "textDocument/rename"),
+    ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
+];
+
+/// What is asked about every file.
+const OF_FILES: &[(&str, &str)] = &[
+    ("inlayHintProvider", "textDocument/inlayHint"),
+    ("semanticTokensProvider", "textDocument/semanticTokens/full"),
+    ("semanticTokensProvider", "textDocument/semanticTokens/range"),
+    ("documentSymbolProvider", "textDocument/documentSymbol"),
+    ("diagnosticProvider", "textDocument/diagnostic"),
+    ("foldingRangeProvider", "textDocument/foldingRange"),
+    ("documentLinkProvider", "textDocument/documentLink"),
+    ("selectionRangeProvider", "textDocument/selectionRange"),
+    ("codeActionProvider", "textDocument/codeAction"),
+    ("codeLensProvider", "textDocument/codeLens"),
+];
+
+/// Fails where the server announces what nobody asks it here.
+fn check_all_are_asked(session: &Session) {
+    let asked = QUESTIONS.iter().chain(OF_WORDS).chain(OF_FILES).map(|(capability, _)| *capability);
+    let asked: Vec<&str> = asked.chain(["workspaceSymbolProvider"]).collect();
+    let capabilities = session.server["capabilities"].as_object().expect("is announced");
+    let can: Vec<&String> = capabilities.keys().filter(|it| it.ends_with("Provider")).collect();
+    assert!(can.len() > 10, "{can:?}");
+    for it in can {
+        assert!(asked.contains(&it.as_str()), "nothing is asked of {it}");
+    }
+}
+
+/// Where words begin.
+fn words(text: &str) -> Vec<usize> {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let before = std::iter::once(' ').chain(text.chars());
+    let begins = text.char_indices().zip(before);
+    begins
+        .filter(|((_, it), before)| is_word(*it) && !is_word(*before))
+        .map(|((at, _), _)| at)
+        .collect()
+}
+
+/// All that the server says about a file.
+fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
+    let text = session.text(path).to_owned();
+    let whole = session.range(path, 0..text.len());
+    for at in 0..text.len() {
+        said.extend(QUESTIONS.iter().map(|(_, question)| session.ask_at(question, path, at)));
+    }
+    for at in words(&text) {
+        for (_, question) in OF_WORDS {
+            let mut params = session.at(path, at);
+            params["context"] = json!({ "includeDeclaration": true });
+            params["newName"] = json!("other");
+            // Not every word can have another name; why, is said.
+            said.push(session.request(question, params).unwrap_or_else(|error| error));
+        }
+    }
+    let diagnostics = session.pull(path);
+    for (_, question) in OF_FILES {
+        let params = json!({
+            "textDocument": { "uri": session.uri(path) },
+            "range": whole,
+            "positions": [whole["start"], whole["end"]],
+            "context": { "diagnostics": diagnostics },
+        });
+        let answer = session.request(question, params).unwrap_or_else(|error| error);
+        match answer.as_array() {
+            // A quick fix may move the text that somebody wrote; it is the one answer that has to hold it.
+            Some(actions) if *question == "textDocument/codeAction" => {
+                said.extend(actions.iter().map(|it| it["title"].clone()));
+            }
+            _ => said.push(answer),
+        }
+    }
+}
 
 #[test]
 fn no_answer_and_no_message_holds_a_secret() {
     let mut session = Session::new(FIXTURE);
+    check_all_are_asked(&session);
     let mut said: Vec<Value> = Vec::new();
-    for path in ["main.tf", "m/main.tf"] {
+    for path in ["main.tf", "m/main.tf", "terraform.tfvars"] {
         session.open_file(path);
-        let length = session.text(path).len();
-        let whole = session.range(path, 0..length);
-        let document = json!({ "uri": session.uri(path) });
-        for at in 0..length {
-            said.extend(QUESTIONS.iter().map(|question| session.ask_at(question, path, at)));
-        }
-        for (question, extra) in [
-            ("textDocument/inlayHint", json!({ "range": whole })),
-            ("textDocument/semanticTokens/full", json!({})),
-            ("textDocument/documentSymbol", json!({})),
-            ("textDocument/diagnostic", json!({})),
-        ] {
-            let mut params = extra;
-            params["textDocument"] = document.clone();
-            said.push(session.request(question, params).expect("an answer"));
-        }
+        ask_all(&mut session, path, &mut said);
     }
     said.push(session.request("workspace/symbol", json!({ "query": "" })).expect("names"));
+    // Text that is being typed, in the place of a secret.
+    for broken in [
+        "password = \"hush-typed",
+        "password = hush-typed\nkey = { hush-name = \"hush-value\" }\n",
+        "other = { } }\npassword = [\"hush-typed\"]\nkey = \"hush-value\"\n",
+    ] {
+        session.set("terraform.tfvars", broken);
+        said.extend(session.pull("terraform.tfvars"));
+        ask_all(&mut session, "terraform.tfvars", &mut said);
+    }
     said.extend(session.left_over());
     assert!(said.iter().any(|it| it.to_string().contains("ephemeral")), "secrets are spoken of");
     for it in &said {

@@ -14,9 +14,9 @@
 
 mod template;
 
-pub(crate) use template::{Declared, Template};
+pub(crate) use template::{Declared, Renewed, Template, Touched};
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -38,6 +38,8 @@ pub(crate) enum NodeKind {
     /// A resource that state knows and the configuration does not, with all its instances; in a destroy plan, every
     /// resource of the state.
     Orphan { index: u32 },
+    /// Importing one object.
+    Import,
     /// Destroying one instance.
     Destroy { index: u32 },
     /// Everything that must be destroyed before instances of a resource is.
@@ -124,6 +126,8 @@ struct Edge {
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// Places of edges that are no more.
+    unused: Vec<u32>,
     ready: VecDeque<NodeIx>,
     closing: VecDeque<NodeIx>,
     /// Who waits for a node that runs once more.
@@ -180,19 +184,8 @@ impl Graph {
             return;
         }
         self.revive(dependency);
-        let edge = self.edges.len() as u32;
-        self.edges.push(Edge {
-            dependency,
-            user,
-            kind,
-            active: false,
-            next_dependency: self.node(user).first_dependency,
-            next_user: self.node(dependency).first_user,
-        });
-        self.node_mut(user).first_dependency = edge;
-        let target = self.node_mut(dependency);
-        target.first_user = edge;
-        target.holds += 1;
+        self.link(dependency, user, kind);
+        self.node_mut(dependency).holds += 1;
     }
 
     /// Takes back the release of nodes that never ran, because somebody came who may need them.
@@ -350,12 +343,13 @@ impl Graph {
 
     /// Adds an edge that counts at once.
     pub(crate) fn add_active_edge(&mut self, dependency: NodeIx, user: NodeIx, kind: EdgeKind) {
-        let before = self.edges.len();
+        let before = self.node(user).first_dependency;
         self.add_edge(dependency, user, kind);
-        if self.edges.len() == before {
+        let edge = self.node(user).first_dependency;
+        if edge == before {
             return;
         }
-        self.edges[before].active = true;
+        self.edges[edge as usize].active = true;
         match self.node(dependency).status {
             Status::Done => {}
             Status::Failed => self.node_mut(user).poisoned = true,
@@ -419,6 +413,114 @@ impl Graph {
             next = edge.next_dependency;
             Some((edge.dependency, edge.kind, edge.active))
         })
+    }
+
+    /// Gives a node of a graph that has come to its end other edges to what it needs, before those that `stay`.
+    pub(crate) fn rewire(
+        &mut self,
+        user: NodeIx,
+        edges: &[(NodeIx, EdgeKind)],
+        stay: impl Fn(NodeIx, EdgeKind) -> bool,
+    ) {
+        let old: Vec<(NodeIx, EdgeKind)> =
+            self.dependencies(user).map(|(dependency, kind, _)| (dependency, kind)).collect();
+        let mut next = std::mem::replace(&mut self.node_mut(user).first_dependency, NO_EDGE);
+        while next != NO_EDGE {
+            self.unlink_user(next);
+            self.unused.push(next);
+            next = self.edges[next as usize].next_dependency;
+        }
+        // The list runs from the newest edge to the oldest.
+        let staying = old.into_iter().rev().filter(|(dependency, kind)| stay(*dependency, *kind));
+        for (dependency, kind) in edges.iter().copied().chain(staying) {
+            if dependency != user {
+                self.link(dependency, user, kind);
+            }
+        }
+    }
+
+    /// Takes an edge out of the users of what it leads to.
+    fn unlink_user(&mut self, edge: u32) {
+        let Edge { dependency, next_user, .. } = self.edges[edge as usize];
+        let mut next = self.node(dependency).first_user;
+        if next == edge {
+            self.node_mut(dependency).first_user = next_user;
+            return;
+        }
+        while next != NO_EDGE {
+            let it = &mut self.edges[next as usize];
+            if it.next_user == edge {
+                it.next_user = next_user;
+                return;
+            }
+            next = it.next_user;
+        }
+    }
+
+    /// Puts an edge into both lists that it belongs to.
+    fn link(&mut self, dependency: NodeIx, user: NodeIx, kind: EdgeKind) {
+        let edge = Edge {
+            dependency,
+            user,
+            kind,
+            active: false,
+            next_dependency: self.node(user).first_dependency,
+            next_user: self.node(dependency).first_user,
+        };
+        let place = match self.unused.pop() {
+            Some(place) => {
+                self.edges[place as usize] = edge;
+                place
+            }
+            None => {
+                self.edges.push(edge);
+                self.edges.len() as u32 - 1
+            }
+        };
+        self.node_mut(user).first_dependency = place;
+        self.node_mut(dependency).first_user = place;
+    }
+
+    /// Who may come to need a node, with the reason, newest edge first.
+    pub(crate) fn users(&self, node: NodeIx) -> impl Iterator<Item = (NodeIx, EdgeKind)> + '_ {
+        let mut next = self.node(node).first_user;
+        std::iter::from_fn(move || {
+            let edge = self.edges.get(next as usize)?;
+            next = edge.next_user;
+            Some((edge.user, edge.kind))
+        })
+    }
+
+    /// Whether a node has come to its end, and lets nothing wait for it.
+    pub(crate) fn is_at_rest(&self, node: NodeIx) -> bool {
+        let it = self.node(node);
+        it.let_go && it.holds == 0 && matches!(it.status, Status::Idle | Status::Done)
+    }
+
+    /// Takes nodes of a graph that has come to its end back to before it began, as if nobody had demanded them so far. The
+    /// others stay as they are: nothing waits for the nodes but some of themselves.
+    pub(crate) fn begin_again(&mut self, nodes: &BTreeSet<NodeIx>) {
+        for node in nodes {
+            let it = self.node_mut(*node);
+            (it.status, it.pending, it.holds) = (Status::Idle, 0, 0);
+            (it.poisoned, it.released, it.let_go) = (false, false, false);
+            (it.ended, it.redo) = (false, false);
+        }
+        for node in nodes {
+            let mut next = self.node(*node).first_dependency;
+            while next != NO_EDGE {
+                let edge = &mut self.edges[next as usize];
+                edge.active = false;
+                next = edge.next_dependency;
+                self.nodes[edge.dependency.0 as usize].holds += 1;
+            }
+            let mut next = self.node(*node).first_user;
+            while next != NO_EDGE {
+                let edge = &mut self.edges[next as usize];
+                next = edge.next_user;
+                edge.active &= nodes.contains(&edge.user);
+            }
+        }
     }
 
     /// Whether anything may come to need the node.
@@ -554,6 +656,46 @@ mod tests {
         }
         graph.finish(late, true, false);
         assert_eq!(graph.next_closing(), Some(opened));
+    }
+
+    #[test]
+    fn a_part_runs_again_and_is_closed_again() {
+        // 0 and 3 use 1, which is made from 2 and must be ended; only 0 runs again, and 1 for it.
+        let mut graph = Graph::default();
+        let nodes = [(); 4].map(|()| graph.add_node(KIND));
+        for (user, dependency) in [(0, 1), (3, 1), (1, 2)] {
+            graph.add_edge(nodes[dependency], nodes[user], EdgeKind::Value);
+        }
+        graph.set_closes(nodes[1]);
+        assert_eq!(run(&mut graph, &[nodes[0], nodes[3]]), "2, 1, 0, 3, close 1");
+        assert!(nodes.iter().all(|node| graph.is_at_rest(*node)));
+        for _ in 0..2 {
+            graph.begin_again(&[nodes[0], nodes[1]].into_iter().collect());
+            assert_eq!(run(&mut graph, &[nodes[0]]), "1, 0, close 1");
+            assert!(nodes.iter().all(|node| graph.is_at_rest(*node)));
+        }
+    }
+
+    /// Runs what is demanded to its end; gives what happened, in order.
+    fn run(graph: &mut Graph, demanded: &[NodeIx]) -> String {
+        demanded.iter().for_each(|node| graph.demand(*node));
+        let mut log = Vec::new();
+        loop {
+            if let Some(node) = graph.next_ready() {
+                if graph.status(node) == Status::Waiting {
+                    graph.activate(node, |_| true);
+                    graph.wait(node);
+                } else {
+                    log.push(node.0.to_string());
+                    graph.finish(node, true, node == NodeIx(1));
+                }
+            } else if let Some(node) = graph.next_closing() {
+                log.push(format!("close {}", node.0));
+                graph.let_go(node);
+            } else {
+                return log.join(", ");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 use addr::ResourceMode;
 use hir::{
     Entry, ExprId, Program,
-    item::{RefPlace, RefTarget, Repetition, StaticRef},
+    item::{RefPlace, RefTarget, Repetition, Resource, StaticRef, Variable},
     program::{Module, ModuleId},
 };
 use rustc_hash::FxHashMap;
@@ -97,49 +97,89 @@ impl Template {
 
     /// The same, from the templates of an earlier program as far as they fit: an edit inside of expressions leaves nodes and
     /// edges as they are.
-    pub(crate) fn all_from(program: &Program, earlier: Vec<Rc<Template>>) -> Vec<Rc<Template>> {
+    pub(crate) fn all_from(program: &Program, earlier: Vec<Rc<Template>>) -> Renewed {
+        let mut touched = (earlier.len() == program.modules.len()).then(Touched::default);
         let mut earlier = earlier.into_iter();
         let modules = program.modules.iter();
         let renewed = modules.map(|module| {
             let fitting = earlier.next().and_then(|it| Rc::try_unwrap(it).ok());
-            let fitting = fitting.and_then(|it| it.renewed(program, module));
-            Rc::new(fitting.unwrap_or_else(|| Template::new(program, module)))
+            let fitting = fitting.and_then(|mut it| Some((it.renew(program, module)?, it)));
+            let Some((renewal, template)) = fitting else {
+                touched = None;
+                return Rc::new(Template::new(program, module));
+            };
+            match &mut touched {
+                Some(_) if renewal.has_other_providers => touched = None,
+                Some(touched) => touched.add(module.id, &renewal),
+                None => {}
+            }
+            Rc::new(template)
         });
-        renewed.collect()
+        let templates = renewed.collect();
+        Renewed { templates, touched }
     }
 
-    /// This template with the items of `module`, if they make the same nodes and edges.
-    fn renewed(mut self, program: &Program, module: &Module) -> Option<Template> {
+    /// Takes over the items of `module`, if they make the same nodes.
+    fn renew(&mut self, program: &Program, module: &Module) -> Option<Renewal> {
         if self.module != module.id {
             return None;
         }
-        let mut nodes = self.nodes.iter_mut();
-        for (name, entry) in &module.variables {
+        let mut renewal = self.with_items(program, module)?;
+        if !renewal.rewired.is_empty() {
+            self.rewire(&mut renewal)?;
+        }
+        Some(renewal)
+    }
+
+    /// Makes the edges of nodes anew whose items refer to other things now.
+    fn rewire(&mut self, renewal: &mut Renewal) -> Option<()> {
+        // A resource has two nodes, and they share its references.
+        let of_resources =
+            renewal.rewired.iter().filter_map(|node| match self.nodes[*node as usize] {
+                Declared::Expand(_) => Some(node + 1),
+                Declared::Resource(_) => Some(node - 1),
+                _ => None,
+            });
+        let of_resources: Vec<u32> = of_resources.collect();
+        renewal.rewired.extend(of_resources);
+        renewal.rewired.sort_unstable();
+        renewal.rewired.dedup();
+        let rewired = &renewal.rewired;
+        self.edges.retain(|edge| rewired.binary_search(&edge.user).is_err());
+        rewired.iter().for_each(|node| self.edges_of(*node));
+        let lazy = std::mem::take(&mut self.lazy);
+        self.lazy = self.find_lazy();
+        (self.lazy == lazy).then_some(())
+    }
+
+    fn with_items(&mut self, program: &Program, module: &Module) -> Option<Renewal> {
+        let mut nodes =
+            Renewing { nodes: self.nodes.iter_mut(), next: 0, renewal: Renewal::default() };
+        for entry in module.variables.values() {
             let Declared::Variable(old) = nodes.next()? else { return None };
-            let same =
-                old.variable().name == *name && is_lazy_variable(old) == is_lazy_variable(entry);
-            replace(old, entry, same)?;
+            nodes.replace(old, entry, |old| {
+                let (old, new) = (old.variable(), entry.variable());
+                old.name == new.name && is_lazy_variable(old) == is_lazy_variable(new)
+            })?;
         }
         for (key, entry) in &module.providers {
             let Declared::Provider(old) = nodes.next()? else { return None };
-            let config = old.provider_config();
-            let same = config.local_name == key.0 && config.alias == key.1;
-            replace(old, entry, same)?;
+            nodes.replace(old, entry, |old| {
+                let config = old.provider_config();
+                config.local_name == key.0 && config.alias == key.1
+            })?;
         }
         for (name, entry) in &module.locals {
             let Declared::Local(old) = nodes.next()? else { return None };
-            let same = old.item.kind.as_local().is_some_and(|it| it.name == *name);
-            replace(old, entry, same)?;
+            let is_it = |old: &Entry| old.item.kind.as_local().is_some_and(|it| it.name == *name);
+            nodes.replace(old, entry, is_it)?;
         }
         for (name, (entry, callee)) in &module.calls {
-            let is_as_before = self.calls.get(name).is_some_and(|known| {
-                known.outputs.keys().eq(program.module(*callee).outputs.keys())
-            });
-            let of_call = self
-                .calls
-                .get(name)
-                .map_or(0, |known| known.outputs.len() + 3 + usize::from(known.gate.is_some()));
-            for _ in 0..of_call {
+            let known = self.calls.get(name)?;
+            if !known.outputs.keys().eq(program.module(*callee).outputs.keys()) {
+                return None;
+            }
+            for _ in 0..known.outputs.len() + 3 + usize::from(known.gate.is_some()) {
                 match nodes.next()? {
                     Declared::Call(old, id) if id == callee => unchanged(old, entry)?,
                     Declared::Gate(old)
@@ -149,29 +189,27 @@ impl Template {
                     _ => return None,
                 }
             }
-            if !is_as_before {
-                return None;
-            }
         }
         for (resource, entry) in &module.resources {
             let Declared::Expand(old) = nodes.next()? else { return None };
-            let same = old.resource().resource == *resource
-                && is_lazy_resource(old) == is_lazy_resource(entry);
-            replace(old, entry, same)?;
+            let is_it = |old: &Entry| {
+                let (old, new) = (old.resource(), entry.resource());
+                old.resource == *resource && is_lazy_resource(old) == is_lazy_resource(new)
+            };
+            nodes.compare_providers(old, entry);
+            nodes.replace(old, entry, is_it)?;
             let Declared::Resource(old) = nodes.next()? else { return None };
-            replace(old, entry, same)?;
+            nodes.replace(old, entry, is_it)?;
         }
         for (name, entry) in &module.outputs {
             let Declared::Output(old) = nodes.next()? else { return None };
-            let same = old.output().name == *name;
-            replace(old, entry, same)?;
+            nodes.replace(old, entry, |old| old.output().name == *name)?;
         }
         for (name, entry) in &module.checks {
             let Declared::Check(old) = nodes.next()? else { return None };
-            let same = old.check().name == *name;
-            replace(old, entry, same)?;
+            nodes.replace(old, entry, |old| old.check().name == *name)?;
         }
-        nodes.next().is_none().then_some(self)
+        nodes.next().is_none().then_some(nodes.renewal)
     }
 
     /// The template of a module.
@@ -249,27 +287,7 @@ impl Template {
 
     fn add_edges(&mut self, module: &Module) {
         for node in 0..self.nodes.len() as u32 {
-            match self.nodes[node as usize].clone() {
-                Declared::Variable(_) | Declared::CallDone => {}
-                Declared::Local(entry)
-                | Declared::Output(entry)
-                | Declared::Provider(entry)
-                | Declared::Check(entry) => self.item_edges(node, &entry.item.refs),
-                // The expansion comes directly before its resource and takes over what decides the instances.
-                Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
-                Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),
-                Declared::Gate(entry) => {
-                    for item in entry.item.refs.iter().filter(|it| it.place == RefPlace::DependsOn)
-                    {
-                        self.reference(node, item);
-                    }
-                }
-                Declared::Call(entry, _) => self.call_edges(node, &entry),
-                Declared::ModuleOutput { call, .. } | Declared::ModuleObject(call) => {
-                    let call = self.calls[&call.module_call().name].call;
-                    self.edge(call, node, EdgeKind::Order);
-                }
-            }
+            self.edges_of(node);
         }
         for name in module.calls.keys() {
             let nodes = &self.calls[name];
@@ -279,6 +297,30 @@ impl Template {
                 self.edge(output, object, EdgeKind::Value);
             }
             self.edge(call, done, EdgeKind::Order);
+        }
+    }
+
+    /// Adds the edges from a node to what it needs, as far as its own item says them.
+    fn edges_of(&mut self, node: u32) {
+        match self.nodes[node as usize].clone() {
+            Declared::Variable(_) | Declared::CallDone => {}
+            Declared::Local(entry)
+            | Declared::Output(entry)
+            | Declared::Provider(entry)
+            | Declared::Check(entry) => self.item_edges(node, &entry.item.refs),
+            // The expansion comes directly before its resource and takes over what decides the instances.
+            Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
+            Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),
+            Declared::Gate(entry) => {
+                for item in entry.item.refs.iter().filter(|it| it.place == RefPlace::DependsOn) {
+                    self.reference(node, item);
+                }
+            }
+            Declared::Call(entry, _) => self.call_edges(node, &entry),
+            Declared::ModuleOutput { call, .. } | Declared::ModuleObject(call) => {
+                let call = self.calls[&call.module_call().name].call;
+                self.edge(call, node, EdgeKind::Order);
+            }
         }
     }
 
@@ -390,35 +432,104 @@ impl Template {
 fn is_lazy(node: &Declared) -> bool {
     match node {
         Declared::Provider(_) => true,
-        Declared::Expand(entry) | Declared::Resource(entry) => is_lazy_resource(entry),
+        Declared::Expand(entry) | Declared::Resource(entry) => is_lazy_resource(entry.resource()),
         // An ephemeral value enters a module by a variable that is declared so. Those of the root module run all the
         // same; what reads them need not.
-        Declared::Variable(entry) => is_lazy_variable(entry),
+        Declared::Variable(entry) => is_lazy_variable(entry.variable()),
         _ => false,
     }
 }
 
-fn is_lazy_resource(entry: &Entry) -> bool {
-    let resource = entry.resource();
+fn is_lazy_resource(resource: &Resource) -> bool {
     let lifecycle = &resource.lifecycle;
     resource.resource.mode == ResourceMode::Ephemeral
         && lifecycle.preconditions.is_empty()
         && lifecycle.postconditions.is_empty()
 }
 
-fn is_lazy_variable(entry: &Entry) -> bool {
-    let variable = entry.variable();
+fn is_lazy_variable(variable: &Variable) -> bool {
     variable.ephemeral && variable.validations.is_empty()
 }
 
-/// Puts an item in the place of another, if it has the same edges.
-fn replace(old: &mut Entry, new: &Entry, same: bool) -> Option<()> {
-    if Arc::ptr_eq(&old.item, &new.item) {
-        old.origin = new.origin;
-        return Some(());
+/// Templates of a program that were made from those of an earlier one.
+pub(crate) struct Renewed {
+    pub(crate) templates: Vec<Rc<Template>>,
+    /// What is another now; none where the nodes are others, or what nodes need of other modules.
+    pub(crate) touched: Option<Touched>,
+}
+
+/// Nodes of templates, by the modules that these are of.
+#[derive(Default)]
+pub(crate) struct Touched {
+    /// Those whose items are others now.
+    pub(crate) nodes: Vec<(ModuleId, u32)>,
+    /// Those that have other edges to what they need.
+    pub(crate) rewired: Vec<(ModuleId, u32)>,
+}
+
+impl Touched {
+    fn add(&mut self, module: ModuleId, renewal: &Renewal) {
+        let of_module = |nodes: &[u32]| nodes.iter().map(|it| (module, *it)).collect::<Vec<_>>();
+        self.nodes.extend(of_module(&renewal.touched));
+        self.rewired.extend(of_module(&renewal.rewired));
     }
-    let same = same && old.item.refs == new.item.refs;
-    same.then(|| *old = new.clone())
+}
+
+/// What became of a template that was given the items of another program.
+#[derive(Default)]
+struct Renewal {
+    touched: Vec<u32>,
+    rewired: Vec<u32>,
+    /// Whether a resource is to be had from another provider configuration.
+    has_other_providers: bool,
+}
+
+/// The nodes of a template, one after the other, while they are given other items.
+struct Renewing<'t> {
+    nodes: std::slice::IterMut<'t, Declared>,
+    next: u32,
+    renewal: Renewal,
+}
+
+impl<'t> Renewing<'t> {
+    fn next(&mut self) -> Option<&'t mut Declared> {
+        self.next += 1;
+        self.nodes.next()
+    }
+
+    /// Puts an item into the latest node, if it `is_it`.
+    fn replace(
+        &mut self,
+        old: &mut Entry,
+        new: &Entry,
+        is_it: impl FnOnce(&Entry) -> bool,
+    ) -> Option<()> {
+        if Arc::ptr_eq(&old.item, &new.item) {
+            old.origin = new.origin;
+            return Some(());
+        }
+        if !is_it(old) {
+            return None;
+        }
+        let node = self.next - 1;
+        self.renewal.touched.push(node);
+        if old.item.refs != new.item.refs {
+            self.renewal.rewired.push(node);
+        }
+        *old = new.clone();
+        Some(())
+    }
+
+    fn compare_providers(&mut self, old: &Entry, new: &Entry) {
+        if Arc::ptr_eq(&old.item, &new.item) {
+            return;
+        }
+        let chosen = |entry: &Entry| {
+            let provider = entry.resource().provider.as_ref();
+            provider.map(|it| (it.local_name.clone(), it.alias.clone()))
+        };
+        self.renewal.has_other_providers |= chosen(old) != chosen(new);
+    }
 }
 
 /// A call has a say in more than its own edges.

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use serde_json::Value as Json;
-
-use super::{MAX_INSIDE, Patterns, Reading, spelling};
+use super::{Leaf, MAX_INSIDE, Patterns, Reading, leaves, spelling};
 
 /// The shortest secret that is looked for inside of larger texts, in bytes.
 const LEAST_PART: usize = 16;
+
+/// The longest secret that is looked for in all its spellings, which takes a hundred times its length of memory.
+const LONGEST_SPELLED: usize = 1 << 20;
 
 /// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Finder {
     pub(super) patterns: Patterns,
     /// Those that mean nothing else wherever they stand.
     unmistakable: Patterns,
+    /// Those that are too long for that, and looked for as they are.
+    long: Vec<Box<str>>,
 }
 
 /// How much of a text is a secret.
@@ -30,6 +33,9 @@ pub(crate) enum Trace {
 
 impl Finder {
     pub(crate) fn add(&mut self, secret: &str) {
+        if secret.len() > LONGEST_SPELLED {
+            return self.long.push(secret.into());
+        }
         self.patterns.insert(secret);
         if secret.len() >= LEAST_PART && !is_word(secret) {
             self.unmistakable.insert(secret);
@@ -37,12 +43,16 @@ impl Finder {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.patterns.secrets.is_empty()
+        self.patterns.secrets.is_empty() && self.long.is_empty()
+    }
+
+    fn finds_long(&self, text: &str) -> bool {
+        self.long.iter().any(|it| text.len() >= it.len() && text.contains(&**it))
     }
 
     /// Whether one of the secrets is anywhere in the text, in any of its spellings.
     pub(crate) fn finds(&self, text: &str) -> bool {
-        !self.is_empty() && !self.patterns.find(text).is_empty()
+        self.finds_long(text) || !self.patterns.find(text).is_empty()
     }
 
     /// How much of the text is one of the secrets, in any of its spellings.
@@ -50,7 +60,9 @@ impl Finder {
         if self.is_empty() {
             return Trace::None;
         }
-        if self.patterns.find(text).into_iter().any(|it| is_alone(text, it)) {
+        if self.finds_long(text)
+            || self.patterns.find(text).into_iter().any(|it| is_alone(text, it))
+        {
             return Trace::Whole;
         }
         if self.stands_apart(text) { Trace::Part } else { Trace::None }
@@ -65,19 +77,10 @@ impl Finder {
     }
 
     fn is_in_json(&self, bytes: &[u8], depth: usize) -> bool {
-        let Ok(json) = serde_json::from_slice(bytes) else { return false };
-        let mut open = vec![json];
-        while let Some(json) = open.pop() {
-            match json {
-                Json::Array(items) => open.extend(items),
-                Json::Object(fields) => {
-                    open.extend(fields.into_iter().flat_map(|(key, it)| [Json::String(key), it]));
-                }
-                Json::String(text) if self.is_in_text(&text, depth) => return true,
-                _ => {}
-            }
-        }
-        false
+        leaves(bytes).into_iter().any(|leaf| match leaf {
+            Leaf::Key(text) | Leaf::Text(text) => self.is_in_text(&text, depth),
+            Leaf::Number(_) => false,
+        })
     }
 
     fn is_in_text(&self, text: &str, depth: usize) -> bool {

@@ -129,6 +129,10 @@ impl Redactor {
     /// many providers keep base64 of more JSON.
     pub fn learn_private(&self, bytes: &[u8]) {
         let known = &mut self.known().ephemeral;
+        // What is too long to be looked for is not searched for parts either.
+        if bytes.len() > MAX_SECRETS {
+            return known.fill();
+        }
         if let Ok(text) = std::str::from_utf8(bytes) {
             known.add(text);
         }
@@ -228,11 +232,20 @@ impl Patterns {
 
     /// Adds a secret as a whole, if there is room for it; gives whether it is looked for only from here on.
     fn add(&mut self, secret: &str) -> bool {
+        // Looked at before it is learned: that alone takes a hundred times its length.
+        if secret.len() > MAX_SECRETS {
+            self.fill();
+        }
         let is_new = !self.is_full && self.insert(secret);
         if self.length > MAX_SECRETS {
-            *self = Patterns { is_full: true, ..Patterns::default() };
+            self.fill();
         }
         is_new && !self.is_full
+    }
+
+    /// Gives up looking for secrets, because there are too many.
+    fn fill(&mut self) {
+        *self = Patterns { is_full: true, ..Patterns::default() };
     }
 
     /// The same, whether there is room or not.
@@ -252,21 +265,13 @@ impl Patterns {
 
     /// Learns the texts, numbers and keys of JSON, and those of JSON inside of its texts.
     fn add_inside(&mut self, bytes: &[u8], depth: usize) {
-        let Ok(json) = serde_json::from_slice(bytes) else { return };
-        let mut open = vec![json];
-        while let Some(json) = open.pop() {
-            match json {
-                Json::Array(items) => open.extend(items),
-                Json::Object(fields) => {
-                    let keys = fields.keys().filter(|it| it.len() >= MIN_KEY && !is_name(it));
-                    keys.for_each(|it| self.add_text_inside(it, depth));
-                    open.extend(fields.into_iter().map(|(_, field)| field));
+        for leaf in leaves(bytes) {
+            match leaf {
+                Leaf::Key(key) if key.len() < MIN_KEY || is_name(&key) => {}
+                Leaf::Key(text) | Leaf::Text(text) => self.add_text_inside(&text, depth),
+                Leaf::Number(number) => {
+                    self.add(&number);
                 }
-                Json::Number(number) => {
-                    self.add(&number.to_string());
-                }
-                Json::String(text) => self.add_text_inside(&text, depth),
-                Json::Null | Json::Bool(_) => {}
             }
         }
     }
@@ -314,6 +319,34 @@ impl Patterns {
         }
         found
     }
+}
+
+/// What JSON says at its ends.
+enum Leaf {
+    Key(String),
+    Text(String),
+    Number(String),
+}
+
+/// The ends of what the bytes are as JSON; none if they are none.
+fn leaves(bytes: &[u8]) -> Vec<Leaf> {
+    let (mut open, mut leaves) = (Vec::new(), Vec::new());
+    open.extend(serde_json::from_slice(bytes));
+    while let Some(json) = open.pop() {
+        match json {
+            Json::Array(items) => open.extend(items),
+            Json::Object(fields) => {
+                for (key, field) in fields {
+                    leaves.push(Leaf::Key(key));
+                    open.push(field);
+                }
+            }
+            Json::Number(number) => leaves.push(Leaf::Number(number.to_string())),
+            Json::String(text) => leaves.push(Leaf::Text(text)),
+            Json::Null | Json::Bool(_) => {}
+        }
+    }
+    leaves
 }
 
 /// Whether a key of JSON is but the name of a field.

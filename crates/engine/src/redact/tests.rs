@@ -251,6 +251,11 @@ fn where_secrets_are_too_many_nothing_is_said() {
     finder.add("a secret that is looked for");
     finder.add(&"secret ".repeat(MAX_SECRETS / 6));
     assert_eq!(finder.patterns.secrets.len(), 2, "what must not be kept is always looked for");
+    let long = document(1 << 21);
+    let mut finder = Finder::default();
+    finder.add(&long);
+    assert_eq!(finder.trace(&format!("<{long}>")), Trace::Whole);
+    assert!(!finder.finds(&long[1..]));
 }
 
 #[test]

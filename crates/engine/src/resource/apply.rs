@@ -7,20 +7,21 @@ use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
 };
-use state::{Action, Object, ResourceChange, Status};
+use state::{Action, Object, ResourceChange, Status, journal::IntentAction};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
 use super::{
     ChangePlan, Subject,
     change::ChangeRequest,
-    confided::{AFTER_APPLY, Beside},
+    confided::{Beside, When},
     has_conditions, object_id,
     prior::Prior,
 };
 use crate::{
     event::{ApplyAction, Event},
     graph::{EdgeKind, NodeIx},
+    journal::Number,
     progress::with_progress,
     redact::Trace,
     walk::{Each, Failed, ModuleRun, Outcome, ResourceValue, Turn, Walk, Work},
@@ -34,6 +35,9 @@ pub(crate) struct Applied {
     pub(crate) identity: Option<Value>,
     /// Whether an error was reported.
     pub(crate) failed: bool,
+    /// Whether nobody can say if there is an object: the answer never came although the provider may have been asked, or it
+    /// was none.
+    pub(crate) is_unknown: bool,
 }
 
 impl Walk<'_> {
@@ -166,13 +170,14 @@ impl Walk<'_> {
             Action::NoOp => return Ok(plan.after),
             Action::Update if prior.as_ref().is_some_and(|it| same(&it.value, &plan.after)) => {
                 // Only what is secret about the object changed; the provider has nothing to do.
-                return self.keep_marks(subject, prior.as_ref(), &plan);
+                return self.keep_marks(subject, prior.as_ref(), &plan).await;
             }
             _ => {}
         }
         let action =
             if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
         let id = prior.as_ref().and_then(|it| object_id(&it.value));
+        let intent = self.intend(subject, intent_of(action), &plan.after).await?;
         let begun = self.apply_start(subject, action, id.clone());
         let prior_value = match plan.action {
             Action::Update => plan.before.without_all_marks(),
@@ -189,7 +194,8 @@ impl Walk<'_> {
         };
         let response = self.apply_call(subject, &*provider, request, action, id, begun).await;
         let applied = self.check_applied(subject, response, Some(&plan));
-        let result = self.keep_applied(subject, &plan, &config, prior.as_ref(), &applied);
+        let about = About { plan: &plan, config: &config, prior: prior.as_ref() };
+        let result = self.keep_applied(subject, about, &applied, intent).await;
         let result = match result {
             Ok(value) if action == ApplyAction::Create => {
                 self.provision_created(subject, entry, each, &value).await.map(|()| value)
@@ -262,7 +268,7 @@ impl Walk<'_> {
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
-    fn keep_marks(
+    async fn keep_marks(
         &self,
         subject: &Subject,
         prior: Option<&Prior>,
@@ -270,7 +276,7 @@ impl Walk<'_> {
     ) -> Result<Value, Failed> {
         let Some(prior) = prior else { return Err(Failed) };
         let object = self.encode(subject, &plan.after, (*prior.object).clone())?;
-        self.save(subject, Some(Arc::new(object)))?;
+        self.save(subject, Some(Arc::new(object)), None).await?;
         Ok(plan.after.clone())
     }
 
@@ -327,6 +333,7 @@ impl Walk<'_> {
             private: response.private,
             identity: response.new_identity,
             failed: said.is_err(),
+            is_unknown: false,
         };
         let Some(returned) = response.new_state else {
             // Nobody can say what became of the object: the state keeps what it had.
@@ -337,7 +344,8 @@ impl Walk<'_> {
                     "returned no object after apply, and no error either",
                 );
             }
-            return Applied { failed: true, ..applied };
+            let is_unknown = !response.is_undelivered;
+            return Applied { failed: true, is_unknown, ..applied };
         };
         if !returned.is_null()
             && let Some(mismatch) = conform::conforms(&returned.ty(), subject.ty()).first()
@@ -350,7 +358,7 @@ impl Walk<'_> {
                 what,
                 &format!(" at {quoted}"),
             );
-            return Applied { failed: true, ..applied };
+            return Applied { failed: true, is_unknown: true, ..applied };
         }
         let wanted = (!applied.failed).then_some(plan.is_some());
         applied.failed |= self.check_returned(subject, &returned, wanted).is_err();
@@ -378,7 +386,7 @@ impl Walk<'_> {
     ) -> Value {
         let (returned, attributes) = subject.repeated(returned);
         let beside = Beside { private: &applied.private, identity: applied.identity.as_ref() };
-        if self.report_repeated(subject, &attributes, &beside, AFTER_APPLY) {
+        if self.report_repeated(subject, &attributes, &beside, When::Apply) {
             applied.failed = true;
             if subject.confided.is_in_bytes(&applied.private) {
                 applied.private = plan.map(|it| it.private.clone()).unwrap_or_default();
@@ -478,16 +486,19 @@ impl Walk<'_> {
     }
 
     /// Writes what an apply call left behind to the state; gives the new value if all went well.
-    fn keep_applied(
+    async fn keep_applied(
         &self,
         subject: &Subject,
-        plan: &ChangePlan,
-        config: &Value,
-        prior: Option<&Prior>,
+        about: About<'_>,
         applied: &Applied,
+        intent: Option<Number>,
     ) -> Result<Value, Failed> {
+        let About { plan, config, prior } = about;
         let Some(value) = &applied.value else {
             // A failed creation leaves nothing; after a failed change the object is still what it was.
+            if !applied.is_unknown {
+                self.nothing_came_of(intent);
+            }
             return Err(Failed);
         };
         let marks = config.without_deep(MarkKind::Deprecated).path_marks();
@@ -509,40 +520,51 @@ impl Walk<'_> {
             ..Object::from_json(version, Arc::from("{}"))
         };
         let object = self.encode(subject, &value, kept)?;
-        self.save(subject, Some(Arc::new(object)))?;
+        self.save(subject, Some(Arc::new(object)), intent).await?;
         if applied.failed { Err(Failed) } else { Ok(value) }
     }
 
-    /// Puts an object into the state, or takes it out, and hands the state on.
+    /// Puts an object into the state, or takes it out, and waits until that is durable. `answers` is the intent whose
+    /// answer it is.
     ///
     /// # Errors
     /// If it could not be kept; the run then ends as soon as it can.
-    pub(crate) fn save(
+    pub(crate) async fn save(
         &self,
         subject: &Subject,
         object: Option<Arc<Object>>,
+        answers: Option<Number>,
     ) -> Result<(), Failed> {
-        let mut state = self.state.borrow_mut();
-        match object {
-            Some(object) => state.set_current(&subject.address, &subject.provider, object),
-            None => {
-                state.remove_current(&subject.address);
+        {
+            let mut state = self.state.borrow_mut();
+            match object {
+                Some(object) => state.set_current(&subject.address, &subject.provider, object),
+                None => {
+                    state.remove_current(&subject.address);
+                }
             }
         }
-        let Some(states) = self.states else { return Ok(()) };
-        let kept = states.persist(&state, &subject.address);
-        drop(state);
-        kept.map_err(|diagnostic| {
-            self.report(*diagnostic);
-            self.stopping.set(true);
-            Failed
-        })
+        self.take_down(subject, answers).await
     }
 
     /// Says that the object of an instance need not be replaced.
-    pub(crate) fn untaint(&self, subject: &Subject) -> Result<(), Failed> {
+    pub(crate) async fn untaint(&self, subject: &Subject) -> Result<(), Failed> {
         let Some(object) = self.object(&subject.address) else { return Ok(()) };
-        self.save(subject, Some(Arc::new(object.with_status(Status::Ready))))
+        self.save(subject, Some(Arc::new(object.with_status(Status::Ready))), None).await
+    }
+}
+
+/// What an object was made from.
+struct About<'a> {
+    plan: &'a ChangePlan,
+    config: &'a Value,
+    prior: Option<&'a Prior>,
+}
+
+fn intent_of(action: ApplyAction) -> IntentAction {
+    match action {
+        ApplyAction::Update => IntentAction::Update,
+        _ => IntentAction::Create,
     }
 }
 

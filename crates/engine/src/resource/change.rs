@@ -8,7 +8,11 @@ use provider::{
 use state::{Action, Reason};
 use values::{MarkKind, Marks, Path, Value};
 
-use super::{Subject, confided::Beside, prior::Prior};
+use super::{
+    Subject,
+    confided::{Beside, When},
+    prior::Prior,
+};
 use crate::walk::{Failed, Walk};
 
 /// A planned change of one object.
@@ -215,7 +219,7 @@ impl Walk<'_> {
             private: &response.planned_private,
             identity: response.planned_identity.as_ref(),
         };
-        self.refuse_repeated(subject, &planned, &beside, "while planning")?;
+        self.refuse_repeated(subject, &planned, &beside, When::Plan)?;
         Ok(Answer {
             planned,
             requires_replace: response.requires_replace,

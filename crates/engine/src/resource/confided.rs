@@ -235,8 +235,24 @@ impl Subject {
     }
 }
 
-/// When an object is there already, and must not be lost.
-pub(super) const AFTER_APPLY: &str = "after apply";
+/// When a provider answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Refresh,
+    Plan,
+    /// The object is there already, and must not be lost.
+    Apply,
+}
+
+impl When {
+    fn words(self) -> &'static str {
+        match self {
+            When::Refresh => "during refresh",
+            When::Plan => "while planning",
+            When::Apply => "after apply",
+        }
+    }
+}
 
 /// What of an answer is kept beside the object.
 pub(super) struct Beside<'a> {
@@ -264,7 +280,7 @@ impl Walk<'_> {
         subject: &Subject,
         object: &Value,
         beside: &Beside<'_>,
-        when: &str,
+        when: When,
     ) -> Result<(), Failed> {
         let (_, found) = subject.repeated(object);
         // All of the answer is refused.
@@ -280,7 +296,7 @@ impl Walk<'_> {
         subject: &Subject,
         attributes: &[Repeated],
         beside: &Beside<'_>,
-        when: &str,
+        when: When,
     ) -> bool {
         let mut places: Vec<(String, bool)> = attributes
             .iter()
@@ -288,7 +304,7 @@ impl Walk<'_> {
             .collect();
         let identity = beside.identity.map(|it| subject.confided.trace_in_identity(it));
         if let Some(trace @ (Trace::Part | Trace::Whole)) = identity {
-            places.push(("the identity".to_owned(), trace == Trace::Part && when == AFTER_APPLY));
+            places.push(("the identity".to_owned(), trace == Trace::Part && when == When::Apply));
         }
         if subject.confided.is_in_bytes(beside.private) {
             places.push(("the private data".to_owned(), false));
@@ -301,10 +317,11 @@ impl Walk<'_> {
                 "so what was returned there is not kept"
             };
             let what = format!(
-                "Provider {} returned the value of a write-only attribute in {place} of {} {when}. Such a value must be \
+                "Provider {} returned the value of a write-only attribute in {place} of {} {}. Such a value must be \
                  kept nowhere, {outcome}",
                 subject.provider.source.for_display(),
-                subject.text
+                subject.text,
+                when.words()
             );
             self.report_provider_bug_quoting(
                 &subject.text,

@@ -204,7 +204,7 @@ impl Walk<'_> {
             let provider = self.provider(subject.provider_node).await?;
             let value = self.read_data(&subject, &*provider, entry, &config).await?;
             let object = self.data_object(&subject, &value)?;
-            self.save(&subject, Some(object))?;
+            self.save(&subject, Some(object), None).await?;
             value
         } else {
             self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))

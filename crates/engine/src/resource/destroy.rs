@@ -1,7 +1,7 @@
 //! Destroying one instance.
 
 use provider::{ApplyResourceChangeRequest, Private};
-use state::{Action, Status};
+use state::{Action, Status, journal::IntentAction};
 use std::sync::Arc;
 use values::Value;
 
@@ -9,6 +9,7 @@ use super::{Subject, find_entry, find_module, object_id};
 use crate::{
     event::ApplyAction,
     graph::{ModuleIx, NodeIx, NodeKind},
+    journal::Number,
     walk::{Failed, Turn, Walk, Work},
 };
 
@@ -60,6 +61,10 @@ impl Walk<'_> {
             Action::Delete => Arc::clone(&ordered.private),
             _ => Arc::clone(&object.private),
         };
+        let Ok(intent) = self.intend(&subject, IntentAction::Delete, &value).await else {
+            self.apply_end(&subject, action, begun, None);
+            return Err(Failed);
+        };
         let request = ApplyResourceChangeRequest {
             type_name: subject.type_name(),
             prior_state: value.without_all_marks(),
@@ -71,7 +76,7 @@ impl Walk<'_> {
         };
         let response = self.apply_call(&subject, &*provider, request, action, id, begun).await;
         let applied = self.check_applied(&subject, response, None);
-        let result = self.keep_destroyed(&subject, &object, applied);
+        let result = self.keep_destroyed(&subject, &object, applied, intent).await;
         // What is gone has no identifier.
         self.apply_end(&subject, action, begun, result.is_ok().then_some(&null));
         if result.is_ok() {
@@ -80,14 +85,15 @@ impl Walk<'_> {
         result
     }
 
-    fn keep_destroyed(
+    async fn keep_destroyed(
         &self,
         subject: &Subject,
         object: &state::Object,
         applied: super::apply::Applied,
+        intent: Option<Number>,
     ) -> Result<(), Failed> {
         match (applied.value, applied.failed) {
-            (None, false) => self.save(subject, None),
+            (None, false) => self.save(subject, None, intent).await,
             (None, true) => Err(Failed),
             (Some(left), _) => {
                 // Something is left of it: the state must know what.
@@ -95,7 +101,7 @@ impl Walk<'_> {
                 let kept =
                     state::Object { private: applied.private.as_bytes().into(), ..object.clone() };
                 let kept = self.encode(subject, &left, kept)?;
-                self.save(subject, Some(Arc::new(kept)))?;
+                self.save(subject, Some(Arc::new(kept)), intent).await?;
                 Err(Failed)
             }
         }

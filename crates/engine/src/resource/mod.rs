@@ -35,6 +35,7 @@ use crate::{
 use self::confided::Confided;
 
 pub(crate) use change::ChangePlan;
+pub(crate) use prior::Prior;
 
 /// One instance with everything that its work needs to know.
 pub(crate) struct Subject {

@@ -6,7 +6,7 @@ use addr::InstanceKey;
 use db::Diagnostic;
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
-use state::{Action, Change, Object, Reason, ResourceChange};
+use state::{Action, Change, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use super::{
@@ -36,7 +36,9 @@ impl Walk<'_> {
         self.freshen(&opened).await?;
         let config = self.resource_config(&mut subject, entry, each)?;
         let digest = self.config_digest(&subject, &config);
-        if let Some(planned) = self.planned_same(&subject, digest) {
+        if let Some(mut planned) = self.planned_same(&subject, digest) {
+            let ancestors = self.with_facts(node, |it| it.ancestors.clone());
+            planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&ancestors));
             self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
@@ -67,6 +69,9 @@ impl Walk<'_> {
         let replace = self.settings.replace.contains(&subject.address);
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
+        if plan.action == Action::Create || plan.action.is_replace() {
+            self.refuse_uncertain(subject, entry)?;
+        }
         if plan.action.is_replace() {
             self.check_prevent_destroy(subject, Some(each))?;
         } else {
@@ -114,13 +119,9 @@ impl Walk<'_> {
     fn rewrite_dependencies(&self, subject: &Subject, prior: Option<&Prior>) {
         let Some(prior) = prior else { return };
         let ancestors = self.with_facts(subject.node, |it| it.ancestors.clone());
-        if *prior.object.dependencies != *ancestors {
-            let object = Object { dependencies: ancestors, ..(*prior.object).clone() };
-            self.state.borrow_mut().set_current(
-                &subject.address,
-                &subject.provider,
-                Arc::new(object),
-            );
+        let object = prior.object.with_dependencies(&ancestors);
+        if !Arc::ptr_eq(&object, &prior.object) {
+            self.state.borrow_mut().set_current(&subject.address, &subject.provider, object);
         }
     }
 

@@ -9,7 +9,11 @@ use provider::{
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Type, Value, conform, json};
 
-use super::{Subject, confided::Beside, object_id};
+use super::{
+    Subject,
+    confided::{Beside, When},
+    object_id,
+};
 use crate::{
     event::Event,
     walk::{Failed, Walk},
@@ -64,7 +68,9 @@ impl Walk<'_> {
         }
         let drift = known.planned.drift.clone().map(|it| (it.addr.clone(), it));
         self.drift.borrow_mut().extend(drift);
-        Some(known.planned.refreshed.clone())
+        // What it depends on is the configuration's to say, and that may be another now.
+        let as_stored = |it: &Arc<Object>| it.with_dependencies(&stored.dependencies);
+        Some(known.planned.refreshed.as_ref().map(as_stored))
     }
 
     /// An object that was read before, as its provider knew it then.
@@ -126,8 +132,16 @@ impl Walk<'_> {
             UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
         let response = provider.upgrade_resource_state(request).await;
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        let value =
-            self.checked_object(subject, response.state, "during upgrade")?.ok_or(Failed)?;
+        let Some(value) = self.checked_object(subject, response.state, "during upgrade")? else {
+            let what = format!(
+                "Provider {} returned a null object for {} during upgrade",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            let summary = "Provider produced null object";
+            self.report_provider_bug(&subject.text, "null-upgrade", summary, &what);
+            return Err(Failed);
+        };
         let value = remark(&self.marked(subject, &value), stored);
         let unchanged = stored.schema_version == current
             && stored
@@ -148,7 +162,8 @@ impl Walk<'_> {
         })
     }
 
-    async fn refresh(
+    /// Reads an object again; none if it is gone.
+    pub(crate) async fn refresh(
         &self,
         subject: &Subject,
         provider: &dyn Provider,
@@ -203,7 +218,7 @@ impl Walk<'_> {
         }
         let same_value = value.raw_equals(&prior.value.without_all_marks());
         let beside = Beside { private: &response.private, identity: response.identity.as_ref() };
-        self.refuse_repeated(subject, &value, &beside, "during refresh")?;
+        self.refuse_repeated(subject, &value, &beside, When::Refresh)?;
         let identity = response.identity.or_else(|| prior.identity.clone());
         let value = remark(&self.marked(subject, &value), &prior.object);
         let same = same_value

@@ -41,12 +41,16 @@ impl Walk<'_> {
             }
             return match self.phase() {
                 Phase::Plan | Phase::PlanDestroy => self.prepare_plan(node, module, entry),
-                Phase::Apply | Phase::ApplyDestroy => self.prepare_apply(node, module, entry),
+                Phase::Apply | Phase::ApplyDestroy | Phase::Import => {
+                    self.prepare_apply(node, module, entry)
+                }
             };
         }
         let turn = match self.phase() {
             Phase::Plan | Phase::PlanDestroy => self.begin_plan(node, module, entry),
-            Phase::Apply | Phase::ApplyDestroy => self.begin_apply(node, module, entry),
+            Phase::Apply | Phase::ApplyDestroy | Phase::Import => {
+                self.begin_apply(node, module, entry)
+            }
         };
         match turn {
             Turn::Tasks(tasks) if tasks.is_empty() => {

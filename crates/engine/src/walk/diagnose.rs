@@ -84,7 +84,7 @@ impl Walk<'_> {
         value: &Value,
         address: Option<&str>,
     ) -> Result<(), Failed> {
-        if !has_infinity(value) {
+        if value.infinite_part().is_none() {
             return Ok(());
         }
         let detail = "The result is an infinite number, as a division by zero gives it. Such a number cannot be saved.";
@@ -264,12 +264,5 @@ impl Walk<'_> {
             ItemKind::Other(_) => return None,
         };
         Some(text)
-    }
-}
-
-fn has_infinity(value: &Value) -> bool {
-    match value.kind() {
-        values::Kind::Number(number) => number.is_infinite(),
-        _ => value.parts().any(|(_, part)| has_infinity(part)),
     }
 }

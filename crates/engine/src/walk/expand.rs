@@ -123,6 +123,10 @@ impl Walk<'_> {
         let value = self.evaluate(&scope, entry, expr, None)?;
         let keys = check(&value).map_err(Some);
         let keys = keys.and_then(|keys| self.with_room(keys, weight, what));
+        // A map of `for_each` may have ephemeral values, which instances then hold.
+        if value.has_deep(MarkKind::Ephemeral) {
+            self.has_ephemeral_instances.set(true);
+        }
         keys.map_err(|refused| self.refuse_keys(entry, expr.into(), refused))
     }
 

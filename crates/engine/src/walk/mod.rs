@@ -17,12 +17,13 @@ mod modules;
 mod output;
 mod schedule;
 mod scope;
+mod standing;
 mod values;
 mod variable;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
 };
@@ -35,22 +36,24 @@ use db::Diagnostic;
 use hir::Program;
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State};
+use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal::Intent};
 
 pub(crate) use expand::{Each, Keys, Repeated};
-pub(crate) use modules::{FoundProvider, ModuleRun};
+pub(crate) use modules::{FoundProvider, ModuleRun, provider_name};
 pub(crate) use schedule::{Task, Work, run};
 pub(crate) use scope::{EngineScope, Functions, OwnObject};
+pub(crate) use standing::{Apart, Part, Standing};
 pub(crate) use values::Turn;
 
 use crate::{
     ephemeral::{EphemeralStore, OpenIx},
     event::Event,
     graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
+    import::ImportOrder,
     memo::{Memo, Version},
     offline::{self, Offline},
     pool::{Kept, Pool, SlotIx},
-    request::{CancelLevel, Environment, StateSink},
+    request::{CancelLevel, Environment},
     variables::VariableValues,
 };
 
@@ -65,6 +68,8 @@ pub(crate) enum Phase {
     Apply,
     /// Does what a plan to destroy everything says.
     ApplyDestroy,
+    /// Puts an object that exists into the state. Nothing else runs than what its provider is configured from.
+    Import,
 }
 
 impl Phase {
@@ -91,6 +96,8 @@ pub(crate) struct Settings {
     pub(crate) applying: bool,
     pub(crate) workspace: Str,
     pub(crate) replace: FxHashSet<ResourceInstance>,
+    /// Where an object may be that the state does not know.
+    pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
 }
 
 /// What a node came to.
@@ -153,7 +160,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) templates: Vec<Rc<Template>>,
     /// What an apply was told to do.
     pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
-    pub(crate) states: Option<&'a dyn StateSink>,
+    /// What an import was told to do.
+    pub(crate) import: Option<ImportOrder>,
     /// The state as it was before the run.
     pub(crate) previous: Arc<State>,
     pub(crate) graph: RefCell<Graph>,
@@ -180,6 +188,12 @@ pub(crate) struct Walk<'a> {
     pub(crate) stopping: Cell<bool>,
     /// How many instances there are so far.
     pub(crate) instances: Cell<usize>,
+    /// How often a node had its turn.
+    pub(crate) turns: Cell<usize>,
+    /// Whether instances have ephemeral values, from their `for_each`: then the next run cannot stand on this one.
+    pub(crate) has_ephemeral_instances: Cell<bool>,
+    /// Nodes whose results the next run cannot have: those of what is ephemeral, and providers.
+    pub(crate) unkept: RefCell<BTreeSet<NodeIx>>,
     pub(crate) functions: Functions,
 }
 
@@ -231,7 +245,7 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
     pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
-    pub(crate) states: Option<&'a dyn StateSink>,
+    pub(crate) import: Option<ImportOrder>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
     /// What lives on from earlier runs, where something is to live on after this one.
@@ -253,7 +267,7 @@ impl<'a> Walk<'a> {
             settings,
             variables,
             orders,
-            states,
+            import,
             previous,
             kept,
             templates,
@@ -278,7 +292,7 @@ impl<'a> Walk<'a> {
             variables,
             templates,
             orders,
-            states,
+            import,
             state: RefCell::new((*previous).clone()),
             state_index,
             previous,
@@ -302,25 +316,13 @@ impl<'a> Walk<'a> {
             counts: RefCell::default(),
             stopping: Cell::new(false),
             instances: Cell::default(),
+            turns: Cell::default(),
+            has_ephemeral_instances: Cell::default(),
+            unkept: RefCell::default(),
             functions,
         };
         walk.place_earlier();
         walk
-    }
-
-    /// The templates, for another run, and everything of size that is of no more use.
-    pub(crate) fn take_apart(self) -> (Vec<Rc<Template>>, Vec<Box<dyn std::any::Any>>) {
-        // Modules hold templates, which another run can only change if nobody else has them.
-        drop(self.modules.take());
-        let remains: Vec<Box<dyn std::any::Any>> = vec![
-            Box::new(self.graph.take()),
-            Box::new(self.outcomes.take()),
-            Box::new(self.facts.take()),
-            Box::new(self.orphans.take()),
-            Box::new(self.orphan_nodes.take()),
-            Box::new(self.previous),
-        ];
-        (self.templates, remains)
     }
 
     /// Lets every resource of the state be handled as one that is to go.
@@ -468,7 +470,7 @@ impl ResourceValue {
 #[derive(Default)]
 struct AncestorSet {
     first: Option<Arc<[ConfigResource]>>,
-    more: std::collections::BTreeSet<ConfigResource>,
+    more: BTreeSet<ConfigResource>,
 }
 
 impl AncestorSet {

@@ -109,14 +109,15 @@ impl Walk<'_> {
         index
     }
 
-    /// Demands what of a module runs without being asked for. Variables of the root module always do, so that what was
+    /// Demands what of a module runs without being asked for; where everything is destroyed or one object is imported, that is
+    /// nothing else. Variables of the root module always do, so that what was
     /// given is checked even if nothing refers to it.
     fn demand_all(&self, module: &ModuleRun) {
-        let destroys = self.phase().is_destroy();
+        let is_quiet = self.phase().is_destroy() || self.phase() == super::Phase::Import;
         let template = &module.template;
         for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
             let given = module.caller.is_none() && matches!(declared, Declared::Variable(_));
-            if given || (!lazy && !destroys) {
+            if given || (!lazy && !is_quiet) {
                 self.graph.borrow_mut().demand(module.node(local as u32));
             }
         }

@@ -36,6 +36,8 @@ pub(crate) enum Work {
     Gone(InstanceKey, Option<state::Reason>),
     /// Destroys the instance of a destroy node.
     Destroy,
+    /// Imports the object of an import node.
+    Import,
     /// Renews an open ephemeral resource until it is closed.
     Keep(OpenIx),
     /// Closes an ephemeral resource.
@@ -216,13 +218,14 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
             walk.graph.borrow_mut().finish(node, false, false);
         }
         Status::Ready => {
+            walk.turns.set(walk.turns.get() + 1);
             let turn = std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
             let turn = turn.unwrap_or_else(|_| {
                 walk.report_panic();
                 Turn::Failed
             });
             match turn {
-                Turn::Done { keeps } => walk.graph.borrow_mut().finish(node, true, keeps),
+                Turn::Done { keeps } => finish(walk, node, true, keeps),
                 Turn::Failed => walk.graph.borrow_mut().finish(node, false, false),
                 Turn::Again => walk.graph.borrow_mut().wait_again(node),
                 Turn::Tasks(tasks) => {
@@ -234,6 +237,14 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
         // Looked at twice: it was demanded in two ways.
         Status::Idle | Status::Done | Status::Failed => {}
     }
+}
+
+/// Says that a node has ended, and whether it keeps what it needs.
+fn finish(walk: &Walk<'_>, node: NodeIx, ok: bool, keeps: bool) {
+    if keeps {
+        walk.unkept.borrow_mut().insert(node);
+    }
+    walk.graph.borrow_mut().finish(node, ok, keeps);
 }
 
 /// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
@@ -273,7 +284,7 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
         Work::StopProviders => {}
         Work::Keep(_) => running.keepers -= 1,
         Work::Close(_) | Work::LeaveProvider(_) => walk.graph.borrow_mut().let_go(node),
-        Work::Instance(_) | Work::Gone(..) | Work::Destroy => {
+        Work::Instance(_) | Work::Gone(..) | Work::Destroy | Work::Import => {
             running.limited -= 1;
             let Some(left) = running.left.get_mut(&node) else { return };
             left.tasks -= 1;
@@ -282,7 +293,7 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
                 let ok = !left.failed;
                 running.left.remove(&node);
                 let keeps = walk.conclude(node, ok);
-                walk.graph.borrow_mut().finish(node, ok, keeps);
+                finish(walk, node, ok, keeps);
             }
         }
     }
@@ -344,6 +355,7 @@ impl Walk<'_> {
             NodeKind::ImplicitProvider { index } => return self.run_implicit_provider(node, index),
             NodeKind::Orphan { index } => return self.run_orphan(node, index),
             NodeKind::Destroy { index } => return self.run_destroy(node, index),
+            NodeKind::Import => return self.run_import(node),
             NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } => {
                 return Turn::Done { keeps: false };
             }
@@ -385,6 +397,7 @@ impl Walk<'_> {
             Work::Instance(each) => self.run_instance(node, each).await,
             Work::Gone(key, reason) => self.plan_gone(node, key, *reason).await,
             Work::Destroy => self.destroy_instance(node).await,
+            Work::Import => self.import_object(node).await,
             Work::Keep(open) => {
                 self.keep_open(*open).await;
                 Ok(())

@@ -75,12 +75,8 @@ impl Walk<'_> {
             ValueSource::Plan => {
                 (None, format!("Unsuitable value for var.{name} in the plan file"))
             }
-            ValueSource::File(place) if variable.ephemeral => (
-                place.clone(),
-                format!("The given value is not suitable for var.{name}, which is ephemeral"),
-            ),
             ValueSource::File(place) => {
-                (place.clone(), format!("The given value is not suitable for var.{name}"))
+                (place.clone(), hir::variables_file::not_suitable(variable))
             }
         };
         let detail = format!("{what}: {}.", error.message);

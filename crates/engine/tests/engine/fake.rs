@@ -18,6 +18,10 @@ pub(crate) struct Shared {
     pub(crate) faults: Vec<&'static str>,
     /// Ephemeral resources renew after this time; the past is allowed.
     pub(crate) renew_after: Option<i64>,
+    /// Changes that end without an answer, as where the process dies.
+    pub(crate) silent: Vec<&'static str>,
+    /// Changes that fail before the provider is asked.
+    pub(crate) undelivered: Vec<&'static str>,
     /// Calls that never answer.
     pub(crate) hangs: Vec<&'static str>,
     /// A call that answers after some time.
@@ -305,6 +309,7 @@ impl Provider for Fake {
             let planned = &request.planned_state;
             let answer = |state, diagnostics| ApplyResourceChangeResponse {
                 new_state: Some(state),
+                is_undelivered: false,
                 private: Private::new(*b"applied"),
                 new_identity: None,
                 legacy_type_system: false,
@@ -321,7 +326,22 @@ impl Provider for Fake {
             let secret = secret.map(|it| format!(" secret={it}")).unwrap_or_default();
             let verb = if request.prior_state.is_null() { "create" } else { "update" };
             let recorded = format!("{verb} {}", name_of(planned));
+            let (is_silent, is_undelivered) = {
+                let shared = self.shared.lock().expect("not poisoned");
+                let is_among = |calls: &[&str]| calls.contains(&&*recorded);
+                (is_among(&shared.silent), is_among(&shared.undelivered))
+            };
+            if is_undelivered {
+                let error = ProviderDiagnostic::error("Nobody is there", "as told");
+                let answer = answer(Value::null(planned.ty()), vec![error]);
+                return ApplyResourceChangeResponse { new_state: None, is_undelivered, ..answer };
+            }
             let mut diagnostics = self.call(recorded).await;
+            if is_silent {
+                let error = ProviderDiagnostic::error("The connection broke", "as told");
+                let answer = answer(Value::null(planned.ty()), vec![error]);
+                return ApplyResourceChangeResponse { new_state: None, ..answer };
+            }
             if !secret.is_empty() {
                 diagnostics.extend(self.call(format!("got{secret}")).await);
             }

@@ -43,7 +43,13 @@ pub(crate) struct World {
     pub(crate) aborts: bool,
     /// Whether the run is given up while a command runs.
     pub(crate) command_aborts: bool,
-    /// How often the state was handed over.
+    /// Whether what is taken down is shown among the calls.
+    pub(crate) journals: bool,
+    /// Taking this down fails, and everything after it.
+    pub(crate) full: Option<&'static str>,
+    /// Where objects may be that the state does not know.
+    pub(crate) uncertain: Vec<state::journal::Intent>,
+    /// Which instances were taken down.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
 }
 
@@ -77,6 +83,9 @@ pub(crate) fn world(fixture: &str) -> World {
         stop_after: None,
         aborts: false,
         command_aborts: false,
+        journals: false,
+        full: None,
+        uncertain: Vec::new(),
         persisted: Arc::default(),
     }
 }
@@ -129,24 +138,101 @@ impl CommandRunner for Shell {
     }
 }
 
-struct Sink {
+/// Takes everything down among the provider's calls, if it is asked to.
+struct Taker {
+    shared: SharedRef,
+    is_shown: bool,
+    /// At which words it fails.
+    full: Option<&'static str>,
+    failed: Mutex<bool>,
+    numbers: Mutex<u64>,
     persisted: Arc<Mutex<Vec<String>>>,
     stop_after: Option<&'static str>,
     aborts: bool,
     cancel: CancelToken,
 }
 
-impl StateSink for Sink {
-    fn persist(&self, _: &State, changed: &ResourceInstance) -> Result<(), Box<Diagnostic>> {
-        let changed = changed.to_string();
-        if self.stop_after == Some(changed.as_str()) {
+impl Taker {
+    fn take(&self, what: String) {
+        if self.full.is_some_and(|it| what.contains(it)) {
+            *self.failed.lock().expect("not poisoned") = true;
+        }
+        if self.is_shown {
+            self.shared.lock().expect("not poisoned").calls.push(format!("journal: {what}"));
+        }
+    }
+
+    fn number(&self) -> Number {
+        let mut last = self.numbers.lock().expect("not poisoned");
+        *last += 1;
+        Number(*last)
+    }
+}
+
+impl Journal for Taker {
+    fn intent(
+        &self,
+        address: &ResourceInstance,
+        action: state::journal::IntentAction,
+        _: &addr::ProviderConfigRef,
+        named: Option<String>,
+    ) -> Number {
+        let number = self.number();
+        let named = named.unwrap_or_default();
+        self.take(format!("intent {} {action:?} {address} {named}", number.0));
+        number
+    }
+
+    fn changed(
+        &self,
+        state: &State,
+        changed: &ResourceInstance,
+        answers: Option<Number>,
+    ) -> Result<(), Box<Diagnostic>> {
+        let text = changed.to_string();
+        if self.stop_after == Some(text.as_str()) {
             self.cancel.cancel();
             if self.aborts {
                 self.cancel.cancel();
             }
         }
-        self.persisted.lock().expect("not poisoned").push(changed);
+        let answers = answers.map(|it| format!(" answers {}", it.0)).unwrap_or_default();
+        let is = match state.current(changed) {
+            Some(object) => format!("{:?}", object.status),
+            None => "gone".to_owned(),
+        };
+        self.take(format!("{text} is {is}{answers}"));
+        self.persisted.lock().expect("not poisoned").push(text);
         Ok(())
+    }
+
+    fn unchanged(&self, answers: Number) {
+        self.take(format!("unchanged answers {}", answers.0));
+    }
+
+    fn opening(&self, address: &ResourceInstance, _: &ProviderSource) -> Number {
+        let number = self.number();
+        self.take(format!("opening {} {address}", number.0));
+        number
+    }
+
+    fn closed(&self, opening: Number) {
+        self.take(format!("closed {}", opening.0));
+    }
+
+    fn durable(&self) -> BoxFuture<'_, Result<(), Box<Diagnostic>>> {
+        let failed = *self.failed.lock().expect("not poisoned");
+        Box::pin(async move {
+            if self.is_shown {
+                // Others get their turn while it waits.
+                tokio::task::yield_now().await;
+            }
+            if failed {
+                return Err(Box::new(Diagnostic::error("full", "The disk is full", "As told.")));
+            }
+            self.take("durable".to_owned());
+            Ok(())
+        })
     }
 }
 
@@ -192,6 +278,17 @@ impl World {
                 ran: Arc::clone(&self.commands),
             }),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
+            journal: Arc::new(Taker {
+                shared: Arc::clone(&self.shared),
+                is_shown: self.journals,
+                full: self.full,
+                failed: Mutex::default(),
+                numbers: Mutex::default(),
+                persisted: Arc::clone(&self.persisted),
+                stop_after: self.stop_after,
+                aborts: self.aborts,
+                cancel: self.cancel.clone(),
+            }),
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
         }
@@ -205,6 +302,7 @@ impl World {
             applying,
             workspace: "default".into(),
             replace: self.replace.clone(),
+            uncertain: self.uncertain.clone(),
             timestamp: "2025-01-01T00:00:00Z".into(),
         }
     }
@@ -258,18 +356,11 @@ impl World {
     pub(crate) fn apply_plan(&mut self, plan: state::Plan, refreshed: State) -> Vec<Diagnostic> {
         let (program, environment) = (self.program(), self.environment());
         let options = ApplyOptions { parallelism: self.parallelism, workspace: "default".into() };
-        let sink = Sink {
-            persisted: Arc::clone(&self.persisted),
-            stop_after: self.stop_after,
-            aborts: self.aborts,
-            cancel: self.cancel.clone(),
-        };
         let outcome = block_on(apply(
             &program,
             &plan,
             refreshed,
             self.variables.clone(),
-            &sink,
             &environment,
             options,
         ));

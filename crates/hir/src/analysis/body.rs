@@ -219,7 +219,7 @@ impl BodyInfer<'_, '_> {
             );
             let problem = ItemProblem::error(
                 at.into(),
-                "literal-secret",
+                db::diagnostic::LITERAL_SECRET,
                 "Secret written in the configuration",
                 detail,
             );

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use db::{Block, Directory};
+use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
-use super::{LocatedProblem, module_items, problem::ItemProblem};
+use super::{AnalyzedItem, LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
     Db,
     expr::{At, ExprId},
@@ -69,7 +69,7 @@ impl Graph {
             nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
         let mut edges = vec![Vec::new(); nodes.len()];
         for key in module_items(db, directory) {
-            for (node, (target, at)) in mentions.of_item(key) {
+            for (node, (target, at)) in mentions.of_item(key, item(db, key)) {
                 if let (Some(&from), Some(&to)) = (index.get(&node), index.get(&target)) {
                     edges[from].push((to, at));
                 }
@@ -80,7 +80,12 @@ impl Graph {
 }
 
 fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
-    let inputs = item(db, key).kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
+    let inputs = match block_names(db, key.block).get(key.index as usize) {
+        Some(ItemName::Module(_)) => {
+            item(db, key).kind.as_module_call().map_or(0, |call| call.inputs.len() as u32)
+        }
+        _ => 0,
+    };
     std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
 }
 
@@ -124,86 +129,77 @@ pub(super) fn cycles(
 /// follows them around the ring: that would take time with the square of its length.
 ///
 /// **Stability:** does not read the item, only whether it is a call: who asks runs again only if the answer changes.
-pub(super) fn is_cyclic(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    ItemKey { block, index }: ItemKey,
-) -> bool {
-    match block_names(db, block).get(index as usize) {
-        Some(ItemName::Module(_)) => is_call_in_ring(db, workspace, directory, block, index),
-        _ => is_in_ring(db, workspace, directory, block, index, None),
+pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    let key = item.key(db);
+    match block_names(db, key.block).get(key.index as usize) {
+        Some(ItemName::Module(_)) => is_call_in_ring(db, item),
+        _ => is_in_ring(db, item),
     }
 }
 
 #[salsa::tracked(returns(copy))]
-fn is_call_in_ring(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
-) -> bool {
-    nodes_of(db, ItemKey { block, index })
-        .any(|node| is_in_ring(db, workspace, directory, block, index, node.argument()))
+fn is_call_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    nodes_of(db, item.key(db)).any(|node| match node.argument() {
+        Some(argument) => is_argument_in_ring(db, item, argument),
+        None => is_in_ring(db, item),
+    })
 }
 
 /// Whether a node reaches itself: the database tells, which follows who asks whom.
 ///
 /// **Stability:** an edit that leaves what the item mentions re-runs this for the item alone.
-#[salsa::tracked(returns(copy), cycle_result = in_ring)]
-fn is_in_ring(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
-    argument: Option<u32>,
-) -> bool {
-    let key = ItemKey { block, index };
-    let node = argument.map_or(Node::Item(key), |argument| Node::Input(key, argument));
-    for target in targets(db, workspace, directory, node) {
-        let ItemKey { block, index } = target.key();
-        is_in_ring(db, workspace, directory, block, index, target.argument());
-    }
+#[salsa::tracked(returns(copy), cycle_result = item_in_ring)]
+fn is_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    follow(db, item, None);
     false
 }
 
-fn in_ring(
-    _: &dyn Db,
-    _: salsa::Id,
-    _: Workspace,
-    _: Directory,
-    _: Block,
-    _: u32,
-    _: Option<u32>,
-) -> bool {
+/// The same of an argument of a call.
+#[salsa::tracked(returns(copy), cycle_result = argument_in_ring)]
+fn is_argument_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: u32) -> bool {
+    follow(db, item, Some(argument));
+    false
+}
+
+fn item_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> bool {
     true
 }
 
-/// The nodes that a node waits for.
-fn targets(db: &dyn Db, workspace: Workspace, directory: Directory, node: Node) -> Vec<Node> {
-    let key = node.key();
-    if item(db, key).kind.as_module_call().is_none() {
-        let edges = Mentions { db, workspace, directory }.of_item(key);
+fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bool {
+    true
+}
+
+/// Asks what a node waits for whether it is in a ring: whoever asks in a ring asks for itself.
+fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
+    let (workspace, directory) = (item.workspace(db), item.directory(db));
+    for target in targets(db, item, argument) {
+        let item = AnalyzedItem::of(db, workspace, directory, target.key());
+        match target.argument() {
+            Some(argument) => is_argument_in_ring(db, item, argument),
+            None => is_in_ring(db, item),
+        };
+    }
+}
+
+/// The nodes that an item, or an argument of a call, waits for.
+fn targets<'db>(db: &'db dyn Db, of: AnalyzedItem<'db>, argument: Option<u32>) -> Vec<Node> {
+    let item = item(db, of.key(db));
+    if item.kind.as_module_call().is_none() {
+        let edges = Mentions::of(db, of).of_item(of.key(db), item);
         return edges.into_iter().map(|(_, (target, _))| target).collect();
     }
-    let of_call = call_targets(db, workspace, directory, key.block, key.index);
-    of_call.get(&node.argument()).cloned().unwrap_or_default()
+    call_targets(db, of).get(&argument).cloned().unwrap_or_default()
 }
 
 /// What a call and each of its arguments wait for.
 #[salsa::tracked(returns(ref))]
-fn call_targets(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
+fn call_targets<'db>(
+    db: &'db dyn Db,
+    call: AnalyzedItem<'db>,
 ) -> FxHashMap<Option<u32>, Vec<Node>> {
     let mut targets: FxHashMap<Option<u32>, Vec<Node>> = FxHashMap::default();
-    let mentions = Mentions { db, workspace, directory };
-    for (node, (target, _)) in mentions.of_item(ItemKey { block, index }) {
+    for (node, (target, _)) in Mentions::of(db, call).of_item(call.key(db), item(db, call.key(db)))
+    {
         targets.entry(node.argument()).or_default().push(target);
     }
     targets
@@ -216,10 +212,13 @@ struct Mentions<'db> {
     directory: Directory,
 }
 
-impl Mentions<'_> {
+impl<'db> Mentions<'db> {
+    fn of(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Mentions<'db> {
+        Mentions { db, workspace: item.workspace(db), directory: item.directory(db) }
+    }
+
     /// Every edge of an item and, if it is a module call, of its arguments.
-    fn of_item(&self, key: ItemKey) -> Vec<(Node, Edge)> {
-        let item = item(self.db, key);
+    fn of_item(&self, key: ItemKey, item: &Item) -> Vec<(Node, Edge)> {
         let inputs =
             item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
         let mut edges = Vec::new();
@@ -279,7 +278,8 @@ impl Mentions<'_> {
         let needed = match (output, child) {
             (Some(output), Some(child)) => {
                 lookup(self.db, child, &ItemName::Output(output.clone())).map(|key| {
-                    inputs_of_output(self.db, self.workspace, child, key.block, key.index)
+                    let output = AnalyzedItem::of(self.db, self.workspace, child, key);
+                    inputs_of_output(self.db, output)
                 })
             }
             _ => None,
@@ -315,16 +315,11 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
 ///
 /// **Stability:** reads what the output reaches; an edit that keeps who mentions whom leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
-pub(super) fn inputs_of_output(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
-) -> BTreeSet<Str> {
+pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> BTreeSet<Str> {
+    let (workspace, directory) = (output.workspace(db), output.directory(db));
     let mut inputs = BTreeSet::new();
     let mut seen = FxHashSet::default();
-    let mut open = vec![Node::Item(ItemKey { block, index })];
+    let mut open = vec![Node::Item(output.key(db))];
     while let Some(node) = open.pop() {
         if !seen.insert(node) {
             continue;
@@ -332,19 +327,13 @@ pub(super) fn inputs_of_output(
         if let ItemKind::Variable(variable) = &item(db, node.key()).kind {
             inputs.insert(variable.name.clone());
         }
-        open.extend(targets(db, workspace, directory, node));
+        let item = AnalyzedItem::of(db, workspace, directory, node.key());
+        open.extend(targets(db, item, node.argument()));
     }
     inputs
 }
 
-fn no_inputs(
-    _: &dyn Db,
-    _: salsa::Id,
-    _: Workspace,
-    _: Directory,
-    _: Block,
-    _: u32,
-) -> BTreeSet<Str> {
+fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
     BTreeSet::new()
 }
 

@@ -7,6 +7,7 @@ use db::Directory;
 use values::{MarkKind, Str, Type};
 
 use super::{
+    AnalyzedItem,
     infer::InferEnv,
     instances::keys_of,
     item_value,
@@ -68,7 +69,8 @@ impl<'db> ItemEnv<'db> {
     }
 
     fn value_of(&self, key: ItemKey) -> Abstract {
-        item_value(self.db, self.workspace, self.directory, key.block, key.index).clone()
+        let item = AnalyzedItem::of(self.db, self.workspace, self.directory, key);
+        item_value(self.db, item).clone()
     }
 
     fn module_name(&self) -> String {
@@ -335,7 +337,8 @@ impl InferEnv for ItemEnv<'_> {
         let child = called_directory(self.db, self.workspace, self.directory, declared);
         let Some(child) = child else { return Some(Abstract::any()) };
         if let Some(key) = lookup(self.db, child, &ItemName::Output(output.into())) {
-            let value = item_value(self.db, self.workspace, child, key.block, key.index).clone();
+            let declared = AnalyzedItem::of(self.db, self.workspace, child, key);
+            let value = item_value(self.db, declared).clone();
             return Some(self.used(at, || format!("module.{call}.{output} is ephemeral"), value));
         }
         let names = names_of_kind(self.db, child, NameKind::Output);

@@ -39,16 +39,16 @@ pub(super) fn infer_item(
     key: ItemKey,
 ) -> Inference {
     let env = ItemEnv::new(db, workspace, directory, key);
-    let inference = infer_in(env);
+    let item = item(db, key);
+    let inference = infer_in(env, item);
     let mut problems = inference.problems.into_vec();
-    super::instances::check_keys(db, directory, item(db, key), &mut problems);
+    super::instances::check_keys(db, directory, item, &mut problems);
     check_duplicate(db, directory, key, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
 
 /// Infers the item of an environment.
-pub(super) fn infer_in(env: ItemEnv<'_>) -> Inference {
-    let item: &Arc<Item> = item(env.db, env.key);
+pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
     match &item.kind {
         ItemKind::Variable(it) => variable::infer(item, it, env),
         ItemKind::Local(it) => {
@@ -433,6 +433,15 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
         ItemProblem::error(declared.header.into(), "duplicate-declaration", summary, detail);
     problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
     problem
+}
+
+/// How surely something is sensitive that is declared so, or whose marks are not decided yet.
+fn sensitive(is_declared: bool, may_be: bool) -> Option<Tri> {
+    match (is_declared, may_be) {
+        (true, _) => Some(Tri::Yes),
+        (false, true) => Some(Tri::Maybe),
+        (false, false) => None,
+    }
 }
 
 /// An object that is ephemeral as a whole.

@@ -45,55 +45,62 @@ pub struct Inference {
     pub problems: Box<[ItemProblem]>,
 }
 
+/// An item of a module of a configuration. All questions about an item have this one key: each argument more would be
+/// looked up again for each question. Keys stay, as blocks do: whoever looks one up does not depend on its being there.
+#[salsa::interned(revisions = usize::MAX)]
+pub struct AnalyzedItem<'db> {
+    /// The configuration.
+    #[returns(copy)]
+    pub workspace: Workspace,
+    /// The module.
+    #[returns(copy)]
+    pub directory: Directory,
+    #[returns(copy)]
+    block: Block,
+    #[returns(copy)]
+    index: u32,
+}
+
+impl<'db> AnalyzedItem<'db> {
+    /// The item with a key.
+    pub fn of(
+        db: &'db dyn Db,
+        workspace: Workspace,
+        directory: Directory,
+        key: ItemKey,
+    ) -> AnalyzedItem<'db> {
+        AnalyzedItem::new(db, workspace, directory, key.block, key.index)
+    }
+
+    /// The place of the item.
+    pub fn key(self, db: &'db dyn Db) -> ItemKey {
+        ItemKey { block: self.block(db), index: self.index(db) }
+    }
+}
+
 /// Infers one item.
 ///
 /// **Stability:** depends on the item, on the values of what it mentions and on the schemas it uses; not on ranges.
 #[salsa::tracked(returns(ref), cycle_result = inference_in_cycle)]
-pub fn item_inference(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
-) -> Inference {
-    items::infer_item(db, workspace, directory, ItemKey { block, index })
+pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inference {
+    items::infer_item(db, item.workspace(db), item.directory(db), item.key(db))
 }
 
 /// What a reference to an item means: the part of its inference that others see.
 #[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
-pub fn item_value(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    block: Block,
-    index: u32,
-) -> Abstract {
-    if cycles::is_cyclic(db, workspace, directory, ItemKey { block, index }) {
+pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
+    if cycles::is_cyclic(db, item) {
         return Abstract::any();
     }
-    item_inference(db, workspace, directory, block, index).value.clone()
+    item_inference(db, item).value.clone()
 }
 
 /// Nothing is known of an item that depends on itself through other modules. Cycles within one are found before.
-fn inference_in_cycle(
-    _: &dyn Db,
-    _: salsa::Id,
-    _: Workspace,
-    _: Directory,
-    _: Block,
-    _: u32,
-) -> Inference {
+fn inference_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Inference {
     Inference { value: Abstract::any(), problems: Box::default() }
 }
 
-fn value_in_cycle(
-    _: &dyn Db,
-    _: salsa::Id,
-    _: Workspace,
-    _: Directory,
-    _: Block,
-    _: u32,
-) -> Abstract {
+fn value_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Abstract {
     Abstract::any()
 }
 
@@ -113,12 +120,13 @@ pub fn item_problems(
     let count = crate::names::block_names(db, block).len() as u32;
     let mut problems = Vec::new();
     for key in (0..count).map(|index| ItemKey { block, index }) {
-        if cycles::is_cyclic(db, workspace, directory, key) {
+        let item = AnalyzedItem::of(db, workspace, directory, key);
+        if cycles::is_cyclic(db, item) {
             let of_item = cycles::cycles(db, workspace, directory).get(&key);
             problems.extend(of_item.into_iter().flatten().map(|it| (key, it.clone())));
         }
-        let inference = item_inference(db, workspace, directory, key.block, key.index);
-        problems.extend(inference.problems.iter().map(|problem| (key, problem.clone())));
+        problems
+            .extend(item_inference(db, item).problems.iter().map(|problem| (key, problem.clone())));
     }
     problems.into()
 }

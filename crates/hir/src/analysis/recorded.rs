@@ -8,7 +8,8 @@ use db::Directory;
 use rustc_hash::FxHashSet;
 
 use super::{
-    env::ItemEnv, infer::Infer, instances::each_value, item_value, items, value::Abstract,
+    AnalyzedItem, env::ItemEnv, infer::Infer, instances::each_value, item_value, items,
+    value::Abstract,
 };
 use crate::{
     Db,
@@ -139,7 +140,7 @@ impl<'db> ItemValues<'db> {
         while let Some((mentioned, is_done)) = stack.pop() {
             let (directory, key) = mentioned;
             if is_done {
-                item_value(db, workspace, directory, key.block, key.index);
+                item_value(db, AnalyzedItem::of(db, workspace, directory, key));
                 continue;
             }
             stack.push((mentioned, true));
@@ -149,7 +150,7 @@ impl<'db> ItemValues<'db> {
                 }
             }
         }
-        item_value(db, workspace, directory, key.block, key.index)
+        item_value(db, AnalyzedItem::of(db, workspace, directory, key))
     }
 
     /// Infers an item once more and tells the value of each of its expressions, also of those that a syntax error keeps
@@ -163,7 +164,7 @@ impl<'db> ItemValues<'db> {
             env.recorder = Some(&recorder);
             env
         };
-        let inference = items::infer_in(environment());
+        let inference = items::infer_in(environment(), item);
         let mut env = environment();
         match repetition(item) {
             Repetition::ForEach(expr) => {

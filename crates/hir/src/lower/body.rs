@@ -1,5 +1,6 @@
 //! Bodies: reading the arguments and blocks that the language itself knows, and lowering those that a schema will.
 
+use smol_str::SmolStr;
 use syntax::{
     AstNode, TextRange,
     ast::{self, BodyItem},
@@ -439,9 +440,14 @@ pub(super) fn expect_labels<const N: usize>(
     <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
 }
 
-/// Checks that a label can be a name.
-pub(super) fn check_name(ctx: &mut ItemCtx<'_>, label: &ast::Label, what: &str) {
-    if !addr::is_identifier(&label.text()) {
+/// The text of a label that is to be a name; reports one that cannot be.
+pub(super) fn name(
+    ctx: &mut ItemCtx<'_>,
+    label: &ast::Label,
+    what: impl std::fmt::Display,
+) -> SmolStr {
+    let text = label.text();
+    if !addr::is_identifier(&text) {
         ctx.problem(Problem::error(
             "invalid-name",
             label.syntax().text_range(),
@@ -449,6 +455,7 @@ pub(super) fn check_name(ctx: &mut ItemCtx<'_>, label: &ast::Label, what: &str) 
             "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.",
         ));
     }
+    text
 }
 
 /// The range of a block's type and labels.
@@ -461,7 +468,7 @@ pub(super) fn header_range(block: &ast::Block) -> TextRange {
 pub(super) fn header_text(block: &ast::Block) -> String {
     let mut text = block.block_type().unwrap_or_default().to_string();
     for label in block.label_texts() {
-        text.push_str(&format!(" \"{label}\""));
+        text.extend([" \"", &label, "\""]);
     }
     text
 }

@@ -11,7 +11,7 @@ use crate::item::{Check, ItemKind};
 
 pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    body::check_name(ctx, &label, "check block name");
+    let name = body::name(ctx, &label, "check block name");
     let mut reader = BodyReader::new(block);
     let asserts: Box<[_]> =
         reader.blocks("assert").iter().filter_map(|block| body::condition(ctx, block)).collect();
@@ -26,5 +26,5 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     // A scoped data source is understood by a later issue; `ephemeral` stays an error here (DESIGN 2.14).
     let _ = reader.blocks("data");
     reader.finish(ctx);
-    Some(ItemKind::Check(Box::new(Check { name: values::Str::from(&*label.text()), asserts })))
+    Some(ItemKind::Check(Box::new(Check { name: values::Str::from(&*name), asserts })))
 }

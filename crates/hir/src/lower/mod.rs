@@ -50,8 +50,6 @@ pub struct Lowered {
 pub struct SourceMap {
     exprs: Vec<TextRange>,
     nodes: Vec<TextRange>,
-    /// The block's header as shown after "in": `resource "a" "b"`.
-    pub context: String,
 }
 
 impl SourceMap {
@@ -118,14 +116,10 @@ pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
     lowered
 }
 
-/// The header of the block around a place of a chunk, as it is shown after "in".
+/// The header of the block around a place of a chunk, as it is shown after "in": `resource "a" "b"`.
 pub(crate) fn context_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
-    let blocks = parse.tree().body_items().filter_map(|item| match item {
-        ast::BodyItem::Block(block) => Some(block),
-        ast::BodyItem::Attribute(_) => None,
-    });
     let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
-    blocks.into_iter().find(around).map(|block| body::header_text(&block))
+    parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
 
 /// A syntax error that names another place of the text has [`problem::PLACE`] for it until the file is known.
@@ -242,7 +236,6 @@ fn one(
     lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
 ) {
     let mut ctx = ItemCtx::new(&mut lowered.problems);
-    ctx.context = body::header_text(block);
     let header = ctx.node(body::header_range(block));
     if let Some(kind) = lower(&mut ctx, block) {
         let (item, source_map) = ctx.finish(kind, header);
@@ -276,7 +269,6 @@ pub(crate) struct ItemCtx<'a> {
     refs: Vec<StaticRef>,
     /// The position that references found now are in.
     place: RefPlace,
-    context: String,
     problems: &'a mut Vec<Problem>,
     /// In a template file, where a bare name is a variable of the template.
     free_names: Option<Vec<(Str, SymbolId)>>,
@@ -293,7 +285,6 @@ impl<'a> ItemCtx<'a> {
             scope: Vec::new(),
             refs: Vec::new(),
             place: RefPlace::Config,
-            context: String::new(),
             problems,
             free_names: None,
         }
@@ -312,7 +303,6 @@ impl<'a> ItemCtx<'a> {
         let source_map = SourceMap {
             exprs: std::mem::take(&mut self.expr_ranges),
             nodes: std::mem::take(&mut self.node_ranges),
-            context: std::mem::take(&mut self.context),
         };
         let (exprs, refs) = self.into_exprs();
         (Item { exprs, kind, header, refs: refs.into() }, source_map)

@@ -14,7 +14,7 @@ use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
 pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    body::check_name(ctx, &label, "module instance name");
+    let name = body::name(ctx, &label, "module instance name");
     let mut reader = BodyReader::new(block);
     let source_attr = reader.required(ctx, "source");
     let source_range =
@@ -37,7 +37,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     }
     let inputs = reader.rest_attrs(ctx);
     Some(ItemKind::ModuleCall(Box::new(ModuleCall {
-        name: Str::from(&*label.text()),
+        name: Str::from(&*name),
         source,
         source_node,
         source_expr,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
     ast::{self, BodyItem},
@@ -11,6 +12,7 @@ use values::Str;
 use super::{
     ItemCtx, Lowered,
     body::{self, BodyReader},
+    expr,
     problem::Problem,
     types,
 };
@@ -30,8 +32,7 @@ pub fn is_reserved_variable(name: &str) -> bool {
 
 pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    body::check_name(ctx, &label, "variable name");
-    let name = Str::from(&*label.text());
+    let name = Str::from(&*body::name(ctx, &label, "variable name"));
     if is_reserved_variable(&name) {
         ctx.problem(Problem::error(
             "invalid-name",
@@ -44,8 +45,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let ty = types::constraint(ctx, reader.attr("type"));
     let default = reader.attr("default").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
-    let sensitive = body::literal_bool(ctx, reader.attr("sensitive")).unwrap_or(false);
-    let (ephemeral, ephemeral_node) = ephemeral(ctx, reader.attr("ephemeral"));
+    let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
     refuse_const(ctx, reader.attr("const"));
@@ -62,6 +62,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
         description,
         sensitive,
         ephemeral,
+        may_be_secret,
         ephemeral_node,
         nullable,
         deprecated,
@@ -77,22 +78,37 @@ fn refuse_const(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) {
     }
 }
 
-/// `ephemeral = true`, and where that stands.
-fn ephemeral(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> (bool, Option<NodeId>) {
-    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
-    let ephemeral = body::literal_bool(ctx, attr).unwrap_or(false);
-    let node = range.filter(|_| ephemeral).map(|range| ctx.node(range));
-    (ephemeral, node)
+/// What `sensitive` and `ephemeral` say.
+struct Marks {
+    sensitive: bool,
+    ephemeral: bool,
+    may_be_secret: bool,
+    ephemeral_node: Option<NodeId>,
+}
+
+fn marks(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Marks {
+    let (sensitive, ephemeral) = (reader.attr("sensitive"), reader.attr("ephemeral"));
+    let may_be_secret = is_undecided(sensitive.as_ref()) || is_undecided(ephemeral.as_ref());
+    let range = ephemeral.as_ref().map(|attr| attr.syntax().text_range());
+    let sensitive = body::literal_bool(ctx, sensitive).unwrap_or(false);
+    let ephemeral = body::literal_bool(ctx, ephemeral).unwrap_or(false);
+    let ephemeral_node = range.filter(|_| ephemeral).map(|range| ctx.node(range));
+    Marks { sensitive, ephemeral, may_be_secret, ephemeral_node }
+}
+
+/// Whether an argument is written, but neither as true nor as false.
+fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
+    let is_decided = |value: ast::Expr| expr::literal_bool(&value).is_some();
+    attr.is_some_and(|it| !it.value().is_some_and(is_decided))
 }
 
 pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    body::check_name(ctx, &label, "output name");
+    let name = body::name(ctx, &label, "output name");
     let mut reader = BodyReader::new(block);
     let value = reader.required(ctx, "value").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
-    let sensitive = body::literal_bool(ctx, reader.attr("sensitive")).unwrap_or(false);
-    let (ephemeral, ephemeral_node) = ephemeral(ctx, reader.attr("ephemeral"));
+    let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
     let preconditions = reader
@@ -102,11 +118,12 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
         .collect();
     reader.finish(ctx);
     Some(ItemKind::Output(Box::new(Output {
-        name: Str::from(&*label.text()),
+        name: Str::from(&*name),
         value,
         description,
         sensitive,
         ephemeral,
+        may_be_secret,
         ephemeral_node,
         deprecated,
         depends_on,
@@ -116,20 +133,20 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
 
 /// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
 pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
-    let mut seen: Vec<String> = Vec::new();
+    // A generated block may hold a hundred thousand.
+    let mut seen: FxHashSet<Str> = FxHashSet::default();
     for item in block.body().into_iter().flat_map(|body| body.items()) {
         let mut ctx = ItemCtx::new(&mut lowered.problems);
-        ctx.context = "locals".to_owned();
         match item {
             BodyItem::Attribute(attr) => {
-                let Some(name) = attr.name_token() else { continue };
-                if seen.iter().any(|it| it == name.text()) {
+                let Some(token) = attr.name_token() else { continue };
+                let name = Str::from(token.text());
+                if !seen.insert(name.clone()) {
                     continue;
                 }
-                seen.push(name.text().to_owned());
-                let header = ctx.node(name.text_range());
+                let header = ctx.node(token.text_range());
                 let value = ctx.in_place(RefPlace::Config, |ctx| body::value(ctx, &attr));
-                let kind = ItemKind::Local(Local { name: name.text().into(), value });
+                let kind = ItemKind::Local(Local { name, value });
                 let (item, source_map) = ctx.finish(kind, header);
                 lowered.items.push(Arc::new(item));
                 lowered.source_maps.push(source_map);

@@ -12,7 +12,7 @@ use crate::item::{ItemKind, ProviderConfig, RefPlace};
 
 pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    body::check_name(ctx, &label, "provider name");
+    let name = body::name(ctx, &label, "provider name");
     let mut reader = BodyReader::new(block);
     let alias = body::literal_text(ctx, reader.attr("alias"));
     if let Some(version) = reader.attr("version") {
@@ -40,6 +40,6 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     }
     reader.absorb_escape();
     let body = reader.rest(ctx);
-    let local_name = Str::from(&*label.text());
+    let local_name = Str::from(&*name);
     Some(ItemKind::Provider(Box::new(ProviderConfig { local_name, alias, for_each, body })))
 }

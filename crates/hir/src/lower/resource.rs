@@ -38,10 +38,10 @@ pub(super) fn resource(
 ) -> Option<ItemKind> {
     let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
     let noun = mode.noun();
-    body::check_name(ctx, &ty, &format!("{noun} type name"));
-    body::check_name(ctx, &name, &format!("{noun} name"));
     let type_node = ctx.node(ty.syntax().text_range());
-    let resource = addr::Resource::new(mode, ty.text(), name.text());
+    let ty = body::name(ctx, &ty, format_args!("{noun} type name"));
+    let name = body::name(ctx, &name, format_args!("{noun} name"));
+    let resource = addr::Resource::new(mode, ty, name);
     let mut reader = BodyReader::new(block);
     let mut repetition = repetition(ctx, &mut reader, noun);
     let provider = reader.attr("provider").and_then(|attr| provider_ref(ctx, attr.value()?));

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use hir::{
     ItemKind, ProviderInput, SchemasHandle, Workspace,
-    analysis::{Abstract, Tri, item_value},
+    analysis::{Abstract, AnalyzedItem, Tri, item_value},
     eval::decode_body,
     names::{ItemKey, item},
 };
@@ -69,7 +69,7 @@ fn both_sides() -> (Abstract, Value) {
         _ => None,
     });
     let (key, item, resource) = found.expect("there is one resource");
-    let known = item_value(&db, workspace, directory, key.block, key.index).clone();
+    let known = item_value(&db, AnalyzedItem::of(&db, workspace, directory, key)).clone();
     let list = Value::list(Type::String, vec!["a".into()]).with_mark(Mark::Sensitive);
     let scope = Values::of([("x", list)].into());
     let decoded = decode_body(&item.exprs, &resource.body, item.header, &schema, &scope);

@@ -3,9 +3,10 @@
 //!
 //! Start at [`table`]: one readable row for each rule. [`random`] throws generated expressions at both domains;
 //! [`relation`] says what agreement is, [`names`] what the expressions can refer to, [`generate`] how they are made. [`blocks`]
-//! has the one rule that no expression shows.
+//! has the one rule that no expression shows; [`bytes`] takes texts that no generator made.
 
 mod blocks;
+mod bytes;
 mod generate;
 mod names;
 mod random;

@@ -478,7 +478,7 @@ impl Values {
 }
 
 /// Whether `var.name` occurs.
-fn mentions(text: &str, name: &str) -> bool {
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let name = format!("var.{name}");
     text.match_indices(&name)
         .any(|(at, _)| !text[at + name.len()..].starts_with(|c: char| c.is_ascii_alphanumeric()))

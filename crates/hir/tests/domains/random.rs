@@ -23,27 +23,27 @@ const FOUND_BEFORE: [u64; 22] = [
 ];
 
 /// The two sides.
-struct Sides {
+pub(crate) struct Sides {
     names: Vec<Name>,
     declared: Declared,
 }
 
 /// What is wrong with an expression.
-struct Wrong {
+pub(crate) struct Wrong {
     /// The property, so that shrinking keeps to it.
     property: String,
-    detail: String,
+    pub(crate) detail: String,
 }
 
 impl Sides {
-    fn new() -> Sides {
+    pub(crate) fn new() -> Sides {
         let names = names::all();
         let declared = Declared::new(&names);
         Sides { names, declared }
     }
 
     /// Whether the domains disagree on an expression for some of its values.
-    fn check(&self, text: &str, seed: u64) -> Option<Wrong> {
+    pub(crate) fn check(&self, text: &str, seed: u64) -> Option<Wrong> {
         let (exprs, root, problems) = lower_expression(text);
         if !problems.is_empty() {
             return None;
@@ -75,6 +75,11 @@ impl Sides {
             }
         }
         None
+    }
+
+    /// Whether a variable has values.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|it| it.name == name)
     }
 
     /// A smaller expression with the same kind of problem.

@@ -32,7 +32,7 @@ pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
             actions.extend(write_only_twin(fault));
             actions.extend(wrap(fault));
         }
-        "literal-secret" => actions.extend(take_from_variable(fault)),
+        db::diagnostic::LITERAL_SECRET => actions.extend(take_from_variable(fault)),
         _ => {}
     }
     actions

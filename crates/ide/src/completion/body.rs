@@ -245,21 +245,29 @@ fn inputs(acc: &mut Acc<'_, '_>, called: crate::Module<'_>, written: &Written, f
     for (key, variable) in
         variables(called).filter(|(_, it)| !written.arguments.contains(&*it.name))
     {
-        let is_required = variable.default.is_none();
-        let marks = [
-            (is_required, "required"),
-            (variable.ephemeral, "ephemeral"),
-            (variable.sensitive, "sensitive"),
-        ];
-        let words = marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
-        let detail = words.chain([one_line(&variable.ty.ty)]).collect::<Vec<_>>().join(", ");
-        let proposal = Proposal::new(&*variable.name, CompletionKind::Argument)
-            .detail(detail)
-            .card(&declared(called, key))
-            .rank(if is_required { 1 } else { 3 })
-            .deprecated(variable.deprecated.is_some());
-        acc.add(follow.argument(proposal));
+        acc.add(follow.argument(input(called, key, variable)));
     }
+}
+
+/// A variable of a module, for whoever gives it a value.
+pub(super) fn input(
+    module: crate::Module<'_>,
+    key: hir::names::ItemKey,
+    variable: &hir::item::Variable,
+) -> Proposal {
+    let is_required = variable.default.is_none();
+    let marks = [
+        (is_required, "required"),
+        (variable.ephemeral, "ephemeral"),
+        (variable.sensitive, "sensitive"),
+    ];
+    let words = marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
+    let detail = words.chain([one_line(&variable.ty.ty)]).collect::<Vec<_>>().join(", ");
+    Proposal::new(&*variable.name, CompletionKind::Argument)
+        .detail(detail)
+        .card(&declared(module, key))
+        .rank(if is_required { 1 } else { 3 })
+        .deprecated(variable.deprecated.is_some())
 }
 
 /// Local names of providers that the module uses and does not list yet.

@@ -1,20 +1,25 @@
 //! What can be typed at a place.
 //!
 //! Start reading at [`completions`]. `context` finds out what kind of place it is, from tokens rather than from whole
-//! nodes, because what is being typed is seldom whole; `body`, `label`, `path` and `expression` each fill one kind.
+//! nodes, because what is being typed is seldom whole; `body`, `label`, `path` and `expression` each fill one kind. `source` and
+//! `variables_file` stand beside them: what they propose, or what they are asked about, is not in the database.
 
 mod body;
 mod context;
 mod expression;
 mod label;
 mod path;
+mod source;
 #[cfg(test)]
 mod tests;
+mod variables_file;
 
 use db::ByteRange;
 use syntax::TextRange;
 
 use self::context::Place;
+pub use self::source::source_completions;
+pub(crate) use self::variables_file::in_variables_file;
 use crate::{Cursor, Document, hover::Card};
 
 /// A list with more entries than this holds only what begins like the text that is typed.
@@ -164,6 +169,22 @@ impl Proposal {
     pub(super) fn deprecated(self, is_deprecated: bool) -> Proposal {
         Proposal { is_deprecated: self.is_deprecated || is_deprecated, ..self }
     }
+
+    /// The proposal for a range of a file.
+    fn at(self, range: ByteRange) -> Completion {
+        let last = if self.is_deprecated { 9 } else { self.rank };
+        Completion {
+            sort_key: format!("{last}{}", self.label),
+            kind: self.kind,
+            detail: self.detail,
+            documentation: self.documentation,
+            range,
+            insert: self.insert.unwrap_or_else(|| self.label.clone()),
+            is_snippet: self.is_snippet,
+            is_deprecated: self.is_deprecated,
+            label: self.label,
+        }
+    }
 }
 
 impl<'a, 'db> Acc<'a, 'db> {
@@ -176,19 +197,7 @@ impl<'a, 'db> Acc<'a, 'db> {
             self.is_incomplete = true;
             return;
         }
-        let insert = proposal.insert.unwrap_or_else(|| proposal.label.clone());
-        let last = if proposal.is_deprecated { 9 } else { proposal.rank };
-        self.items.push(Completion {
-            sort_key: format!("{last}{}", proposal.label),
-            kind: proposal.kind,
-            detail: proposal.detail,
-            documentation: proposal.documentation,
-            range: self.cursor.in_file(self.place.replaced),
-            insert,
-            is_snippet: proposal.is_snippet,
-            is_deprecated: proposal.is_deprecated,
-            label: proposal.label,
-        });
+        self.items.push(proposal.at(self.cursor.in_file(self.place.replaced)));
     }
 
     /// Adds one proposal for each name. Of very many only those that begin with what is typed.

@@ -27,7 +27,7 @@ pub(super) fn argument(
         (1, Some("locals")) => {
             return Some(declared(module, cursor.item_around(token.text_range())?.key));
         }
-        (2, Some("required_providers")) => return Some(required_provider(cursor, token.text())),
+        (2, Some("required_providers")) => return Some(required_provider(module, token.text())),
         _ => {}
     }
     let scheme = scheme(module, &blocks)?;
@@ -40,14 +40,12 @@ pub(super) fn argument(
     })
 }
 
-pub(super) fn required_provider(cursor: &Cursor<'_>, local_name: &str) -> Card {
-    let module = cursor.document.module();
+pub(super) fn required_provider(module: crate::Module<'_>, local_name: &str) -> Card {
     let source = required_providers(module.db, module.directory).source(local_name);
-    provider(cursor, &source)
+    provider(module, &source)
 }
 
-fn provider(cursor: &Cursor<'_>, source: &addr::ProviderSource) -> Card {
-    let module = cursor.document.module();
+fn provider(module: crate::Module<'_>, source: &addr::ProviderSource) -> Card {
     let card = Card::of(format!("provider {}", source.for_display()));
     match module.workspace.providers(module.db).get(source) {
         Some(input) => {
@@ -125,7 +123,7 @@ pub(super) fn label(cursor: &Cursor<'_>, label: &ast::Label) -> Option<Card> {
         ("resource", 0) => resource_type(cursor, ResourceMode::Managed, &block),
         ("data", 0) => resource_type(cursor, ResourceMode::Data, &block),
         ("ephemeral", 0) => resource_type(cursor, ResourceMode::Ephemeral, &block),
-        ("provider", 0) => Some(required_provider(cursor, &label.text())),
+        ("provider", 0) => Some(required_provider(module, &label.text())),
         _ => Some(declared(module, cursor.item()?.key)),
     }
 }
@@ -139,7 +137,7 @@ fn resource_type(cursor: &Cursor<'_>, mode: ResourceMode, block: &ast::Block) ->
         let resource = addr::Resource::new(mode, &*type_name, "name");
         let local_name = resource.implied_provider();
         let source = required_providers(module.db, module.directory).source(local_name);
-        return Some(card.with(provider(cursor, &source)));
+        return Some(card.with(provider(module, &source)));
     };
     Some(schema_card(card, part.block(), &part.source))
 }

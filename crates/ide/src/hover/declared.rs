@@ -67,7 +67,7 @@ fn variable(module: Module<'_>, key: ItemKey, it: &Variable) -> Card {
     match it.default {
         None => card.paragraph("Required."),
         // Not even the default of a secret is shown.
-        Some(_) if it.sensitive || it.ephemeral => card.paragraph("Optional."),
+        Some(_) if shown::may_be_secret(&value) => card.paragraph("Optional."),
         Some(default) => {
             let values = expr_values(module.db, module.workspace, module.directory, key);
             let text = values.expr(default).and_then(shown::constant);

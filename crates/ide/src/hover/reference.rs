@@ -1,9 +1,8 @@
 //! Names in expressions: references, the attributes behind them, and what `for` binds.
 
 use hir::{
-    Expr, ExprId, Ref, SymbolId,
+    Expr, ExprId, Ref,
     analysis::Abstract,
-    lower::reference_root,
     names::{ItemName, item},
 };
 use syntax::{
@@ -14,43 +13,24 @@ use values::Str;
 
 use super::{Card, body, declared, declared::with_value, schema_attribute, type_word};
 use crate::{
-    Cursor, ItemAt,
-    language::{self, Takes},
-    scheme::{called_by, schema_of_resource, takes},
+    Cursor, ItemAt, language,
+    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written},
+    scheme::{called_by, schema_of_resource},
     shown,
 };
 
-/// A name of a traversal, with what comes before it.
-pub(crate) struct Walked {
-    /// The first name.
-    pub(crate) root: SyntaxToken,
-    /// All steps of the traversal.
-    pub(crate) steps: Vec<Step>,
+/// A name of a chain, with what comes before it.
+struct Walked {
+    chain: Chain,
     /// How many steps there are up to and with the name; 0 for the root.
-    pub(crate) position: usize,
+    position: usize,
 }
 
 impl Walked {
-    /// The traversal that a name belongs to.
-    pub(crate) fn of(token: &SyntaxToken) -> Option<Walked> {
-        let parent = token.parent()?;
-        let Some(step) = Step::cast(parent.clone()) else {
-            let reference = ast::Reference::cast(parent)?;
-            let traversal = reference.syntax().parent().and_then(ast::Traversal::cast);
-            let steps = traversal.map(|it| it.steps().collect()).unwrap_or_default();
-            return Some(Walked { root: reference.ident_token()?, steps, position: 0 });
-        };
-        let traversal = ast::Traversal::cast(step.syntax().parent()?)?;
-        let ast::Expr::Reference(root) = traversal.base()? else { return None };
-        let steps: Vec<Step> = traversal.steps().collect();
-        let position = steps.iter().position(|it| *it == step)? + 1;
-        Some(Walked { root: root.ident_token()?, steps, position })
-    }
-
     /// The text from the first name to the one that is asked for, without blanks.
     fn text(&self) -> String {
-        let mut text = self.root.text().to_owned();
-        for step in self.steps.iter().take(self.position) {
+        let mut text = self.chain.root.text().to_owned();
+        for step in self.chain.steps.iter().take(self.position) {
             text.extend(step.syntax().text().to_string().split_whitespace());
         }
         text
@@ -58,7 +38,7 @@ impl Walked {
 
     /// Names of the attributes after the first `taken` steps; indexes and splats do not count.
     fn attributes(&self, taken: usize) -> Vec<String> {
-        let steps = self.steps.iter().take(self.position).skip(taken);
+        let steps = self.chain.steps.iter().take(self.position).skip(taken);
         let name = |step: &Step| match step {
             Step::AttrStep(it) => it.name().map(|name| name.to_string()),
             _ => None,
@@ -67,43 +47,41 @@ impl Walked {
     }
 }
 
-/// Explains a name of a traversal.
+/// Explains a name of a chain.
 pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
-    let walked = Walked::of(token)?;
-    if walked.position == 0 && walked.steps.is_empty() && is_in_type(token) {
-        return type_word(token.text());
-    }
+    let (chain, position) = Chain::around(&token.parent()?)?;
+    let read_as = chain.read_as(cursor, &Templates::default());
+    let walked = Walked { chain, position };
     let found = cursor.expr_around(token.text_range());
-    if let Some((item, id)) = found
-        && symbol_root(item, id).is_some()
-    {
-        let value = cursor.values(item).expr(id).cloned();
-        return value.map(|value| valued(cursor, &walked, &value));
+    match read_as? {
+        ReadAs::Written(Written::Type) => {
+            let is_alone = walked.chain.steps.is_empty();
+            is_alone.then(|| type_word(token.text()))?
+        }
+        ReadAs::Written(Written::Provider(occurrence)) => provider(cursor, &occurrence?),
+        ReadAs::Written(Written::Attribute(_)) => own_attribute(cursor, &walked),
+        ReadAs::Written(Written::Iterator(_)) => None,
+        ReadAs::Bound(_) => {
+            let (item, id) = found?;
+            Some(valued(cursor, &walked, cursor.values(item).expr(id)?))
+        }
+        ReadAs::Reference(reference, taken) if position <= taken => {
+            named(cursor, &reference, found)
+        }
+        ReadAs::Reference(reference, taken) => attribute(cursor, &walked, &reference, taken, found),
     }
-    match takes(cursor.document.module(), token) {
-        Some(Takes::Provider | Takes::Providers) => return provider(cursor, &walked),
-        Some(Takes::Attributes) => return own_attribute(cursor, &walked),
-        _ => {}
-    }
-    let (reference, taken) = reference_root(walked.root.text(), &walked.steps)?;
-    if walked.position <= taken {
-        return named(cursor, &reference, found);
-    }
-    attribute(cursor, &walked, &reference, taken, found)
 }
 
-/// Explains `name.alias`, a configuration of a provider.
-fn provider(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
-    let module = cursor.document.module();
-    let local_name = Str::from(walked.root.text());
-    let alias = match walked.steps.first() {
-        Some(Step::AttrStep(it)) => Some(Str::from(&*it.name()?)),
+/// Explains a configuration of a provider.
+fn provider(cursor: &Cursor<'_>, occurrence: &Occurrence) -> Option<Card> {
+    let Named::Item(directory, name) = &occurrence.named else { return None };
+    let module = cursor.document.module().with_directory(*directory);
+    match (module.lookup(name), name) {
+        (Some(key), _) => Some(declared(module, key)),
+        (None, ItemName::Provider(local_name, _)) => {
+            Some(body::required_provider(module, local_name))
+        }
         _ => None,
-    };
-    let name = ItemName::Provider(local_name, alias);
-    match module.lookup(&name) {
-        Some(key) => Some(declared(module, key)),
-        None => Some(body::required_provider(cursor, walked.root.text())),
     }
 }
 
@@ -112,7 +90,7 @@ fn own_attribute(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
     let module = cursor.document.module();
     let resource = cursor.item()?.item.kind.as_resource()?;
     let part = schema_of_resource(module, resource)?;
-    let mut names = vec![walked.root.text().to_owned()];
+    let mut names = vec![walked.chain.root.text().to_owned()];
     names.extend(walked.attributes(0));
     let attribute = part.block().attribute_by_names(names.iter().map(String::as_str))?;
     Some(schema_attribute(&walked.text(), attribute, &part.source))
@@ -130,19 +108,6 @@ pub(crate) fn is_type(attribute: &ast::Attribute) -> bool {
         attribute.syntax().parent().and_then(|body| body.parent()).and_then(ast::Block::cast);
     attribute.name().as_deref() == Some("type")
         && block.is_some_and(|it| it.block_type().as_deref() == Some("variable"))
-}
-
-/// The name bound by `for` and the like that an expression begins with.
-fn symbol_root(item: ItemAt<'_>, mut id: ExprId) -> Option<SymbolId> {
-    loop {
-        match &item.item.exprs[id] {
-            Expr::GetAttr { base, .. } | Expr::Index { base, .. } => id = *base,
-            Expr::Symbol(symbol) if &**item.item.exprs.symbol_name(*symbol) != "*" => {
-                return Some(*symbol);
-            }
-            _ => return None,
-        }
-    }
 }
 
 /// Explains what a reference names as a whole.

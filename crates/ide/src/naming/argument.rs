@@ -1,6 +1,6 @@
 //! Names of arguments, keys of objects, and names in quotes.
 
-use hir::names::{ItemName, called_directory};
+use hir::names::ItemName;
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode,
     ast::{self, HasItems},
@@ -8,7 +8,7 @@ use syntax::{
 use values::Str;
 
 use super::{Named, Occurrence, Role, bound, is_top_level, name_range, reference, top_level};
-use crate::{Cursor, Module};
+use crate::{Cursor, Module, scheme::called_by};
 
 /// Arguments of a module call that are no variables of the module.
 const META: &[&str] = &["source", "version", "providers", "count", "for_each", "depends_on"];
@@ -61,9 +61,7 @@ pub(crate) fn called(tree: &Cursor<'_>, call: &ast::Block) -> Option<db::Directo
 
 /// The directory of the module that the call of a name leads to.
 pub(crate) fn call_of(module: &Module<'_>, name: &str) -> Option<db::Directory> {
-    let key = module.lookup(&ItemName::Module(name.into()))?;
-    let call = hir::names::item(module.db, key).kind.as_module_call()?;
-    called_directory(module.db, module.workspace, module.directory, call)
+    called_by(*module, module.lookup(&ItemName::Module(name.into()))?)
 }
 
 fn source(tree: &Cursor<'_>, block: &ast::Block, attribute: &ast::Attribute) -> Option<Occurrence> {
@@ -114,21 +112,42 @@ pub(super) fn passes_providers(part: &SyntaxNode) -> Option<ast::Block> {
     is_map.then_some(block)
 }
 
-/// What a traversal stands for that is read as written, whatever names are bound around it: providers, names of
-/// attributes in `ignore_changes`, the name of an iterator. `Some(None)` where it stands for nothing.
-pub(super) fn as_written(
-    tree: &Cursor<'_>,
-    traversal: &reference::Chain,
-) -> Option<Option<Occurrence>> {
+/// What a traversal that is read as written, whatever names are bound around it, stands for.
+pub(crate) enum Written {
+    /// A provider configuration, perhaps of a called module, if that was found.
+    Provider(Option<Occurrence>),
+    /// The name of an iterator.
+    Iterator(Option<Occurrence>),
+    /// An attribute of the resource itself in `ignore_changes`, and the argument that sets it, if one does.
+    Attribute(Option<Occurrence>),
+    /// A word of a type constraint.
+    Type,
+}
+
+impl Written {
+    /// The name that it is, if it stands for something.
+    pub(super) fn occurrence(self) -> Option<Occurrence> {
+        match self {
+            Written::Provider(it) | Written::Iterator(it) | Written::Attribute(it) => it,
+            Written::Type => None,
+        }
+    }
+}
+
+/// What a traversal stands for that is read as written; `None` if it is read as other expressions are.
+pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Option<Written> {
+    let directory = tree.document.directory;
     if let Some(call) = passes_providers(&traversal.node) {
-        let is_key = traversal.node.parent().is_some_and(|it| it.kind() == SyntaxKind::OBJECT_KEY);
-        let item_value =
-            traversal.node.parent().is_some_and(|it| it.kind() == SyntaxKind::OBJECT_ITEM);
-        return match (is_key, item_value) {
-            (true, _) => {
-                Some(called(tree, &call).and_then(|child| provider(child, traversal, Role::Write)))
+        let around = traversal.node.parent()?;
+        return match around.kind() {
+            SyntaxKind::OBJECT_KEY => {
+                let child = called(tree, &call);
+                let passed = child.and_then(|child| provider(child, traversal, Role::Write));
+                Some(Written::Provider(passed))
             }
-            (_, true) => Some(provider(tree.document.directory, traversal, Role::Read)),
+            SyntaxKind::OBJECT_ITEM => {
+                Some(Written::Provider(provider(directory, traversal, Role::Read)))
+            }
             _ => None,
         };
     }
@@ -137,14 +156,16 @@ pub(super) fn as_written(
     let block = block_of(attribute.syntax())?;
     match (attribute.name()?.as_str(), block.block_type()?.as_str()) {
         ("provider", "resource" | "data" | "ephemeral" | "import") if is_value => {
-            Some(provider(tree.document.directory, traversal, Role::Read))
+            Some(Written::Provider(provider(directory, traversal, Role::Read)))
         }
-        ("iterator", "dynamic") if is_value => Some(bound::iterator(tree, &block)),
-        ("ignore_changes", "lifecycle") => Some(ignored(tree, traversal)),
+        ("iterator", "dynamic") if is_value => {
+            Some(Written::Iterator(bound::iterator(tree, &block)))
+        }
+        ("ignore_changes", "lifecycle") => Some(Written::Attribute(ignored(tree, traversal))),
         (_, "required_providers") => {
-            Some(provider(tree.document.directory, traversal, Role::Declaration))
+            Some(Written::Provider(provider(directory, traversal, Role::Declaration)))
         }
-        ("type", "variable") => Some(None),
+        ("type", "variable") => Some(Written::Type),
         _ => None,
     }
 }

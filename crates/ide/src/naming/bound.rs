@@ -55,11 +55,10 @@ pub(crate) fn find(
             }
             SyntaxKind::BLOCK => {
                 let block = ast::Block::cast(around.clone());
-                block
-                    .filter(|block| is_inside(block, at))
-                    .and_then(|it| iterator_name(&it))
-                    .filter(|it| it.text == name)
-                    .map(|it| it.range)
+                block.and_then(|block| {
+                    let iterator = iterator_name(&block).filter(|it| it.text == name)?;
+                    is_inside(&block, at).then_some(iterator.range)
+                })
             }
             _ => None,
         };

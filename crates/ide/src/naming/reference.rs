@@ -9,7 +9,7 @@ use values::Str;
 
 use super::{
     Named, Occurrence,
-    argument::{self, argument_of, call_of},
+    argument::{self, Written, argument_of, call_of},
     bound, follow, top_level,
 };
 use crate::{Cursor, Module};
@@ -22,6 +22,16 @@ pub(crate) struct Chain {
     pub(crate) root: SyntaxToken,
     /// The steps.
     pub(crate) steps: Vec<Step>,
+}
+
+/// What the first name of a chain is read as.
+pub(crate) enum ReadAs {
+    /// As written, where no expression is evaluated.
+    Written(Written),
+    /// A name that is bound around it.
+    Bound(Named),
+    /// A reference, and how many steps after the name are part of it.
+    Reference(Ref, usize),
 }
 
 impl Chain {
@@ -38,8 +48,26 @@ impl Chain {
         Some(Chain { node: expr.syntax().clone(), root: root.ident_token()?, steps })
     }
 
+    /// What its first name is read as. Whatever is asked about a name, what it stands for is decided here.
+    pub(crate) fn read_as(
+        &self,
+        tree: &Cursor<'_>,
+        templates: &bound::Templates,
+    ) -> Option<ReadAs> {
+        if let Some(written) = argument::as_written(tree, self) {
+            return Some(ReadAs::Written(written));
+        }
+        if let Some(bound) = bound::find(tree, templates, self.root.text(), &self.node) {
+            return Some(ReadAs::Bound(bound));
+        }
+        // No name has more steps than these.
+        let steps = self.steps.get(..2).unwrap_or(&self.steps);
+        let (reference, taken) = hir::lower::reference_root(self.root.text(), steps)?;
+        Some(ReadAs::Reference(reference, taken))
+    }
+
     /// The chain that a name or a step is part of, and how many steps lead to it.
-    fn around(part: &SyntaxNode) -> Option<(Chain, usize)> {
+    pub(crate) fn around(part: &SyntaxNode) -> Option<(Chain, usize)> {
         let parent = part.parent()?;
         let chain = match ast::Traversal::cast(parent.clone()) {
             Some(traversal) => Chain::of(&ast::Expr::Traversal(traversal))?,
@@ -77,13 +105,13 @@ pub(super) fn at(
     part: &SyntaxNode,
 ) -> Option<Occurrence> {
     let (chain, index) = Chain::around(part)?;
-    if let Some(known) = argument::as_written(tree, &chain) {
-        return known;
-    }
-    if let Some(bound) = bound::find(tree, templates, chain.root.text(), &chain.node) {
-        return (index == 0).then(|| Occurrence::read(bound, chain.root.text_range()));
-    }
-    let (reference, taken) = hir::lower::reference_root(chain.root.text(), &chain.steps)?;
+    let (reference, taken) = match chain.read_as(tree, templates)? {
+        ReadAs::Written(written) => return written.occurrence(),
+        ReadAs::Bound(bound) => {
+            return (index == 0).then(|| Occurrence::read(bound, chain.root.text_range()));
+        }
+        ReadAs::Reference(reference, taken) => (reference, taken),
+    };
     let module = tree.document.module();
     if let Some(item) = item_name(&reference)
         && index <= taken

@@ -4,7 +4,6 @@
 //! **Invariant:** the work is linear in the range that is asked for.
 
 mod body;
-mod bound;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -15,8 +14,8 @@ use syntax::{
     AstNode, NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, WalkEvent, ast,
 };
 
-use self::{bound::Bound, reference::Traversed};
-use crate::{Cursor, Document, hover::is_in_type, scheme::Scheme};
+use self::reference::Traversed;
+use crate::{Cursor, Document, hover::is_in_type, naming::Templates, scheme::Scheme};
 
 /// A word and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +115,7 @@ pub fn semantic_tokens_in(document: Document<'_>, range: ByteRange) -> Vec<Seman
         range,
         values: ItemValues::new(document.db, document.workspace),
         traversals: Vec::new(),
-        bound: Bound::default(),
+        templates: Templates::default(),
         scheme: None,
         out: Vec::new(),
     };
@@ -133,7 +132,8 @@ struct Walk<'db> {
     values: ItemValues<'db>,
     /// The traversals that the walk is in, the innermost last.
     traversals: Vec<Traversed>,
-    bound: Bound,
+    /// What the templates of the block bind.
+    templates: Templates,
     /// What may stand in the body that was looked at last.
     scheme: Option<(SyntaxNode, Option<Scheme>)>,
     out: Vec<SemanticToken>,
@@ -142,7 +142,7 @@ struct Walk<'db> {
 impl<'db> Walk<'db> {
     fn block(&mut self, cursor: &Cursor<'db>) {
         self.traversals.clear();
-        self.bound = Bound::default();
+        self.templates = Templates::default();
         self.scheme = None;
         let mut events = cursor.root.preorder_with_tokens();
         while let Some(event) = events.next() {
@@ -234,7 +234,7 @@ impl<'db> Walk<'db> {
             K::OBJECT_KEY => plain(SemanticKind::Property),
             K::FUNC_NAME if is_in_type(token) => plain(SemanticKind::Type),
             K::FUNC_NAME => plain(SemanticKind::Function),
-            K::REFERENCE => Some(self.root(token)),
+            K::REFERENCE => Some(self.root(cursor, ast::Reference::cast(parent)?)),
             K::ATTR_STEP => Some(self.step(&parent, token)),
             K::FOR_INTRO | K::TEMPLATE_FOR if token.kind() == K::IDENT => {
                 let modifiers = Modifiers { declaration: true, readonly: true, ..Modifiers::NONE };

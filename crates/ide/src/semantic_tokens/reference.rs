@@ -3,7 +3,6 @@
 use hir::{
     Ref,
     analysis::{Abstract, TriMarks},
-    lower::reference_root,
     names::{ItemName, item},
 };
 use syntax::{
@@ -12,11 +11,16 @@ use syntax::{
 };
 
 use super::{Modifiers, SemanticKind, Walk};
-use crate::{Cursor, hover::is_in_type, language::Takes};
+use crate::{
+    Cursor,
+    naming::{Chain, ReadAs, Written},
+};
 
 /// A traversal that the walk is in.
 pub(super) struct Traversed {
     node: SyntaxNode,
+    /// What its root is.
+    root: (SemanticKind, Modifiers),
     /// What its first names are, the one after the root first; the last has the modifiers of what is named.
     names: std::vec::IntoIter<(SemanticKind, Modifiers)>,
     /// The value as far as the walk has come.
@@ -28,15 +32,10 @@ impl<'db> Walk<'db> {
         match node.kind() {
             SyntaxKind::TRAVERSAL => {
                 if let Some(traversal) = ast::Traversal::cast(node.clone()) {
-                    let traversed = self.traversed(cursor, &traversal);
+                    let traversed = self.traversed(cursor, traversal);
                     self.traversals.push(traversed);
                 }
             }
-            SyntaxKind::FOR_TUPLE
-            | SyntaxKind::FOR_OBJECT
-            | SyntaxKind::QUOTED_TEMPLATE
-            | SyntaxKind::HEREDOC
-            | SyntaxKind::BLOCK => self.bound.enter(node),
             SyntaxKind::INDEX_STEP
             | SyntaxKind::LEGACY_INDEX_STEP
             | SyntaxKind::SPLAT_STEP
@@ -50,44 +49,41 @@ impl<'db> Walk<'db> {
     }
 
     pub(super) fn leave(&mut self, node: &SyntaxNode) {
-        self.bound.leave(node);
         if self.traversals.last().is_some_and(|it| it.node == *node) {
             self.traversals.pop();
         }
     }
 
     /// What the first names of a traversal are.
-    fn traversed(&mut self, cursor: &Cursor<'db>, traversal: &ast::Traversal) -> Traversed {
+    fn traversed(&mut self, cursor: &Cursor<'db>, traversal: ast::Traversal) -> Traversed {
         let node = traversal.syntax().clone();
-        let unknown = Traversed { node: node.clone(), names: Vec::new().into_iter(), value: None };
-        let Some(ast::Expr::Reference(root)) = traversal.base() else { return unknown };
-        let Some(root) = root.ident_token() else { return unknown };
-        if self.bound.binds(&root) {
-            return unknown;
-        }
-        match self.takes(&root) {
-            Some(Takes::Provider | Takes::Providers) => {
+        let chain = Chain::of(&ast::Expr::Traversal(traversal));
+        let read_as = chain.as_ref().and_then(|it| it.read_as(cursor, &self.templates));
+        let root = match &chain {
+            Some(chain) => root(chain, read_as.as_ref()),
+            None => (SemanticKind::Type, Modifiers::NONE),
+        };
+        let unknown = Traversed { node, root, names: Vec::new().into_iter(), value: None };
+        let (reference, taken) = match (read_as, &chain) {
+            (Some(ReadAs::Reference(reference, taken)), Some(_)) => (reference, taken),
+            (Some(ReadAs::Written(Written::Provider(_))), _) => {
                 let names = vec![(SemanticKind::Provider, Modifiers::NONE)].into_iter();
                 return Traversed { names, ..unknown };
             }
-            Some(Takes::Attributes) => return unknown,
-            _ => {}
-        }
-        // No name has more steps than these.
-        let steps: Vec<Step> = traversal.steps().take(2).collect();
-        let Some((reference, taken)) = reference_root(root.text(), &steps) else { return unknown };
+            _ => return unknown,
+        };
         let (kind, modifiers, value) = self.named(cursor, &reference);
         let mut names = vec![(SemanticKind::Type, Modifiers::NONE); taken];
         if let Some(last) = names.last_mut() {
             *last = (kind, modifiers);
         }
-        if let (Ref::Module(_), Some(Step::AttrStep(_))) = (&reference, steps.get(1)) {
-            let marks = value.as_ref().zip(attr_name(steps.get(1)));
-            let marks = marks.and_then(|(value, name)| value.attr(&name));
+        let output = chain.as_ref().and_then(|it| attr_name(it.steps.get(1)));
+        if let (Ref::Module(_), Some(name)) = (&reference, output) {
+            let marks = value.as_ref().and_then(|value| value.attr(&name));
             let modifiers = marks.as_ref().map(Modifiers::of).unwrap_or_default();
             names.push((SemanticKind::Output, modifiers));
         }
-        Traversed { node, names: names.into_iter(), value }
+        Traversed { names: names.into_iter(), value, ..unknown }
     }
 
     /// What a reference names, and the value that attributes are taken from next.
@@ -130,35 +126,22 @@ impl<'db> Walk<'db> {
         (kind, modifiers, value)
     }
 
-    /// The first name of a reference.
-    pub(super) fn root(&mut self, token: &SyntaxToken) -> (SemanticKind, Modifiers) {
-        if self.bound.binds(token) {
-            return (SemanticKind::Bound, Modifiers { readonly: true, ..Modifiers::NONE });
+    /// A name that is alone, or that begins a traversal.
+    pub(super) fn root(
+        &mut self,
+        cursor: &Cursor<'db>,
+        reference: ast::Reference,
+    ) -> (SemanticKind, Modifiers) {
+        let around = reference.syntax().parent();
+        if let Some(top) = self.traversals.last()
+            && around.as_ref() == Some(&top.node)
+        {
+            return top.root;
         }
-        if is_in_type(token) {
-            return (SemanticKind::Type, Modifiers::NONE);
-        }
-        let kind = match token.text() {
-            "var" | "local" | "module" | "data" | "ephemeral" | "resource" | "each" | "count"
-            | "path" | "terraform" | "tofu" | "self" => SemanticKind::Namespace,
-            _ => match self.takes(token) {
-                Some(Takes::Provider | Takes::Providers) => SemanticKind::Provider,
-                Some(Takes::Attributes) if token.text() != "all" => SemanticKind::Property,
-                _ if is_alone(token) => SemanticKind::Keyword,
-                _ => SemanticKind::Type,
-            },
+        let Some(chain) = Chain::of(&ast::Expr::Reference(reference)) else {
+            return (SemanticKind::Keyword, Modifiers::NONE);
         };
-        (kind, Modifiers::NONE)
-    }
-
-    /// What the argument takes that a name is in the value of, where the language knows it.
-    fn takes(&mut self, token: &SyntaxToken) -> Option<Takes> {
-        let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
-        let name = attribute.name()?;
-        let known = self.in_scheme(attribute.syntax(), |scheme, _| {
-            scheme.language_arguments().find(|it| it.name == name).map(|it| it.takes)
-        });
-        known.flatten()
+        root(&chain, chain.read_as(cursor, &self.templates).as_ref())
     }
 
     /// A name after a dot.
@@ -204,8 +187,25 @@ fn is_ephemeral(reference: &Ref) -> bool {
     matches!(reference, Ref::Resource(it) if it.mode == addr::ResourceMode::Ephemeral)
 }
 
-/// Whether a name stands for itself, as the words of `when = destroy` do.
-fn is_alone(token: &SyntaxToken) -> bool {
-    let around = token.parent().and_then(|it| it.parent());
-    around.is_none_or(|it| it.kind() != SyntaxKind::TRAVERSAL)
+/// What the first name of a chain is.
+fn root(chain: &Chain, read_as: Option<&ReadAs>) -> (SemanticKind, Modifiers) {
+    let is_alone = chain.steps.is_empty();
+    let kind = match (read_as, chain.root.text()) {
+        (Some(ReadAs::Bound(_) | ReadAs::Written(Written::Iterator(_))), _) => {
+            return (SemanticKind::Bound, Modifiers { readonly: true, ..Modifiers::NONE });
+        }
+        (Some(ReadAs::Written(Written::Type)), _) => SemanticKind::Type,
+        (Some(ReadAs::Written(Written::Provider(_))), _) => SemanticKind::Provider,
+        (Some(ReadAs::Written(Written::Attribute(_))), "all") if is_alone => SemanticKind::Keyword,
+        (Some(ReadAs::Written(Written::Attribute(_))), _) => SemanticKind::Property,
+        (
+            Some(ReadAs::Reference(..)) | None,
+            "var" | "local" | "module" | "data" | "ephemeral" | "resource" | "each" | "count"
+            | "path" | "terraform" | "tofu" | "self",
+        ) => SemanticKind::Namespace,
+        // A name that stands for itself, as the words of `when = destroy` do.
+        _ if is_alone => SemanticKind::Keyword,
+        _ => SemanticKind::Type,
+    };
+    (kind, Modifiers::NONE)
 }

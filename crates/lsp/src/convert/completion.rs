@@ -1,9 +1,11 @@
 //! Proposals while somebody types.
 
-use ide::{Completion, CompletionKind};
+use ide::{Completion, CompletionKind, Completions};
 use tower_lsp_server::ls_types::*;
 
 use crate::{
+    beside,
+    capabilities::SLASH,
     position::Lines,
     snapshot::{Snapshot, Target},
 };
@@ -12,19 +14,42 @@ pub(crate) fn completion(
     snapshot: &Snapshot,
     target: Target,
     position: Position,
+    trigger: Option<&str>,
 ) -> Option<CompletionResponse> {
     let lines = snapshot.lines(target.file);
-    let found = ide::completions(snapshot.document(target), lines.offset(position));
+    let (document, offset) = (snapshot.document(target), lines.offset(position));
+    let modules = snapshot.modules.iter().map(String::as_str);
+    let found = match ide::source_completions(document, offset, modules) {
+        Some(items) => Completions { items, is_incomplete: false },
+        None if trigger == Some(SLASH) => return None,
+        None => ide::completions(document, offset),
+    };
+    Some(response(snapshot, &lines, found))
+}
+
+pub(crate) fn completion_in_variables_file(
+    snapshot: &Snapshot,
+    path: &str,
+    position: Position,
+) -> Option<CompletionResponse> {
+    let (file, lines) = beside::variables_file(snapshot, path)?;
+    Some(response(snapshot, &lines, file.completions(lines.offset(position))))
+}
+
+fn response(snapshot: &Snapshot, lines: &Lines, found: Completions) -> CompletionResponse {
     let snippets = snapshot.client.takes_snippets;
-    Some(CompletionResponse::List(CompletionList {
+    CompletionResponse::List(CompletionList {
         is_incomplete: found.is_incomplete,
-        items: found.items.into_iter().map(|it| item(it, &lines, snippets)).collect(),
-    }))
+        items: found.items.into_iter().map(|it| item(it, lines, snippets)).collect(),
+    })
 }
 
 fn item(it: Completion, lines: &Lines, snippets: bool) -> CompletionItem {
     let is_snippet = it.is_snippet && snippets;
-    let new_text = if it.is_snippet && !snippets { without_places(&it.insert) } else { it.insert };
+    let new_text = match it.is_snippet && !snippets {
+        true => without_snippet(&it.label, &it.insert),
+        false => it.insert,
+    };
     let documentation = it.documentation.map(|value| {
         Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
     });
@@ -45,6 +70,13 @@ fn item(it: Completion, lines: &Lines, snippets: bool) -> CompletionItem {
         tags: it.is_deprecated.then(|| vec![CompletionItemTag::DEPRECATED]),
         ..CompletionItem::default()
     }
+}
+
+/// What a client without snippets is given. Of a call only the name: behind brackets that were closed already a person would
+/// have to go back.
+fn without_snippet(label: &str, snippet: &str) -> String {
+    let is_call = snippet.strip_prefix(label).is_some_and(|rest| rest.starts_with('('));
+    if is_call { label.to_owned() } else { without_places(snippet) }
 }
 
 /// A snippet as plain text: `${1:name}` is `name`, `$1` and `$0` are nothing.
@@ -86,6 +118,13 @@ fn kind(kind: CompletionKind) -> CompletionItemKind {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_client_without_snippets_gets_the_name_of_a_function() {
+        assert_eq!(super::without_snippet("abs", "abs($1)"), "abs");
+        assert_eq!(super::without_snippet("core::abs", "core::abs(${1:number})"), "core::abs");
+        assert_eq!(super::without_snippet("for", "[for x in $1 : $2]"), "[for x in  : ]");
+    }
+
     #[test]
     fn a_client_without_snippets_gets_their_text() {
         let cases = [

@@ -22,6 +22,12 @@ impl<'s> Converter<'s> {
         Converter { snapshot, lines: RefCell::default() }
     }
 
+    /// The same for diagnostics of a file that is not in the database.
+    pub(crate) fn with_lines(snapshot: &'s Snapshot, path: &str, lines: Lines) -> Converter<'s> {
+        let known = FxHashMap::from_iter([(path.to_owned(), Some(lines))]);
+        Converter { snapshot, lines: RefCell::new(known) }
+    }
+
     pub(crate) fn diagnostics(&self, found: &[Diagnostic]) -> Vec<ls_types::Diagnostic> {
         found.iter().map(|it| self.diagnostic(it)).collect()
     }

@@ -13,9 +13,9 @@ mod signature;
 mod symbols;
 pub(crate) mod tokens;
 
-pub(crate) use completion::completion;
+pub(crate) use completion::{completion, completion_in_variables_file};
 pub(crate) use edits::{code_actions, prepare_rename, rename};
-pub(crate) use hover::hover;
+pub(crate) use hover::{hover, hover_in_variables_file};
 pub(crate) use inlay::inlay_hints;
 pub(crate) use navigation::{definition, highlights, references};
 pub(crate) use ranges::{folds, links, selections};

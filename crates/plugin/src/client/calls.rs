@@ -1,6 +1,6 @@
 //! One method per call: request to message, message to response.
 
-use std::time::SystemTime;
+use std::{sync::atomic::Ordering, time::SystemTime};
 
 use bytes::Bytes;
 use prost_types::Timestamp;
@@ -16,8 +16,8 @@ use provider::{
 };
 use values::Value;
 
-use super::{Failure, GrpcProvider};
-use crate::{diagnostics, dynamic_value, generated::tfplugin};
+use super::{Failure, GrpcProvider, Unanswered, session::LARGEST_PRIVATE};
+use crate::{diagnostics, dynamic_value, generated::tfplugin, logs::shortened};
 
 /// The years 1 to 9999, in seconds of Unix time: all that a timestamp may say.
 const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
@@ -58,9 +58,9 @@ impl GrpcProvider {
         let config =
             self.encode("ValidateProviderConfig", &config, schemas.provider.implied_type())?;
         // Protocol 5 sends a prepared configuration back; cores ignore it.
-        let answer =
-            self.wire.validate_provider(tfplugin::ValidateProviderConfigRequest { config }).await;
-        Ok(self.said(answer.map_err(|failure| self.failed(&failure))?.diagnostics))
+        let message = tfplugin::ValidateProviderConfigRequest { config };
+        let answer = self.answer(self.wire.validate_provider(message)).await?;
+        Ok(self.said("ValidateProviderConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_configure(&self, request: ConfigureRequest) -> Result<Said, Failure> {
@@ -74,8 +74,8 @@ impl GrpcProvider {
             )?,
             client_capabilities: capabilities(),
         };
-        let answer = self.wire.configure(message).await.map_err(|failure| self.failed(&failure))?;
-        Ok(self.said(answer.diagnostics))
+        let answer = self.answer(self.wire.configure(message)).await?;
+        Ok(self.said("ConfigureProvider", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_resource(
@@ -93,9 +93,8 @@ impl GrpcProvider {
             )?,
             client_capabilities: capabilities(),
         };
-        let answer =
-            self.wire.validate_resource(message).await.map_err(|failure| self.failed(&failure))?;
-        Ok(self.said(answer.diagnostics))
+        let answer = self.answer(self.wire.validate_resource(message)).await?;
+        Ok(self.said("ValidateResourceConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_data(
@@ -112,9 +111,8 @@ impl GrpcProvider {
                 schema.implied_type(),
             )?,
         };
-        let answer =
-            self.wire.validate_data(message).await.map_err(|failure| self.failed(&failure))?;
-        Ok(self.said(answer.diagnostics))
+        let answer = self.answer(self.wire.validate_data(message)).await?;
+        Ok(self.said("ValidateDataResourceConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_ephemeral(
@@ -131,9 +129,8 @@ impl GrpcProvider {
                 schema.implied_type(),
             )?,
         };
-        let answer =
-            self.wire.validate_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
-        Ok(self.said(answer.diagnostics))
+        let answer = self.answer(self.wire.validate_ephemeral(message)).await?;
+        Ok(self.said("ValidateEphemeralConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_upgrade(
@@ -147,9 +144,8 @@ impl GrpcProvider {
             version: request.version,
             raw_state: raw_state(&request.raw_state),
         };
-        let answer =
-            self.wire.upgrade_state(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.upgrade_state(message)).await?;
+        let mut diagnostics = self.said("UpgradeResourceState", answer.diagnostics);
         let state = answer.upgraded_state.as_ref();
         let state = self.decode_state(
             "UpgradeResourceState",
@@ -177,9 +173,8 @@ impl GrpcProvider {
             source_identity: None,
             source_identity_schema_version: 0,
         };
-        let answer =
-            self.wire.move_state(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.move_state(message)).await?;
+        let mut diagnostics = self.said("MoveResourceState", answer.diagnostics);
         let (type_name, state) = (&request.target_type_name, answer.target_state.as_ref());
         let state = self.decode_state(
             "MoveResourceState",
@@ -188,7 +183,8 @@ impl GrpcProvider {
             schema.block(),
             &mut diagnostics,
         );
-        Ok(StateResponse { state, private: Some(private(&answer.target_private)), diagnostics })
+        let private = self.private("MoveResourceState", &answer.target_private);
+        Ok(StateResponse { state, private: keep(private, &mut diagnostics), diagnostics })
     }
 
     pub(super) async fn try_read(
@@ -212,17 +208,18 @@ impl GrpcProvider {
                 identity.as_deref(),
             )?,
         };
-        let answer =
-            self.wire.read_resource(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.read_resource(message)).await?;
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let state = answer.new_state.as_ref();
         let new_state =
             self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
         let identity = self.decode_identity(METHOD, answer.new_identity, identity.as_deref());
         let identity = keep(identity, &mut diagnostics);
+        let private = keep(self.private(METHOD, &answer.private), &mut diagnostics);
         Ok(ReadResourceResponse {
             new_state,
-            private: private(&answer.private),
+            private: private.unwrap_or(request.private),
             identity,
             diagnostics,
         })
@@ -251,12 +248,14 @@ impl GrpcProvider {
                 identity.as_deref(),
             )?,
         };
-        let answer = self.wire.plan(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.plan(message)).await?;
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let state = answer.planned_state.as_ref();
         let planned_state =
             self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
         let identity = self.decode_identity(METHOD, answer.planned_identity, identity.as_deref());
+        let private = keep(self.private(METHOD, &answer.planned_private), &mut diagnostics);
         Ok(PlanResourceChangeResponse {
             planned_state,
             requires_replace: answer
@@ -264,7 +263,7 @@ impl GrpcProvider {
                 .into_iter()
                 .map(diagnostics::read_path)
                 .collect(),
-            planned_private: private(&answer.planned_private),
+            planned_private: private.unwrap_or_default(),
             planned_identity: keep(identity, &mut diagnostics),
             legacy_type_system: answer.legacy_type_system,
             diagnostics,
@@ -274,7 +273,7 @@ impl GrpcProvider {
     pub(super) async fn try_apply(
         &self,
         request: ApplyResourceChangeRequest,
-    ) -> Result<ApplyResourceChangeResponse, Failure> {
+    ) -> Result<ApplyResourceChangeResponse, Unanswered> {
         const METHOD: &str = "ApplyResourceChange";
         let schemas = self.ready().await?;
         let schema =
@@ -293,15 +292,27 @@ impl GrpcProvider {
                 identity.as_deref(),
             )?,
         };
-        let answer = self.wire.apply(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = match self.wire.apply(message).await {
+            Ok(answer) => answer,
+            Err(failure) => {
+                let is_undelivered = failure.is_undelivered();
+                return Err(Unanswered {
+                    diagnostics: self.failed(&failure).await,
+                    is_undelivered,
+                });
+            }
+        };
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
         let state = answer.new_state.as_ref();
         let new_state =
             self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
         let identity = self.decode_identity(METHOD, answer.new_identity, identity.as_deref());
+        let private = keep(self.private(METHOD, &answer.private), &mut diagnostics);
         Ok(ApplyResourceChangeResponse {
             new_state,
-            private: private(&answer.private),
+            is_undelivered: false,
+            // The object is there, and must not be lost.
+            private: private.unwrap_or(request.planned_private),
             new_identity: keep(identity, &mut diagnostics),
             legacy_type_system: answer.legacy_type_system,
             diagnostics,
@@ -327,14 +338,23 @@ impl GrpcProvider {
             client_capabilities: capabilities(),
             identity,
         };
-        let answer = self.wire.import(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.import(message)).await?;
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let mut imported = Vec::new();
         for resource in answer.imported_resources {
             match self.imported(&schemas, resource, &mut diagnostics) {
                 Ok(resource) => imported.extend(resource),
                 Err(failure) => diagnostics.extend(failure),
             }
+        }
+        if imported.is_empty() && !diagnostics.iter().any(ProviderDiagnostic::is_error) {
+            let detail = format!(
+                "The provider {} answered {} with neither an object nor an error.",
+                self.listener.name,
+                self.wire.call(METHOD),
+            );
+            diagnostics.push(ProviderDiagnostic::error("Import returned no resources", detail));
         }
         Ok(ImportResourceStateResponse { imported, diagnostics })
     }
@@ -346,8 +366,10 @@ impl GrpcProvider {
         diagnostics: &mut Said,
     ) -> Result<Option<ImportedResource>, Failure> {
         const METHOD: &str = "ImportResourceState";
-        let schema =
-            self.find(schemas.managed(&message.type_name), "resource type", &message.type_name)?;
+        let schema = schemas.managed(&message.type_name).ok_or_else(|| {
+            let what = format!("{:?} is no resource type of it", message.type_name);
+            vec![self.undecodable(METHOD, &what)]
+        })?;
         let state = self.decode_state(
             METHOD,
             &message.type_name,
@@ -358,10 +380,11 @@ impl GrpcProvider {
         let identity = schemas.identity(&message.type_name);
         let identity = self.decode_identity(METHOD, message.identity, identity.as_deref());
         let identity = keep(identity, diagnostics);
+        let private = keep(self.private(METHOD, &message.private), diagnostics);
         Ok(state.map(|state| ImportedResource {
             type_name: message.type_name.into(),
             state,
-            private: private(&message.private),
+            private: private.unwrap_or_default(),
             identity,
         }))
     }
@@ -380,8 +403,8 @@ impl GrpcProvider {
             provider_meta: self.encode_meta(METHOD, request.provider_meta.as_ref(), &schemas)?,
             client_capabilities: capabilities(),
         };
-        let answer = self.wire.read_data(message).await.map_err(|failure| self.failed(&failure))?;
-        let mut diagnostics = self.said(answer.diagnostics);
+        let answer = self.answer(self.wire.read_data(message)).await?;
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
         let state = self.decode(METHOD, answer.state.as_ref(), schema.implied_type()).map(Some);
         Ok(ReadDataSourceResponse { state: keep(state, &mut diagnostics), diagnostics })
     }
@@ -398,21 +421,35 @@ impl GrpcProvider {
             config: self.encode(METHOD, &request.config, schema.implied_type())?,
             client_capabilities: capabilities(),
         };
-        let answer = self.wire.open_ephemeral(message).await.map_err(|failure| {
-            self.listener.silence();
-            self.failed(&failure.without_words())
-        })?;
+        self.opening.fetch_add(1, Ordering::SeqCst);
+        let answer = match self.wire.open_ephemeral(message).await {
+            Ok(answer) => answer,
+            Err(failure) => {
+                self.listener.silence();
+                return Err(self.failed(&failure.without_words()).await);
+            }
+        };
         let private_bytes = answer.private.unwrap_or_default();
         let result = self.decode_ephemeral(METHOD, answer.result.as_ref(), schema.implied_type());
         self.learn(result.as_ref().ok(), &private_bytes);
-        let private = private(&private_bytes);
+        self.opening.fetch_sub(1, Ordering::SeqCst);
+        let (private, private_fault) = match self.private(METHOD, &private_bytes) {
+            Ok(private) => (private.unwrap_or_default(), None),
+            // Closing it may need what there is, however much that is.
+            Err(fault) => (private(&private_bytes), Some(fault)),
+        };
         let known = result.is_ok();
         let words = |said: Said| if known { said } else { self.without_words(METHOD, &said) };
-        let mut diagnostics = words(self.said(answer.diagnostics));
+        let mut diagnostics = words(self.said(METHOD, answer.diagnostics));
         if diagnostics.iter().any(ProviderDiagnostic::is_error) {
             return Ok(OpenEphemeralResponse { opened: None, diagnostics });
         }
-        match result.and_then(|result| Ok((result, self.renew_at(METHOD, answer.renew_at)?))) {
+        let usable = result.and_then(|result| {
+            self.refuse_deferral(METHOD, answer.deferred)?;
+            private_fault.map_or(Ok(()), Err)?;
+            Ok((result, self.renew_at(METHOD, answer.renew_at)?))
+        });
+        match usable {
             Ok((result, renew_at)) => {
                 let opened = Some(OpenedEphemeral { result, renew_at, private });
                 Ok(OpenEphemeralResponse { opened, diagnostics })
@@ -428,10 +465,16 @@ impl GrpcProvider {
     }
 
     /// Learns what an answer about an ephemeral resource holds, before anything that the provider says is passed on. Where
-    /// there is nothing to learn, nobody can tell secrets in its words.
+    /// there is something that cannot be learned, nobody can tell secrets in its words; null is nothing.
     fn learn(&self, result: Option<&Value>, private: &[u8]) {
-        self.listener.redact.learn_private(private);
-        match result.filter(|it| !it.is_null()) {
+        if private.len() > LARGEST_PRIVATE {
+            // To look for it in every text would take longer than anybody waits.
+            self.listener.silence();
+        } else {
+            self.listener.redact.learn_private(private);
+        }
+        match result {
+            Some(result) if result.is_null() => {}
             Some(result) => self.listener.redact.learn_opened(result),
             None => self.listener.silence(),
         }
@@ -458,24 +501,24 @@ impl GrpcProvider {
         &self,
         request: RenewEphemeralRequest,
     ) -> Result<RenewEphemeralResponse, Failure> {
+        const METHOD: &str = "RenewEphemeralResource";
         self.ready().await?;
         let message = tfplugin::RenewEphemeralResourceRequest {
             type_name: request.type_name.to_string(),
             private: Some(bytes(&request.private)),
         };
-        let answer =
-            self.wire.renew_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
-        if let Some(private) = &answer.private {
+        let answer = self.answer(self.wire.renew_ephemeral(message)).await?;
+        if let Some(private) = answer.private.as_ref().filter(|it| it.len() <= LARGEST_PRIVATE) {
             self.listener.redact.learn_private(private);
         }
-        let mut diagnostics = self.said(answer.diagnostics);
+        let mut diagnostics = self.said(METHOD, answer.diagnostics);
         let failed = diagnostics.iter().any(ProviderDiagnostic::is_error);
-        let renew_at =
-            keep(self.renew_at("RenewEphemeralResource", answer.renew_at), &mut diagnostics);
+        let renew_at = keep(self.renew_at(METHOD, answer.renew_at), &mut diagnostics);
         let private = match answer.private {
             // An error's answer is often empty, and closing still needs what there was.
             None if failed => request.private,
-            new => private(&new.unwrap_or_default()),
+            new => keep(self.private(METHOD, &new.unwrap_or_default()), &mut diagnostics)
+                .unwrap_or(request.private),
         };
         Ok(RenewEphemeralResponse { renew_at, private, diagnostics })
     }
@@ -486,9 +529,8 @@ impl GrpcProvider {
             type_name: request.type_name.to_string(),
             private: Some(bytes(&request.private)),
         };
-        let answer =
-            self.wire.close_ephemeral(message).await.map_err(|failure| self.failed(&failure))?;
-        Ok(self.said(answer.diagnostics))
+        let answer = self.answer(self.wire.close_ephemeral(message)).await?;
+        Ok(self.said("CloseEphemeralResource", answer.diagnostics))
     }
 
     pub(super) async fn try_call_function(
@@ -505,18 +547,22 @@ impl GrpcProvider {
             arguments.push(message.map_err(|error| fault(self.clean(&error.to_string())))?);
         }
         let message = tfplugin::CallFunctionRequest { name: request.name.to_string(), arguments };
-        let answer = self
-            .wire
-            .call_function(message)
-            .await
-            .map_err(|failure| fault(&self.failed(&failure)))?;
+        let answer = self.answer(self.wire.call_function(message)).await;
+        let answer = answer.map_err(|failure| fault(&failure))?;
         if let Some(error) = answer.error {
             let argument = error.function_argument.and_then(|it| usize::try_from(it).ok());
-            return Err(FunctionFault { argument, message: self.clean(&error.text) });
+            let argument = argument.filter(|it| *it < request.arguments.len());
+            return Err(FunctionFault { argument, message: shortened(self.clean(&error.text)) });
         }
         let result =
             self.decode_ephemeral("CallFunction", answer.result.as_ref(), &signature.returns);
-        result.map_err(|diagnostic| fault(&[diagnostic]))
+        let result = result.map_err(|diagnostic| fault(&[diagnostic]))?;
+        let takes_unknowns = !request.arguments.iter().all(Value::is_wholly_known);
+        if !takes_unknowns && !result.is_wholly_known() {
+            let unknown = "the result is not known although all arguments are";
+            return Err(fault(&[self.undecodable("CallFunction", &unknown)]));
+        }
+        Ok(result)
     }
 
     /// The signature of a function: from the schemas, or from those that the configured provider adds.
@@ -535,8 +581,15 @@ impl GrpcProvider {
     pub(super) async fn try_stop(&self) -> Result<(), String> {
         match self.wire.stop(tfplugin::StopProviderRequest {}).await {
             Ok(answer) if answer.error.is_empty() => Ok(()),
-            Ok(answer) => Err(self.clean(&answer.error)),
-            Err(failure) => Err(self.clean(&failure.texts(&self.listener.name).1)),
+            Ok(answer) => {
+                let (provider, call) = (&self.listener.name, self.wire.call("Stop"));
+                let text = format!(
+                    "The provider {provider} answered {call} with an error: {}",
+                    answer.error
+                );
+                Err(shortened(self.clean(&text)))
+            }
+            Err(failure) => Err(shortened(self.clean(&failure.texts(&self.listener.name).1))),
         }
     }
 }

@@ -120,7 +120,8 @@ async fn attach_with(fake: Fake, redact: Arc<dyn Redact>) -> (GrpcProvider, temp
     let reattach =
         Reattach { protocol: ProtocolVersion::V6, address: Address::Unix(path), process: 0 };
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
-    let provider = GrpcProvider::attach(&reattach, "example.com/tests/fake", sink, redact).await;
+    let provider =
+        GrpcProvider::attach(&reattach, "example.com/tests/fake", sink, redact, None).await;
     (provider.unwrap_or_else(|error| panic!("{error}")), folder)
 }
 
@@ -193,23 +194,23 @@ async fn check_schema(block: schema::Block, expected: Expect) {
 async fn schemas_that_break_a_rule_are_refused_by_name() {
     let block = |attributes| schema::Block { attributes, ..Default::default() };
     check_schema(block(vec![attribute("a", "[\"list\"]")]), expect![[r#"
-        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: its type cannot be read: invalid type
+        Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": a: its type cannot be read: invalid type. This is a bug in the provider.
     "#]]).await;
     check_schema(block(vec![attribute("a", "")]), expect![[r#"
-        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: it has neither a type nor nested attributes
+        Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": a: it has neither a type nor nested attributes. This is a bug in the provider.
     "#]]).await;
     let both = schema::Attribute { required: true, ..attribute("a", "\"bool\"") };
     check_schema(block(vec![both]), expect![[r#"
-        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: cannot set both Optional and Required
+        Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": a: cannot set both Optional and Required. This is a bug in the provider.
     "#]]).await;
     let nested = schema::Object { nesting: 9, attributes: Vec::new() };
     let nested = schema::Attribute { nested_type: Some(nested), ..attribute("a", "") };
     check_schema(block(vec![nested]), expect![[r#"
-        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: a: invalid nesting mode
+        Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": a: invalid nesting mode. This is a bug in the provider.
     "#]]).await;
     let nested = schema::NestedBlock { type_name: "b".into(), ..Default::default() };
     check_schema(schema::Block { block_types: vec![nested], ..Default::default() }, expect![[r#"
-        Failed to load plugin schemas: provider example.com/tests/fake has invalid schema for managed resource type "fake_thing", which is a bug in the provider: b: invalid nesting mode
+        Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": b: invalid nesting mode. This is a bug in the provider.
     "#]])
         .await;
 }
@@ -361,6 +362,20 @@ async fn a_failed_open_quotes_nothing_that_its_answer_holds() {
     expect![[r#"
         Plugin error: The provider example.com/tests/fake returned an unexpected error from plugin6.(*GRPCProvider).OpenEphemeralResource: (its words are not shown: they may quote what it opened, which it did not tell)
     "#]].assert_eq(&open(Fake { status: Some(status), ..simple() }).await);
+}
+
+#[tokio::test]
+async fn only_what_cannot_be_learned_silences_a_provider() {
+    let silenced = async |value: DynamicValue| {
+        let fake = Fake { value, diagnostics: said("it"), ..simple() };
+        let (provider, _folder) = attach_with(fake, Arc::new(Learner::default())).await;
+        let request = OpenEphemeralRequest { type_name: "fake_thing".into(), config: null() };
+        assert!(provider.open_ephemeral(request).await.opened.is_none());
+        provider.listener.is_silenced()
+    };
+    assert!(!silenced(msgpack(b"\xc0")).await, "it opened nothing, and says why");
+    assert!(!silenced(msgpack(b"\x81\xa1a\xa7hunter2")).await);
+    assert!(silenced(msgpack(b"\xc1")).await);
 }
 
 #[tokio::test]

@@ -20,9 +20,24 @@ use provider::{
 use values::{Str, Value};
 
 pub use self::session::GrpcProvider;
+pub(crate) use self::session::decode_finite;
 
 /// What a call that brought no answer leaves behind.
 type Failure = Vec<ProviderDiagnostic>;
+
+/// The same of a call that changes something.
+struct Unanswered {
+    diagnostics: Failure,
+    /// Whether the provider was certainly never asked.
+    is_undelivered: bool,
+}
+
+/// What fails before the call.
+impl From<Failure> for Unanswered {
+    fn from(diagnostics: Failure) -> Unanswered {
+        Unanswered { diagnostics, is_undelivered: true }
+    }
+}
 
 impl Provider for GrpcProvider {
     fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>> {
@@ -110,15 +125,15 @@ impl Provider for GrpcProvider {
         request: ApplyResourceChangeRequest,
     ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
         Box::pin(async {
-            self.try_apply(request).await.unwrap_or_else(|diagnostics| {
-                ApplyResourceChangeResponse {
-                    new_state: None,
-                    private: Private::default(),
-                    new_identity: None,
-                    legacy_type_system: false,
-                    diagnostics,
-                }
-            })
+            let failed = |it: Unanswered| ApplyResourceChangeResponse {
+                new_state: None,
+                is_undelivered: it.is_undelivered,
+                private: Private::default(),
+                new_identity: None,
+                legacy_type_system: false,
+                diagnostics: it.diagnostics,
+            };
+            self.try_apply(request).await.unwrap_or_else(failed)
         })
     }
 

@@ -1,31 +1,46 @@
 //! The connection of one provider, its schemas, and what every call does before and after.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
+use bytes::Bytes;
 use provider::{
-    Block, FunctionSignature, ProviderDiagnostic, ProviderSchemas, Schema, Severity,
+    Block, FunctionSignature, Private, ProviderDiagnostic, ProviderSchemas, Schema, Severity,
     null_write_only,
 };
 use tokio::{
     sync::OnceCell,
     time::{Duration, timeout},
 };
-use values::{CodecError, Kind, Path, Str, Type, Value};
+use values::{CodecError, Str, Type, Value};
 
 use crate::{
     channel,
     client::Failure,
     diagnostics, dynamic_value,
-    generated::tfplugin::{self, DynamicValue, ResourceIdentityData},
+    generated::tfplugin::{self, DynamicValue, ResourceIdentityData, deferred::Reason},
     launch::{LaunchError, chain},
-    logs::Listener,
+    logs::{Listener, shortened},
     process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::Reattach,
     schema_read,
-    sink::{PluginSink, Redact},
+    sink::{PluginEvent, PluginSink, Redact},
     wire::{RpcFailure, Wire},
 };
+
+const SCHEMA: &str = "GetProviderSchema";
+const FUNCTIONS: &str = "GetFunctions";
+
+/// More private data than this is refused: it is held with the plan and the state, and searched for secrets. What real
+/// providers keep is a few kilobytes.
+pub(super) const LARGEST_PRIVATE: usize = 16 << 20;
 
 /// How long connecting to a provider that somebody else runs may take.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -39,6 +54,8 @@ pub struct GrpcProvider {
     known: Option<Arc<ProviderSchemas>>,
     schemas: OnceCell<Arc<ProviderSchemas>>,
     functions: OnceCell<Arc<BTreeMap<Str, FunctionSignature>>>,
+    /// How many ephemeral resources it was asked to open and has not answered for. One whose process ended stays counted.
+    pub(super) opening: AtomicUsize,
 }
 
 impl GrpcProvider {
@@ -52,10 +69,11 @@ impl GrpcProvider {
             known,
             schemas: OnceCell::new(),
             functions: OnceCell::new(),
+            opening: AtomicUsize::new(0),
         }
     }
 
-    /// Connects to a provider that somebody else runs; closing it leaves its process alone.
+    /// Connects to a provider that somebody else runs; closing it leaves its process alone. `known` is as for [`Self::new`].
     ///
     /// # Errors
     /// [`LaunchError::Connect`] or [`LaunchError::Timeout`].
@@ -64,22 +82,29 @@ impl GrpcProvider {
         name: impl Into<String>,
         sink: Arc<dyn PluginSink>,
         redact: Arc<dyn Redact>,
+        known: Option<Arc<ProviderSchemas>>,
     ) -> Result<Self, LaunchError> {
-        let channel =
-            match timeout(ATTACH_TIMEOUT, channel::connect(reattach.address.clone(), None)).await {
-                Ok(Ok(channel)) => channel,
-                Ok(Err(error)) => return Err(LaunchError::Connect(chain(&error))),
-                Err(_) => {
-                    return Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() });
-                }
-            };
+        let connecting = async {
+            let channel = channel::connect(reattach.address.clone(), None).await;
+            let channel = channel.map_err(|error| chain(&error))?;
+            channel::greet(&channel).await?;
+            Ok(channel)
+        };
+        let channel = match timeout(ATTACH_TIMEOUT, connecting).await {
+            Ok(Ok(channel)) => channel,
+            Ok(Err(error)) => return Err(LaunchError::Connect(error)),
+            Err(_) => {
+                return Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() });
+            }
+        };
         Ok(Self {
             wire: Wire::new(channel, reattach.protocol),
             listener: Listener::new(name.into(), sink, redact),
             process: None,
-            known: None,
+            known,
             schemas: OnceCell::new(),
             functions: OnceCell::new(),
+            opening: AtomicUsize::new(0),
         })
     }
 
@@ -113,35 +138,77 @@ impl GrpcProvider {
                     Ok(Arc::clone(known))
                 }
                 Some(known) => {
-                    let answer =
-                        self.wire.schema().await.map_err(|failure| self.failed(&failure))?;
-                    self.refuse_errors(answer.diagnostics)?;
+                    let has_identities = known.identity_types().next().is_some();
+                    let asked = self.fetch_schemas(has_identities).await?;
+                    self.refuse_others(known, &asked)?;
                     Ok(Arc::clone(known))
                 }
-                None => self.fetch_schemas().await.map(Arc::new),
+                None => self.fetch_schemas(true).await.map(Arc::new),
             }
         });
         schemas.await.cloned()
     }
 
-    async fn fetch_schemas(&self) -> Result<ProviderSchemas, Failure> {
-        let mut answer = self.wire.schema().await.map_err(|failure| self.failed(&failure))?;
-        self.refuse_errors(std::mem::take(&mut answer.diagnostics))?;
-        // A provider without identities need not know the call.
-        let identities =
-            self.wire.identity_schemas(tfplugin::GetResourceIdentitySchemasRequest {}).await;
-        let identities = identities.map(|it| it.identity_schemas).unwrap_or_default();
-        schema_read::schemas(answer, identities).map_err(|fault| self.unusable(&fault))
+    async fn fetch_schemas(&self, with_identities: bool) -> Result<ProviderSchemas, Failure> {
+        let mut answer = self.answer(self.wire.schema()).await?;
+        self.refuse_errors(SCHEMA, std::mem::take(&mut answer.diagnostics))?;
+        let identities = match with_identities {
+            true => self.fetch_identities().await?,
+            false => BTreeMap::new(),
+        };
+        schema_read::schemas(answer, identities).map_err(|fault| self.unusable(SCHEMA, &fault))
     }
 
-    fn refuse_errors(&self, messages: Vec<tfplugin::Diagnostic>) -> Result<(), Failure> {
-        let diagnostics = self.said(messages);
+    /// Everything was worked out with the schemas that are known: with others, values would be sent in another form, and
+    /// kept where they must not be.
+    fn refuse_others(
+        &self,
+        known: &ProviderSchemas,
+        asked: &ProviderSchemas,
+    ) -> Result<(), Failure> {
+        let Some(what) = known.difference(asked) else { return Ok(()) };
+        self.listener.event(PluginEvent::OtherSchemas);
+        let detail = format!(
+            "The provider {} answered {} with other schemas than the ones that are known of it: {what} is not the same. Was it built anew or replaced? \
+             Nothing was sent to it. Run the command again, which reads its schemas anew. If they differ every time, that is a bug in the provider.",
+            self.listener.name,
+            self.wire.call(SCHEMA),
+        );
+        let detail = shortened(self.clean(&detail));
+        Err(vec![ProviderDiagnostic::error("Provider has other schemas", detail)])
+    }
+
+    async fn fetch_identities(
+        &self,
+    ) -> Result<BTreeMap<String, tfplugin::ResourceIdentitySchema>, Failure> {
+        let request = tfplugin::GetResourceIdentitySchemasRequest {};
+        match self.wire.identity_schemas(request).await {
+            Ok(answer) => {
+                self.refuse_errors("GetResourceIdentitySchemas", answer.diagnostics)?;
+                Ok(answer.identity_schemas)
+            }
+            // A provider without identities need not know the call.
+            Err(failure) if failure.is_unimplemented() => Ok(BTreeMap::new()),
+            Err(failure) => Err(self.failed(&failure).await),
+        }
+    }
+
+    fn refuse_errors(
+        &self,
+        method: &str,
+        messages: Vec<tfplugin::Diagnostic>,
+    ) -> Result<(), Failure> {
+        let diagnostics = self.said(method, messages);
         if diagnostics.iter().any(ProviderDiagnostic::is_error) { Err(diagnostics) } else { Ok(()) }
     }
 
-    fn unusable(&self, fault: &dyn fmt::Display) -> Failure {
-        let name = &self.listener.name;
-        let detail = self.clean(&format!("provider {name} has {fault}"));
+    fn unusable(&self, method: &str, fault: &dyn fmt::Display) -> Failure {
+        let detail = format!(
+            "The provider {} answered {} with {fault}. This is a bug in the provider.",
+            self.listener.name,
+            self.wire.call(method),
+        );
+        let detail = shortened(self.clean(&detail));
         vec![ProviderDiagnostic::error("Failed to load plugin schemas", detail)]
     }
 
@@ -156,12 +223,13 @@ impl GrpcProvider {
                 Err(failure) if failure.is_unimplemented() => {
                     return Ok(Arc::new(schemas.functions.clone()));
                 }
-                Err(failure) => return Err(self.failed(&failure)),
+                Err(failure) => return Err(self.failed(&failure).await),
             };
-            self.refuse_errors(answer.diagnostics)?;
+            self.refuse_errors(FUNCTIONS, answer.diagnostics)?;
             let mut functions = schemas.functions.clone();
             functions.extend(
-                schema_read::functions(answer.functions).map_err(|fault| self.unusable(&fault))?,
+                schema_read::functions(answer.functions)
+                    .map_err(|fault| self.unusable(FUNCTIONS, &fault))?,
             );
             Ok(Arc::new(functions))
         });
@@ -172,15 +240,88 @@ impl GrpcProvider {
         self.listener.redact.redact(text)
     }
 
-    /// The provider's diagnostics.
-    pub(super) fn said(&self, messages: Vec<tfplugin::Diagnostic>) -> Vec<ProviderDiagnostic> {
-        diagnostics::read_all(messages, &*self.listener.redact)
+    /// The provider's diagnostics in an answer.
+    pub(super) fn said(
+        &self,
+        method: &str,
+        messages: Vec<tfplugin::Diagnostic>,
+    ) -> Vec<ProviderDiagnostic> {
+        let call = self.wire.call(method);
+        diagnostics::read_all(messages, &*self.listener.redact, &self.listener.name, &call)
     }
 
-    /// A call without an answer as a diagnostic.
-    pub(super) fn failed(&self, failure: &RpcFailure) -> Failure {
+    /// The answer to a call; without one, a diagnostic that says why there is none.
+    pub(super) async fn answer<T>(
+        &self,
+        call: impl Future<Output = Result<T, RpcFailure>>,
+    ) -> Result<T, Failure> {
+        match call.await {
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(self.failed(&failure).await),
+        }
+    }
+
+    pub(super) async fn failed(&self, failure: &RpcFailure) -> Failure {
         let (summary, detail) = failure.texts(&self.listener.name);
-        vec![ProviderDiagnostic::error(summary, self.clean(&detail))]
+        let mut detail = shortened(self.clean(&detail));
+        if failure.is_unavailable()
+            && let Some(process) = &self.process
+            && let Some(death) = process.death().await
+        {
+            detail.push_str(&format!(" Its process has ended ({}).", death.status));
+            // What it says may quote what was being opened, which nobody knows.
+            if !death.panic.is_empty() && !self.is_opening() && !self.listener.is_silenced() {
+                let panic = self.clean(&death.panic.join("\n"));
+                detail.push_str(&format!(
+                    "\n\nIt panicked, which is a bug in the provider:\n\n{panic}"
+                ));
+            }
+        }
+        vec![ProviderDiagnostic::error(summary, detail)]
+    }
+
+    fn is_opening(&self) -> bool {
+        self.opening.load(Ordering::SeqCst) > 0
+    }
+
+    /// No call allows a provider to put its answer off, so one that does has none.
+    pub(super) fn refuse_deferral(
+        &self,
+        method: &str,
+        deferred: Option<tfplugin::Deferred>,
+    ) -> Result<(), ProviderDiagnostic> {
+        let Some(deferred) = deferred else { return Ok(()) };
+        let why = match deferred.reason() {
+            Reason::ResourceConfigUnknown => "a part of the configuration is not known",
+            Reason::ProviderConfigUnknown => "a part of the provider's configuration is not known",
+            Reason::AbsentPrereq => "something that it needs is not there",
+            Reason::Unknown => "it does not say why",
+        };
+        let detail = format!(
+            "The provider {} put off its answer to {} ({why}), which it was not allowed to. This is a bug in the provider.",
+            self.listener.name,
+            self.wire.call(method),
+        );
+        Err(ProviderDiagnostic::error("Provider deferred an operation", detail))
+    }
+
+    /// What a provider keeps beside an object; what is too much for that is an error, and nothing is kept.
+    pub(super) fn private(
+        &self,
+        method: &str,
+        bytes: &Bytes,
+    ) -> Result<Option<Private>, ProviderDiagnostic> {
+        if bytes.len() <= LARGEST_PRIVATE {
+            return Ok(Some(Private::new(&bytes[..])));
+        }
+        let detail = format!(
+            "The provider {} answered {} with {} bytes of private data, and at most {LARGEST_PRIVATE} can be kept. This is a bug in \
+             the provider.",
+            self.listener.name,
+            self.wire.call(method),
+            bytes.len()
+        );
+        Err(ProviderDiagnostic::error("Too much private data", detail))
     }
 
     /// A type that is not in the provider's schemas, in a call about it.
@@ -318,28 +459,28 @@ impl GrpcProvider {
         if present.is_empty() {
             return Some(value);
         }
-        diagnostics.extend(present);
+        diagnostics.extend(present.into_iter().map(|it| {
+            let detail = format!(
+                "{} The provider {} returned it in its answer to {}.",
+                it.detail,
+                self.listener.name,
+                self.wire.call(method)
+            );
+            ProviderDiagnostic { detail, ..it }
+        }));
         Some(null_write_only(&value, block))
     }
 }
 
 /// A value that a state can keep: none has a place for an infinite number, so a provider that answers with one would
 /// keep the whole state from being written.
-fn decode_finite(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, CodecError> {
+pub(crate) fn decode_finite(
+    message: Option<&DynamicValue>,
+    ty: &Type,
+) -> Result<Value, CodecError> {
     let value = dynamic_value::decode(message, ty)?;
-    match infinite_part(&value) {
+    match value.infinite_part() {
         Some(path) => Err(CodecError { path, message: "a finite number is required".to_owned() }),
         None => Ok(value),
-    }
-}
-
-/// Where an infinite number is.
-fn infinite_part(value: &Value) -> Option<Path> {
-    match value.kind() {
-        Kind::Number(number) => number.is_infinite().then(Path::root),
-        _ => value.parts().find_map(|(step, part)| {
-            let inner = infinite_part(part)?;
-            Some(Path::from_iter([step]).join(&inner))
-        }),
     }
 }

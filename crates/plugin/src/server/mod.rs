@@ -82,6 +82,8 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     if env::var(protocol::MAGIC_COOKIE_KEY).as_deref() != Ok(protocol::MAGIC_COOKIE_VALUE) {
         return Err(ServeError::NotAPlugin);
     }
+    // Before anything is announced: a core that has ended by now reads nothing, and that is an error then.
+    let core = rustix::process::getppid();
     let _ignored = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
     let service = Arc::new(Service::new(provider));
     let offered = env::var(protocol::VERSIONS_KEY).unwrap_or_default();
@@ -96,7 +98,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     announce(&line)?;
     tokio::select! {
         result = run(service, version, listener, tls) => result,
-        () = orphaned() => Ok(()),
+        () = end_of(core) => Ok(()),
     }
 }
 
@@ -213,11 +215,10 @@ async fn run(
     }
 }
 
-/// Returns when the process that started us has ended.
-async fn orphaned() {
-    let parent = rustix::process::getppid();
+/// Returns when the process that started us has ended: then another one is our parent.
+async fn end_of(core: Option<rustix::process::Pid>) {
     let mut tick = interval(PARENT_CHECK);
-    while rustix::process::getppid() == parent {
+    while rustix::process::getppid() == core {
         tick.tick().await;
     }
 }

@@ -198,7 +198,7 @@ async fn import_upgrade_move_and_data_sources_pass_through() {
     expect![[r#"
         Some("by-id") Some({"name" = "by-id"})
         Some("by-identity") Some({"name" = "by-identity"})
-        Error: Invalid provider response: Resource type "peer_thing" returned an actual value for the write-only attribute ".secret", which must be null in every answer. This is an issue in the provider.
+        Error: Invalid provider response: Resource type "peer_thing" returned an actual value for the write-only attribute ".secret", which must be null in every answer. This is an issue in the provider. The provider example.com/tests/peer returned it in its answer to plugin6.(*GRPCProvider).UpgradeResourceState.
         Some({"id" = "1", "name" = "old", "password" = tostring(null), "rule" = toset([]), "secret" = tostring(null), "size" = tonumber(null), "tags" = tomap(null) /* of string */})
         Error: Cannot upgrade: 1 flat keys
         Some({"input" = [1, "x", null], "output" = [1, "x", null]})"#]].assert_eq(&seen.join("\n"));
@@ -265,10 +265,10 @@ async fn a_crash_in_a_call_is_a_diagnostic_and_leaves_no_process() {
         texts(&plan.diagnostics),
         [
             "Error: Plugin did not respond: The provider example.com/tests/peer encountered an error, and failed to respond to the \
-          plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details."
+          plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details. Its process has ended (exit status: 7)."
         ]
     );
-    end(&provider).await;
+    provider.close().await;
     let ended = heard.events().into_iter().find_map(|it| match it {
         PluginEvent::Exited { status } => status.code(),
         _ => None,
@@ -440,7 +440,8 @@ async fn a_provider_that_somebody_else_runs_is_used_and_left_alone() {
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
     let redact = Arc::new(|text: &str| text.to_owned());
     for _walk in 0..2 {
-        let provider = GrpcProvider::attach(&reattach, "peer", sink.clone(), redact.clone()).await;
+        let (sink, redact) = (sink.clone(), redact.clone());
+        let provider = GrpcProvider::attach(&reattach, "peer", sink, redact, None).await;
         let provider = provider.unwrap_or_else(|error| panic!("{error}"));
         let plan = provider.plan_resource_change(plan_of(no_thing(), thing("a"))).await;
         assert_eq!(plan.requires_replace, [Path::root().attr("tags").index(Value::string("k"))]);

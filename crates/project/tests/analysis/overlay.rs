@@ -19,13 +19,11 @@ const TEXTS: [&str; 7] = [
 ];
 
 /// A few numbers that look random and are the same each time.
-struct Numbers(u64);
+struct Numbers(fastrand::Rng);
 
 impl Numbers {
     fn below(&mut self, most: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
+        self.0.usize(..most)
     }
 
     fn one_of(&mut self, all: &[&'static str]) -> &'static str {
@@ -96,7 +94,7 @@ fn happen(
 #[test]
 fn what_is_open_and_what_is_on_the_disk_come_to_what_a_fresh_start_sees() {
     for seed in 0..20 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers(fastrand::Rng::with_seed(seed));
         let system = Arc::new(MemorySystem::new());
         // The root directory is there whatever happens in it.
         system.write(on_disk("keep.txt"), "");

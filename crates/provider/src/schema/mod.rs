@@ -1,5 +1,6 @@
 mod check;
 mod derived;
+pub(crate) mod difference;
 #[cfg(test)]
 mod tests;
 

@@ -19,7 +19,9 @@ mod tests;
 mod write;
 
 pub use self::read::CachedSchemas;
+pub(crate) use self::read::schema_from;
 pub use self::write::encode;
+pub(crate) use self::write::schema_bytes;
 
 /// SHA-256 of the provider's executable, to which an entry belongs.
 pub type ExecutableHash = [u8; 32];

@@ -298,6 +298,10 @@ impl<'a> In<'a> {
                 break;
             }
             number |= bits << shift;
+            // A last byte of nothing could have been left out: there is one way to write a number.
+            if byte == 0 && shift > 0 {
+                break;
+            }
             if byte & 0x80 == 0 {
                 return Ok(number);
             }
@@ -516,7 +520,7 @@ fn description_kind(flags: u8, bit: u8) -> DescriptionKind {
     if flags & bit == 0 { DescriptionKind::Plain } else { DescriptionKind::Markdown }
 }
 
-#[cfg(test)]
-pub(super) fn schema_from(bytes: &[u8]) -> Result<Schema, CacheError> {
+/// Decodes one schema, which is all of the bytes.
+pub(crate) fn schema_from(bytes: &[u8]) -> Result<Schema, CacheError> {
     decode(bytes, In::schema)
 }

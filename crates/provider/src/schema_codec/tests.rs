@@ -217,6 +217,15 @@ fn a_blob_is_decoded_exactly_or_not_at_all() {
 }
 
 #[test]
+fn a_number_is_written_in_one_way() {
+    let blob =
+        super::write::schema_bytes(&Schema::new(0, Block::default())).expect("it is shallow");
+    assert_eq!(blob.last(), Some(&0), "no blocks");
+    let longer = [&blob[..blob.len() - 1], &[0x80, 0]].concat();
+    assert_eq!(super::read::schema_from(&longer), Err(CacheError::Malformed("number")));
+}
+
+#[test]
 fn a_schema_beyond_all_depth_is_refused_on_both_sides() {
     let mut deep = Type::String;
     for _ in 0..200 {

@@ -301,8 +301,8 @@ fn markdown(kind: DescriptionKind) -> u8 {
     flag(kind == DescriptionKind::Markdown, doc_flags::MARKDOWN)
 }
 
-#[cfg(test)]
-pub(super) fn schema_bytes(schema: &Schema) -> Result<Vec<u8>, CacheError> {
+/// Writes one schema.
+pub(crate) fn schema_bytes(schema: &Schema) -> Result<Vec<u8>, CacheError> {
     let mut out = Out::default();
     out.schema(schema)?;
     Ok(out.bytes)

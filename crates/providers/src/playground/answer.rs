@@ -126,6 +126,7 @@ impl Answer for ApplyResourceChangeResponse {
     fn refused(diagnostic: ProviderDiagnostic) -> Self {
         ApplyResourceChangeResponse {
             new_state: None,
+            is_undelivered: false,
             private: Private::default(),
             new_identity: None,
             legacy_type_system: false,

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
-use db::{Location, Sources};
+use db::{Diagnostic, Location, Sources, diagnostic::LITERAL_SECRET};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The texts of files, each put together once, however many places in it are shown.
@@ -19,6 +19,9 @@ struct Text {
 
 /// What stands for the lines of a file that may hold secrets.
 const NOT_SHOWN: &str = "(not shown: this file may hold secrets)";
+
+/// What stands for a secret in the excerpt of a file.
+const LEFT_OUT: &str = "(not shown)";
 
 /// Lines of a file around a range.
 pub(super) struct Excerpt {
@@ -38,6 +41,14 @@ const LONGEST_LINE: usize = 400;
 const BEFORE: usize = 80;
 
 impl Excerpt {
+    /// The same with what is highlighted left out, which may be lines.
+    fn without_what_it_is_about(self) -> Excerpt {
+        let before = self.code.get(..self.start).unwrap_or_default();
+        let after = self.code.get(self.end..).unwrap_or_default();
+        let end = before.len() + LEFT_OUT.len();
+        Excerpt { code: format!("{before}{LEFT_OUT}{after}"), end, ..self }
+    }
+
     /// The same for people, who need not see all of a very long line.
     pub(super) fn cut(self) -> Excerpt {
         if self.code.len() <= LONGEST_LINE || self.code.contains('\n') {
@@ -67,13 +78,18 @@ impl Files<'_> {
         Files { sources, known: RefCell::default() }
     }
 
-    /// The excerpt for a location, where its file is known.
-    pub(super) fn excerpt(&self, location: &Location) -> Option<Excerpt> {
+    /// The excerpt for the place of a diagnostic, where its file is known.
+    pub(super) fn excerpt(&self, diagnostic: &Diagnostic) -> Option<Excerpt> {
+        let location = diagnostic.location.as_ref()?;
         let excerpt = self.text(&location.path)?.excerpt(location);
         if self.sources.may_hold_secrets(&location.path) {
             return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
         }
-        Some(excerpt)
+        // What warns of a secret in a file must not carry it to where the output goes: a terminal, the log of a CI.
+        match diagnostic.id == LITERAL_SECRET {
+            true => Some(excerpt.without_what_it_is_about()),
+            false => Some(excerpt),
+        }
     }
 
     /// Start and end of a location; line 1 where the file is not known.

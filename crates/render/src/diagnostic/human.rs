@@ -93,7 +93,7 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     }
     let Some(location) = &diagnostic.location else { return text };
     let path = visible_line(&location.path);
-    let Some(excerpt) = files.excerpt(location) else {
+    let Some(excerpt) = files.excerpt(diagnostic) else {
         let _ = writeln!(text, "  on {path}:\n  (source code not available)");
         return text;
     };

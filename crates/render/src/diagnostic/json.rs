@@ -54,7 +54,7 @@ fn range(location: &Location, files: &Files<'_>) -> Json {
 }
 
 fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
-    let excerpt = files.excerpt(diagnostic.location.as_ref()?)?;
+    let excerpt = files.excerpt(diagnostic)?;
     let values: Vec<Json> = diagnostic.values.iter().map(|it| statement(it)).collect();
     Some(json!({
         "context": diagnostic.context,

@@ -358,3 +358,33 @@ fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
         ╵
         {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]}}"#]].assert_eq(&text);
 }
+
+#[test]
+fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
+    let secret = "\"kan\n  arek\"";
+    let text = format!("variable \"v\" {{\n  default = {secret} # é\n}}\n");
+    let file = SourceText {
+        path: "main.tf".into(),
+        blocks: Arc::new([Arc::from(text.as_str())]),
+        may_hold_secrets: false,
+    };
+    let sources = Sources { files: Arc::from([file]) };
+    let start = text.find(secret).expect("is there") as u32;
+    let range = ByteRange { start, end: start + secret.len() as u32 };
+    let location = Location { path: "main.tf".into(), range };
+    let found = Diagnostic::warning(db::diagnostic::LITERAL_SECRET, "Secret", "Take it out.");
+    let found = found.at(Some(location));
+    let text = diagnostics(std::slice::from_ref(&found), &sources, &BOX)
+        + &diagnostic_json(&found, &sources).to_string();
+    assert!(!text.contains("kan") && !text.contains("arek"), "{text}");
+    expect![[r#"
+        ╷
+        │ Warning: Secret
+        │
+        │   on main.tf line 2:
+        │    2:   default = (not shown) # é
+        │
+        │ Take it out.
+        ╵
+        {"severity":"warning","summary":"Secret","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]}}"#]].assert_eq(&text);
+}

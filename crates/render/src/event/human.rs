@@ -37,6 +37,13 @@ pub(super) fn message(event: &Event) -> Option<String> {
         Event::RefreshStart { address, id } => {
             (address, format!("Refreshing state...{}", suffix(id)))
         }
+        Event::ImportStart { address, id } => {
+            (address, format!("Importing from ID {:?}...", visible_line(id)))
+        }
+        Event::ImportComplete { address } => {
+            let type_name = &address.resource.type_name;
+            (address, format!("Import prepared!\n  Prepared {type_name} for import"))
+        }
         Event::ApplyStart { address, action, id } => {
             (address, format!("{}...{}", doing(*action), suffix(id)))
         }

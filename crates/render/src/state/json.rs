@@ -111,7 +111,7 @@ pub(crate) fn instance_fields(
     let resource = &address.resource;
     let mut fields = Map::new();
     fields.insert("address".into(), address.to_string().into());
-    fields.insert("mode".into(), mode(address).into());
+    fields.insert("mode".into(), json::mode(address.resource.mode).into());
     fields.insert("type".into(), resource.type_name.as_str().into());
     fields.insert("name".into(), resource.name.as_str().into());
     match &address.key {
@@ -121,14 +121,6 @@ pub(crate) fn instance_fields(
     }
     fields.insert("provider_name".into(), provider.to_string().into());
     fields
-}
-
-fn mode(address: &ResourceInstance) -> &'static str {
-    match address.resource.mode {
-        addr::ResourceMode::Managed => "managed",
-        addr::ResourceMode::Data => "data",
-        addr::ResourceMode::Ephemeral => "ephemeral",
-    }
 }
 
 fn of_object(

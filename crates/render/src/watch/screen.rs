@@ -299,7 +299,7 @@ fn push_news(news: &PlanNews, style: &Style, lines: &mut Vec<String>) {
     push(&news.appeared, &|_| style.paint(Paint::Green, "new"));
     push(&news.changed, &|it| {
         let text = match it.before {
-            Some(before) => format!("changed: was {}, is {}", verb(before), verb(it.action)),
+            Some(before) => format!("changed: {} instead of {}", verb(it.action), verb(before)),
             None => "changed".to_owned(),
         };
         style.paint(Paint::Yellow, &text)

@@ -75,7 +75,7 @@ fn a_good_plan() {
         ────────────────────────────────────────────────────────────
         Since the last plan:
           + random_pet.new new
-        -/+ random_pet.b changed: was update in-place, is replace
+        -/+ random_pet.b changed: replace instead of update in-place
           + output.name changed
           ~ random_pet.gone no longer in the plan
 
@@ -113,7 +113,7 @@ fn broken_text_keeps_the_last_good_plan_as_an_old_one() {
 
         Since the last plan:
           + random_pet.new new
-        -/+ random_pet.b changed: was update in-place, is replace
+        -/+ random_pet.b changed: replace instead of update in-place
           + output.name changed
           ~ random_pet.gone no longer in the plan
 
@@ -161,7 +161,7 @@ fn the_question_before_an_apply() {
         ────────────────────────────────────────────────────────────────────────────────
         Since the last plan:
           + random_pet.new new
-        -/+ random_pet.b changed: was update in-place, is replace
+        -/+ random_pet.b changed: replace instead of update in-place
           + output.name changed
         ────────────────────────────────────────────────────────────────────────────────
         Apply this plan? Only 'yes' will be accepted (Esc: no): ye_

@@ -8,9 +8,9 @@
 //!   `path.temp` ──► tmp/                        ─┘
 //! ```
 
-mod archive;
-mod decode;
-mod encode;
+pub(crate) mod archive;
+pub(crate) mod decode;
+pub(crate) mod encode;
 mod file;
 mod model;
 mod wire;

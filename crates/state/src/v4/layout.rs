@@ -1,16 +1,38 @@
 //! JSON text as Go writes it: escapes, compact form, two-space indentation.
 
-/// Builds indented JSON. The caller keeps objects and arrays balanced.
+/// Twice what a codec takes for a value.
+const MAX_NESTING: usize = 512;
+
+/// Builds JSON. The caller keeps objects and arrays balanced.
 pub(crate) struct JsonText {
     out: Vec<u8>,
     depth: usize,
+    /// Whether all of it stands in one line, without insignificant whitespace.
+    is_compact: bool,
     /// Whether the innermost open object or array has no entry yet.
     is_empty: bool,
 }
 
 impl JsonText {
+    /// Indented text.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { out: Vec::with_capacity(bytes), depth: 0, is_empty: true }
+        Self { out: Vec::with_capacity(bytes), depth: 0, is_compact: false, is_empty: true }
+    }
+
+    /// Text in one line.
+    pub(crate) fn compact() -> Self {
+        Self { is_compact: true, ..Self::with_capacity(256) }
+    }
+
+    /// The text, without an end of line.
+    pub(crate) fn into_text(self) -> String {
+        String::from_utf8(self.out).expect("only whole strings and ASCII are added")
+    }
+
+    fn newline(&mut self) {
+        if !self.is_compact {
+            newline(&mut self.out, self.depth);
+        }
     }
 
     /// The text and the final newline.
@@ -28,7 +50,7 @@ impl JsonText {
     pub(crate) fn close(&mut self, bracket: u8) {
         self.depth -= 1;
         if !self.is_empty {
-            newline(&mut self.out, self.depth);
+            self.newline();
         }
         self.out.push(bracket);
         self.is_empty = false;
@@ -39,7 +61,7 @@ impl JsonText {
         if !self.is_empty {
             self.out.push(b',');
         }
-        newline(&mut self.out, self.depth);
+        self.newline();
         self.is_empty = false;
     }
 
@@ -47,7 +69,7 @@ impl JsonText {
     pub(crate) fn key(&mut self, name: &str) {
         self.item();
         write_string(&mut self.out, name);
-        self.out.extend_from_slice(b": ");
+        self.out.extend_from_slice(if self.is_compact { b":" } else { b": " });
     }
 
     pub(crate) fn string(&mut self, text: &str) {
@@ -61,7 +83,10 @@ impl JsonText {
 
     /// Any JSON text, laid out for this place. The text must be JSON already.
     pub(crate) fn json(&mut self, text: &str) {
-        indent(&mut self.out, text.as_bytes(), self.depth);
+        match self.is_compact {
+            true => self.out.extend_from_slice(compact(text).as_bytes()),
+            false => indent(&mut self.out, text.as_bytes(), self.depth),
+        }
     }
 
     pub(crate) fn member(&mut self, name: &str, text: &str) {
@@ -95,6 +120,21 @@ pub(crate) fn compact(json: &str) -> String {
         Part::Other(bytes) => out.extend_from_slice(bytes),
     });
     String::from_utf8(out).expect("leaving out ASCII and adding ASCII keeps UTF-8 intact")
+}
+
+/// Whether JSON nests deeper than any value does. Laid out, each level makes every line of it longer, so that a few megabytes of
+/// brackets would become terabytes.
+pub(crate) fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for_each_part(json.as_bytes(), |part| match part {
+        Part::Other(b"{" | b"[") => {
+            depth += 1;
+            deepest = deepest.max(depth);
+        }
+        Part::Other(b"}" | b"]") => depth = depth.saturating_sub(1),
+        Part::Other(_) | Part::String(_) => {}
+    });
+    deepest > MAX_NESTING
 }
 
 fn indent(out: &mut Vec<u8>, json: &[u8], base: usize) {

@@ -13,7 +13,9 @@ mod write;
 use crate::error::{EncodeError, StateError};
 use crate::resources::StateFile;
 
-pub(crate) use layout::compact;
+pub(crate) use layout::{compact, is_too_deep};
+pub(crate) use read::read_resource;
+pub(crate) use write::write_alone as write_resource;
 
 impl StateFile {
     /// Reads a state file as OpenTofu and Terraform write it.

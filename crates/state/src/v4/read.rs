@@ -12,13 +12,13 @@ use base64::Engine as _;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use values::{CodecError, Mark, Str, Type, Value, json};
+use values::{CodecError, Kind, Mark, Str, Type, Value, json};
 
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use crate::error::StateError;
 use crate::object::{Attributes, Identity, Object, Status};
 use crate::resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
-use crate::v4::{compact, paths};
+use crate::v4::{compact, is_too_deep, paths};
 
 /// The file as it is; fields that no reader knows are left out, as the reference does.
 #[derive(Deserialize)]
@@ -138,6 +138,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<StateFile, StateError> {
     }
 }
 
+/// Reads one resource, as it stands in a file.
+pub(crate) fn read_resource(text: &str) -> Result<(AbsResource, ResourceState), StateError> {
+    let raw = serde_json::from_str(text)
+        .map_err(|error| StateError::Syntax { cause: json_fault(&error) })?;
+    let mut state = State::default();
+    Reader::default().resource(&mut state, raw)?;
+    let mut all = state.resources();
+    let resource = all.next().map(|(addr, it)| (addr.clone(), it.clone()));
+    resource.ok_or_else(|| StateError::Syntax { cause: "a resource has no instance".to_owned() })
+}
+
 /// Says why a text is not a state of format 4.
 fn other_format(text: &str, error: Option<serde_json::Error>) -> StateError {
     let sniffed = match serde_json::from_str::<Sniffed<'_>>(text) {
@@ -166,6 +177,15 @@ fn json_fault(error: &serde_json::Error) -> String {
         );
     }
     error.to_string()
+}
+
+/// The provider of a resource whose objects each have their own: the first one's. Then no other is written, so one that the file
+/// names beside them would not outlive the next write.
+fn own_provider(instances: &BTreeMap<InstanceKey, Instance>) -> Option<ProviderConfigRef> {
+    let mut objects =
+        instances.values().flat_map(|it| it.current.iter().chain(it.deposed.values()));
+    let first = objects.next()?.provider.as_ref()?;
+    objects.all(|it| it.provider.is_some()).then(|| first.without_key())
 }
 
 /// Keeps what occurs again and again, so that it is parsed and held once.
@@ -222,7 +242,7 @@ impl<'a> Reader<'a> {
                 StateError::Duplicate { instance: format!("{}{what}", addr.instance(key)) }
             })?;
         }
-        if let Some(provider) = provider {
+        if let Some(provider) = own_provider(&instances).or(provider) {
             state.insert(addr, ResourceState { provider, instances });
             return Ok(());
         }
@@ -267,10 +287,11 @@ impl<'a> Reader<'a> {
             skip_destroy: raw.skip_destroy,
             status,
             provider: raw.provider.map(|it| self.provider(it)).transpose()?,
-            identity: raw.identity.map(|it| Identity {
-                schema_version: raw.identity_schema_version.unwrap_or(0),
-                json: compact(it.get()).into(),
-            }),
+            identity: raw
+                .identity
+                .map(|it| read_identity(it, raw.identity_schema_version))
+                .transpose()
+                .map_err(|it| fault(here(), it))?,
         };
         Ok((key, deposed, object))
     }
@@ -355,6 +376,9 @@ fn read_attributes(
     flat: Option<BTreeMap<String, String>>,
 ) -> Result<Attributes, String> {
     match (raw.map(RawValue::get).filter(|it| *it != "null"), flat) {
+        (Some(text), _) if is_too_deep(text) => {
+            Err("has attributes that nest too deeply".to_owned())
+        }
         (Some(text), _) if text.starts_with('{') => Ok(Attributes::Json(compact(text).into())),
         (Some(_), _) => Err("has attributes that are not an object".to_owned()),
         (None, Some(flat)) => {
@@ -364,6 +388,13 @@ fn read_attributes(
         // The reference takes such an object for an empty one, too.
         (None, None) => Ok(Attributes::Json("{}".into())),
     }
+}
+
+fn read_identity(raw: &RawValue, version: Option<u64>) -> Result<Identity, String> {
+    if is_too_deep(raw.get()) {
+        return Err("has an identity that nests too deeply".to_owned());
+    }
+    Ok(Identity { schema_version: version.unwrap_or(0), json: compact(raw.get()).into() })
 }
 
 fn read_private(raw: Option<Cow<'_, str>>) -> Result<Arc<[u8]>, String> {
@@ -386,11 +417,23 @@ fn read_outputs(
             json::type_from_json(raw.ty.get().as_bytes()).map_err(|it| fault(true, it))?;
         let value: Value =
             json::decode(raw.value.get().as_bytes(), &ty).map_err(|it| fault(false, it))?;
+        // As a text it is a number like any other, but it could not be written again.
+        if has_infinity(&value) {
+            let cause = "a finite number is required".to_owned();
+            return Err(StateError::Output { name: name.to_string(), is_type: false, cause });
+        }
         let value = if raw.sensitive { value.with_mark(Mark::Sensitive) } else { value };
         let output = OutputValue { value, sensitive: raw.sensitive, deprecated: raw.deprecated };
         Ok((Str::from(&*name), output))
     };
     raw.into_iter().flatten().map(read).collect()
+}
+
+fn has_infinity(value: &Value) -> bool {
+    match value.kind() {
+        Kind::Number(number) => number.is_infinite(),
+        _ => value.parts().any(|(_, part)| has_infinity(part)),
+    }
 }
 
 fn read_check(raw: CheckV4<'_>) -> Option<CheckResult> {

@@ -70,6 +70,15 @@ fn whitespace_and_unknown_fields_make_no_difference() {
 }
 
 #[test]
+fn a_state_that_is_cut_off_anywhere_is_an_error() {
+    let bytes = OPENTOFU.trim_end().as_bytes();
+    for end in 0..bytes.len() {
+        let error = StateFile::read(&bytes[..end]).expect_err("not a state");
+        assert!(matches!(error, StateError::Syntax { .. }), "{end}: {error}");
+    }
+}
+
+#[test]
 fn an_empty_state_has_all_top_level_fields() {
     expect![[r#"
         {
@@ -365,4 +374,40 @@ fn a_damaged_state_is_an_error_and_never_a_panic() {
         "{{\"version\": 4, \"outputs\": {{\"o\": {{\"value\": {nested}, \"type\": \"dynamic\"}}}}}}"
     );
     assert!(StateFile::read(output.as_bytes()).is_err());
+}
+
+#[test]
+fn brackets_without_end_and_infinities_are_refused() {
+    let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+    let attributes =
+        |json: &str| one_resource("", "managed", &format!("{{\"attributes\": {json}}}"));
+    let identity = |json: &str| one_resource("", "managed", &format!("{{\"identity\": {json}}}"));
+    assert_eq!(read(&attributes(&deep(500))).state.resources().count(), 1);
+    fails(
+        &attributes(&deep(1_000_000)),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has attributes that nest too deeply."
+        ],
+    );
+    fails(
+        &identity(&deep(1_000_000)),
+        expect![
+            "Invalid resource instance metadata in state: Instance t.n has an identity that nests too deeply."
+        ],
+    );
+    fails(
+        "{\"version\": 4, \"outputs\": {\"o\": {\"type\": \"number\", \"value\": \"-Inf\"}}}",
+        expect![[
+            r#"Invalid output value saved in state: The state file has an invalid value for output "o": a finite number is required."#
+        ]],
+    );
+}
+
+#[test]
+fn a_provider_that_no_object_has_is_not_the_resources() {
+    let own = r#"{"provider": "provider[\"example.com/a/b\"].x[0]", "attributes": {}}"#;
+    let file = read(&one_resource("", "managed", own));
+    let (_, resource) = file.state.resources().next().expect("a resource");
+    assert_eq!(resource.provider.to_string(), "provider[\"example.com/a/b\"].x");
+    assert_eq!(read(&written(&file)).state, file.state);
 }

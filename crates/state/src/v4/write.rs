@@ -77,7 +77,27 @@ fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError>
     Ok(())
 }
 
+/// One resource in one line, as it would stand in a file.
+pub(crate) fn write_alone(
+    addr: &AbsResource,
+    resource: &ResourceState,
+) -> Result<String, EncodeError> {
+    let mut out = JsonText::compact();
+    write_object(&mut out, &addr.module.to_string(), addr, resource)?;
+    Ok(out.into_text())
+}
+
 fn write_resource(
+    out: &mut JsonText,
+    module: &str,
+    addr: &AbsResource,
+    resource: &ResourceState,
+) -> Result<(), EncodeError> {
+    out.item();
+    write_object(out, module, addr, resource)
+}
+
+fn write_object(
     out: &mut JsonText,
     module: &str,
     addr: &AbsResource,
@@ -88,7 +108,6 @@ fn write_resource(
         ResourceMode::Data => "data",
         ResourceMode::Ephemeral => return Err(EncodeError::EphemeralResource(addr.to_string())),
     };
-    out.item();
     out.open(b'{');
     out.optional("module", module);
     out.member("mode", mode);

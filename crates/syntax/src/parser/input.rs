@@ -17,7 +17,7 @@ const NEWLINE_BIT: u32 = 1 << 31;
 
 impl<'t> Input<'t> {
     pub(crate) fn new(tokens: Tokens<'t>) -> Self {
-        let capacity = tokens.len() / 2 + 2;
+        let capacity = tokens.len() * 2 / 3 + 2;
         let (mut kinds, mut places) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
         let mut newline = 0;
         for (at, &kind) in (0..).zip(tokens.kinds) {

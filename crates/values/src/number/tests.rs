@@ -55,6 +55,23 @@ fn every_recorded_number_is_reproduced() {
 }
 
 #[test]
+fn numbers_far_from_zero_are_written_as_they_were_read() {
+    for text in
+        ["1e-200000", "-12345678901234567890e-290000", "7e200000", "9999999999999999e300000"]
+    {
+        let number = Number::parse(text).expect("a number");
+        let shown = number.to_string();
+        assert_eq!(Number::parse(&shown).expect("a number"), number, "{text}");
+        let (digits, _) = text.split_once('e').expect("an exponent");
+        assert_eq!(
+            shown.trim_matches(['0', '-', '.']),
+            digits.trim_start_matches('-').trim_end_matches('0'),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn exponents_beyond_reason_give_infinity_or_zero_and_not_minutes_of_printing() {
     assert_eq!(Number::parse("1e1000000000").expect("a number").to_string(), "+Inf");
     assert_eq!(Number::parse("1e-1000000000").expect("a number").to_string(), "0");

@@ -38,7 +38,7 @@ impl Float {
 
     /// `%e` of the magnitude with the given number of digits after the point.
     pub(super) fn exponent_magnitude(&self, places: usize) -> String {
-        let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
+        let mut decimal = Decimal::leading(&self.mantissa, self.exponent, places + 2);
         decimal.round_nearest(places + 1);
         let mut out = String::new();
         decimal.write_exponent(&mut out, places as i64 + 1);
@@ -49,7 +49,7 @@ impl Float {
     pub(super) fn general_magnitude(&self, digits: Option<usize>) -> String {
         let mut decimal = match digits {
             None => self.shortest(),
-            Some(_) => Decimal::exact(&self.mantissa, self.exponent),
+            Some(digits) => Decimal::leading(&self.mantissa, self.exponent, digits.max(1) + 1),
         };
         // Go decides about the exponent as if six digits had been asked for.
         let (mut precision, mut threshold) = (decimal.len(), 6);
@@ -76,7 +76,7 @@ impl Float {
         if self.form == Form::Infinite {
             return self.infinite_text();
         }
-        let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
+        let mut decimal = Decimal::leading(&self.mantissa, self.exponent, 11);
         decimal.round_nearest(10);
         let mut out = String::from(self.sign());
         let mut threshold = DIGITS;
@@ -104,7 +104,9 @@ impl Float {
     /// Walks the digits of the value beside those of its two half-way neighbours, and stops at the first place where
     /// cutting down or rounding up stays between them.
     fn shortest(&self) -> Decimal {
-        let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
+        // So many tell any value of this precision from its neighbours; two more decide how it is rounded.
+        let enough = (f64::from(self.precision) * std::f64::consts::LOG10_2) as usize + 4;
+        let mut decimal = Decimal::leading(&self.mantissa, self.exponent, enough);
         if decimal.digits.is_empty() {
             return decimal;
         }
@@ -112,8 +114,8 @@ impl Float {
         let shift = i64::from(self.precision) + 1 - bits(&self.mantissa);
         let mantissa = &self.mantissa << shift.unsigned_abs();
         let exponent = self.exponent - shift;
-        let low = Decimal::exact(&(&mantissa - 1u32), exponent);
-        let high = Decimal::exact(&(&mantissa + 1u32), exponent);
+        let low = Decimal::leading(&(&mantissa - 1u32), exponent, enough);
+        let high = Decimal::leading(&(&mantissa + 1u32), exponent, enough);
         let inclusive = !mantissa.bit(1);
         for i in 0..decimal.digits.len() {
             let (digit, low_digit, high_digit) = (decimal.at(i), low.at(i), high.at(i));
@@ -136,7 +138,47 @@ impl Float {
     }
 }
 
+/// From this exponent on the digits that nobody asked for are the most of the work: writing all of them takes time
+/// that grows with the square of their count.
+const FAR: u64 = 4096;
+
 impl Decimal {
+    /// The first digits, at least `wanted` of them, and one more that stands for those that follow; all digits where the
+    /// exponent is small. Far from zero digits never end so early: as many zeros need more fives than a mantissa has.
+    fn leading(mantissa: &BigUint, exponent: i64, wanted: usize) -> Decimal {
+        let far = FAR + mantissa.bits() + 8 * wanted as u64;
+        let is_far = exponent.unsigned_abs() > far && mantissa.bits() > 0;
+        let leading = is_far.then(|| Decimal::truncated(mantissa, exponent, wanted)).flatten();
+        leading.unwrap_or_else(|| Decimal::exact(mantissa, exponent))
+    }
+
+    /// Nothing where the arithmetic is not precise enough to tell the digits.
+    fn truncated(mantissa: &BigUint, exponent: i64, wanted: usize) -> Option<Decimal> {
+        let magnitude = (bits(mantissa) + exponent) as f64 * std::f64::consts::LOG10_2;
+        // Times ten to this power it is an integer of the wanted digits and a few more.
+        let scale = i64::try_from(wanted).ok()? + 4 - magnitude as i64;
+        let power = Between::power_of_five(scale.unsigned_abs(), 4 * wanted as u64 + 128);
+        let (low, high) = match scale < 0 {
+            false => {
+                let shift = exponent + scale + power.exponent;
+                (shifted(mantissa * power.low, shift), shifted(mantissa * power.high, shift) + 1u32)
+            }
+            true => {
+                let room = (power.high.bits() + 4 * wanted as u64 + 128).cast_signed();
+                let wide = mantissa << room.unsigned_abs();
+                let shift = exponent + scale - power.exponent - room;
+                (shifted(&wide / power.high, shift), shifted(&wide / power.low, shift) + 1u32)
+            }
+        };
+        let (low, high) = (low.to_str_radix(10), high.to_str_radix(10));
+        let is_told = low.len() == high.len() && low.get(..wanted)? == high.get(..wanted)?;
+        let point = low.len().cast_signed() as i64 - scale;
+        let mut digits = low.into_bytes();
+        digits.truncate(wanted);
+        digits.push(b'1');
+        is_told.then_some(Decimal { digits, point })
+    }
+
     fn exact(mantissa: &BigUint, exponent: i64) -> Decimal {
         let Some(zeros) = mantissa.trailing_zeros() else {
             return Decimal { digits: Vec::new(), point: 0 };
@@ -214,15 +256,24 @@ impl Decimal {
     }
 
     fn write_fixed(&self, out: &mut String, fraction: i64) {
-        if self.point > 0 {
-            out.extend((0..self.point).map(|i| self.digit(i)));
-        } else {
-            out.push('0');
+        match self.point > 0 {
+            true => self.write_digits(out, 0, self.point),
+            false => out.push('0'),
         }
         if fraction > 0 {
             out.push('.');
-            out.extend((0..fraction).map(|i| self.digit(self.point + i)));
+            self.write_digits(out, self.point, self.point + fraction);
         }
+    }
+
+    /// The digits of some places; those before the first and after the last are zeros, of which there may be many.
+    fn write_digits(&self, out: &mut String, from: i64, to: i64) {
+        let own = |at: i64| at.clamp(0, self.len()).clamp(from, to);
+        let (first, last) = (own(from), own(to));
+        let zeros = |out: &mut String, count: i64| out.push_str(&"0".repeat(count as usize));
+        zeros(out, first - from);
+        out.extend((first..last).map(|i| self.digit(i)));
+        zeros(out, to - last);
     }
 
     fn write_exponent(&self, out: &mut String, digits: i64) {
@@ -234,5 +285,69 @@ impl Decimal {
         let exponent = if self.digits.is_empty() { 0 } else { self.point - 1 };
         let sign = if exponent < 0 { '-' } else { '+' };
         out.push_str(&format!("e{sign}{:02}", exponent.abs()));
+    }
+}
+
+/// Two bounds, both times two to the power of `exponent`.
+struct Between {
+    low: BigUint,
+    high: BigUint,
+    exponent: i64,
+}
+
+impl Between {
+    /// `5^power`, between bounds of about `precision` bits.
+    fn power_of_five(power: u64, precision: u64) -> Between {
+        let mut it = Between { low: BigUint::from(1u32), high: BigUint::from(1u32), exponent: 0 };
+        for bit in (0..u64::BITS - power.leading_zeros()).rev() {
+            let odd = if power >> bit & 1 == 1 { 5u32 } else { 1 };
+            it = Between {
+                low: &it.low * &it.low * odd,
+                high: &it.high * &it.high * odd,
+                exponent: 2 * it.exponent,
+            };
+            let excess = it.high.bits().saturating_sub(precision);
+            if excess > 0 {
+                it.low >>= excess;
+                it.high = (it.high >> excess) + 1u32;
+                it.exponent += excess.cast_signed();
+            }
+        }
+        it
+    }
+}
+
+/// `mantissa * 2^exponent`, rounded down.
+fn shifted(mantissa: BigUint, exponent: i64) -> BigUint {
+    if exponent >= 0 {
+        mantissa << exponent.unsigned_abs()
+    } else {
+        mantissa >> exponent.unsigned_abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_digits_of_what_is_far_from_zero_are_those_of_all_digits() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..300 {
+            let mantissa = BigUint::from(random.u128(1..)) >> random.u32(0..120);
+            let exponent = random.i64(5_000..9_000) * if random.bool() { 1 } else { -1 };
+            let wanted = random.usize(1..60);
+            check(&mantissa, exponent, wanted);
+        }
+        // All nines behind the first digits, and a power of ten.
+        check(&(BigUint::from(10u32).pow(40) - 1u32), 9_000, 50);
+        check(&BigUint::from(5u32).pow(300), 9_000, 90);
+    }
+
+    fn check(mantissa: &BigUint, exponent: i64, wanted: usize) {
+        let (all, first) =
+            (Decimal::exact(mantissa, exponent), Decimal::leading(mantissa, exponent, wanted));
+        assert_eq!((all.point, wanted + 1), (first.point, first.digits.len()), "{exponent}");
+        assert_eq!(all.digits[..wanted], first.digits[..wanted], "{mantissa} {exponent}");
     }
 }

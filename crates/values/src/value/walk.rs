@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Entries, Items, Node, Value};
+use super::{Entries, Items, Kind, Node, Value};
 use crate::{Number, Path, Step, Str};
 
 impl Value {
@@ -76,6 +76,17 @@ impl Value {
             path.push(step);
             part.walk_at(path, visit);
             path.pop();
+        }
+    }
+
+    /// Where an infinite number is, if there is one. Neither plans nor states have a place for it.
+    pub fn infinite_part(&self) -> Option<Path> {
+        match self.kind() {
+            Kind::Number(number) => number.is_infinite().then(Path::root),
+            _ => self.parts().find_map(|(step, part)| {
+                let inner = part.infinite_part()?;
+                Some(Path::from_iter([step]).join(&inner))
+            }),
         }
     }
 

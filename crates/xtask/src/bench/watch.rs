@@ -91,7 +91,7 @@ fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usag
         // Another resource each time, in another file.
         let index = (round * 337 + 5) % workload.resources;
         let path = workload.file_of(index);
-        let text = edited(&path, index, round)?;
+        let text = edited(&path, workload.kind, index, round)?;
         let saved = Instant::now();
         fs::write(&path, text)?;
         let plan = stream.plan()?;
@@ -104,10 +104,14 @@ fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usag
     Ok(usages)
 }
 
-/// The file with another value for one local.
-fn edited(path: &Path, index: usize, round: usize) -> Result<String> {
+/// The file with another value for one local, and by that for something that a plan shows: the text is write-only in the
+/// playground.
+fn edited(path: &Path, kind: Kind, index: usize, round: usize) -> Result<String> {
     let text = fs::read_to_string(path)?;
-    let key = format!("  text_{index} = upper(\"");
+    let key = match kind {
+        Kind::Builtin => format!("  text_{index} = upper(\""),
+        Kind::Playground => format!("  name_{index} = \""),
+    };
     let (before, after) = text.split_once(&key).context("the local is not there")?;
     Ok(format!("{before}{key}{round} {after}"))
 }
@@ -201,7 +205,13 @@ mod tests {
             Workload::write(folder.path().join("w"), Kind::Builtin, 5).expect("is written");
         assert(&plan, &workload, 3).expect("is right");
         assert(&plan, &workload, 2).expect_err("is of another resource");
-        let text = edited(&workload.file_of(3), 3, 0).expect("is there");
-        assert!(text.contains("text_3 = upper(\"0 ${local.name_3}"), "{text}");
+        for (kind, expected) in [
+            (Kind::Builtin, "text_3 = upper(\"0 ${local.name_3}"),
+            (Kind::Playground, "name_3 = \"0 ${var.name}"),
+        ] {
+            let workload = Workload::write(folder.path().join("w"), kind, 5).expect("is written");
+            let text = edited(&workload.file_of(3), kind, 3, 0).expect("is there");
+            assert!(text.contains(expected), "{text}");
+        }
     }
 }

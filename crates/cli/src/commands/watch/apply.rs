@@ -46,10 +46,9 @@ impl Watch<'_> {
             return None;
         }
         let good = self.good.take()?;
-        let environment = self.environment();
-        let problems = self.session.runtime.block_on(self.planner.close(&environment));
+        let problems = self.close();
         if let Report::Screen(terminal) = &self.report {
-            report::lock(terminal).leave();
+            report::lock(terminal).show_page_that_stays();
         }
         self.session.ui.diagnostics(&problems, &good.program.sources);
         self.is_applying.store(true, Ordering::Relaxed);
@@ -67,7 +66,7 @@ impl Watch<'_> {
     }
 
     fn carry_out(&mut self, good: Good) -> Result<Exit, Failure> {
-        let open = store::open(self.session, &self.args.state, "OperationTypeApply")?;
+        let open = store::open(self.session, &self.args.state, store::Purpose::Apply)?;
         let current = open.exists().then_some(&open.file);
         if let Err(stale) = engine::check_plan_is_current(&good.plan.prior_state, current) {
             open.close(self.session)?;
@@ -93,11 +92,11 @@ impl Watch<'_> {
     }
 
     fn wait_for_a_key(&mut self) {
+        // What was typed while it ran is no answer; what is typed after the question is one.
+        while self.inputs.try_recv().is_ok() {}
         self.session.ui.print("\nPress Enter to go on watching. ");
         let (session, inputs) = (self.session, &mut self.inputs);
         session.runtime.block_on(async {
-            // What was typed while it ran is no answer.
-            while inputs.try_recv().is_ok() {}
             loop {
                 tokio::select! {
                     () = session.cancel.reached(engine::CancelLevel::Stopping) => return,

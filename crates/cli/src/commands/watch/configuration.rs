@@ -30,8 +30,6 @@ pub(super) struct Loaded {
     pub(super) project: Project,
     pub(super) state: OpenState,
     pub(super) typed: Typed,
-    /// Whether it was looked at once for what is wrong.
-    pub(super) was_checked: bool,
     files: Files,
     executables: Arc<ProviderExecutables>,
     requirements: BTreeMap<ProviderSource, VersionConstraint>,
@@ -96,7 +94,7 @@ impl Configuration {
 
     /// Whether modules or providers were installed anew.
     pub(super) fn is_other_setup(&self) -> bool {
-        self.is_other_setup
+        self.is_other_setup || self.loaded.as_ref().is_some_and(|it| it.executables.is_outdated())
     }
 
     /// The configuration with everything that it needs now.
@@ -107,7 +105,8 @@ impl Configuration {
         flags: &[VarFlag],
     ) -> Result<&mut Loaded, Failure> {
         let is_other_state = std::mem::take(&mut self.is_other_state);
-        if std::mem::take(&mut self.is_other_setup) {
+        if self.is_other_setup() {
+            self.is_other_setup = false;
             self.loaded = None;
         }
         if let Some(loaded) = &mut self.loaded {
@@ -164,7 +163,6 @@ fn load(session: &Session, args: &StateArgs, flags: &[VarFlag]) -> Result<Loaded
         project,
         state,
         typed,
-        was_checked: false,
         executables,
         requirements,
     })

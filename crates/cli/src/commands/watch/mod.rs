@@ -9,6 +9,7 @@
 //! it, `terminal.rs` has the terminal.
 //!
 //! **Invariant:** while it plans, no lock on the state is held; an apply takes it, and refuses a plan of another state.
+//! **Invariant:** as long as something is open, a journal beside the state says so, for who comes after a kill.
 //! **Invariant:** what is applied is the plan that is shown, by the code of `apply`.
 
 mod apply;
@@ -27,7 +28,7 @@ use std::{
 use db::{Diagnostic, Sources};
 use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
 use hir::Program;
-use state::{Plan, PlanMode, State};
+use state::{Plan, PlanMode, State, journal::Intent};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use values::Str;
 
@@ -43,6 +44,7 @@ use crate::{
     operation::{self, Checked, Purpose},
     session::{self, Failure, Session},
     signals,
+    store::{self, WatchJournal},
     variables::{self, VarFlag},
 };
 
@@ -107,6 +109,8 @@ struct Watch<'s> {
     /// What came while files settled.
     kept: VecDeque<Input>,
     watched: Watched,
+    /// Has what is open between plans.
+    journal: WatchJournal,
     /// Answers to questions; nobody is asked twice.
     answers: VariableValues,
     good: Option<Good>,
@@ -150,6 +154,8 @@ impl<'s> Watch<'s> {
         let is_applying = Arc::new(AtomicBool::new(false));
         signals::listen_while(session, is_applying.clone());
         let configuration = Configuration::new(session, &args.state, &flags)?;
+        let journal = WatchJournal::new(session, &args.state)?;
+        store::report_dead_watchers(session, &args.state)?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let report = Report::new(session, args.operation.json, is_terminal);
         if let Report::Screen(terminal) = &report {
@@ -167,6 +173,7 @@ impl<'s> Watch<'s> {
             inputs,
             kept: VecDeque::new(),
             watched: Watched::new(sender),
+            journal,
             answers: VariableValues::new(),
             good: None,
             is_broken: false,
@@ -205,8 +212,8 @@ impl<'s> Watch<'s> {
     }
 
     fn end(&mut self) {
-        let environment = self.environment();
-        let problems = self.session.runtime.block_on(self.planner.close(&environment));
+        let problems = self.close();
+        self.journal.end(self.session);
         self.report.end(self.session, &problems, &self.sources());
     }
 
@@ -226,6 +233,7 @@ impl<'s> Watch<'s> {
             }
         };
         let (input, problems) = session.runtime.block_on(planner.wait(&environment, next));
+        self.forget_closed();
         if !problems.is_empty() {
             let sources = self.sources();
             self.report.problems_between(self.session, &problems, &sources);
@@ -259,9 +267,23 @@ impl<'s> Watch<'s> {
         changed.then_some(Reason::Edit)
     }
 
-    fn environment(&self) -> Environment {
+    fn environment(&mut self) -> Environment {
         let executables = self.configuration.executables(self.session);
-        operation::acting(self.session, &executables, self.sink.clone())
+        let acting = operation::acting(self.session, &executables, self.sink.clone());
+        Environment { journal: self.journal.openings(self.session), ..acting }
+    }
+
+    /// Ends everything that lives between plans.
+    fn close(&mut self) -> Vec<Diagnostic> {
+        let environment = self.environment();
+        let problems = self.session.runtime.block_on(self.planner.close(&environment));
+        self.forget_closed();
+        problems
+    }
+
+    /// A journal is there for what is open.
+    fn forget_closed(&mut self) {
+        self.journal.end_if_all_is_closed(self.session);
     }
 
     fn sources(&self) -> Sources {
@@ -307,20 +329,15 @@ impl<'s> Watch<'s> {
     fn plan(&mut self) -> Result<(PlanOutcome, Checked), Failure> {
         if self.configuration.is_other_setup() {
             // What runs is perhaps of another version.
-            let environment = self.environment();
-            self.session.runtime.block_on(self.planner.close(&environment));
+            self.close();
         }
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
-        // The first look takes long chains of references in their order.
-        if !std::mem::replace(&mut loaded.was_checked, true) {
-            project::infer(loaded.project.db(), loaded.project.workspace());
-        }
-        let looked = loaded.project.checked_again();
+        let found = loaded.project.checked_again();
         let mut checked = operation::check(
             self.session,
             &loaded.project,
-            |_| looked,
+            found,
             &self.flags,
             state,
             Purpose::Plan,
@@ -341,8 +358,9 @@ impl<'s> Watch<'s> {
         self.report.enter();
         loaded.typed.teach(&self.session.redactor);
         let (state, identity) = (state.clone(), loaded.identity());
+        let uncertain = loaded.state.uncertain.clone();
         let environment = self.environment();
-        let options = self.options()?;
+        let options = self.options(uncertain)?;
         let plan = self.planner.plan(
             &checked.program,
             state,
@@ -351,13 +369,14 @@ impl<'s> Watch<'s> {
             options,
         );
         let mut outcome = self.session.runtime.block_on(plan);
+        self.forget_closed();
         outcome.plan.prior_state = identity;
         outcome.plan.made_by = operation::PROGRAM.to_owned();
         outcome.plan.data_dir = self.session.data_dir().display().to_string();
         Ok((outcome, checked))
     }
 
-    fn options(&self) -> Result<PlanOptions, Failure> {
+    fn options(&self, uncertain: Vec<Intent>) -> Result<PlanOptions, Failure> {
         Ok(PlanOptions {
             mode: PlanMode::Normal,
             refresh: self.args.operation.refresh,
@@ -365,6 +384,10 @@ impl<'s> Watch<'s> {
             applying: false,
             workspace: self.session.workspace(),
             replace: operation::replaced(&self.args.operation.replace)?,
+            uncertain: match self.args.operation.retry_uncertain {
+                true => Vec::new(),
+                false => uncertain,
+            },
             timestamp: self.timestamp.clone(),
         })
     }

@@ -5,13 +5,13 @@
 
 use std::{
     io::{self, Write},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use engine::CancelToken;
 use render::{Style, TerminalSize, WatchScreen};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::mpsc::UnboundedSender,
@@ -23,16 +23,27 @@ use super::Input;
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// How the terminal was, as long as it is not that way.
-static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+/// What has to be undone.
+struct Taken {
+    /// How the terminal was.
+    before: Termios,
+    /// Whether the other page is seen.
+    is_page: bool,
+}
+
+static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
+
+fn taken() -> MutexGuard<'static, Option<Taken>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Gives the terminal back, if it was taken.
 pub(crate) fn restore() {
-    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(before) = before {
+    if let Some(Taken { before, is_page }) = taken().take() {
         let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
-        let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(LEAVE.as_bytes()).and_then(|()| stdout.flush());
+        if is_page {
+            write(LEAVE);
+        }
     }
 }
 
@@ -89,10 +100,15 @@ impl Terminal {
     /// Takes the terminal.
     pub(super) fn enter(&mut self) {
         restore_before_panics();
-        let Ok(before) = tcgetattr(io::stdin()) else { return };
+        let mut taken = taken();
+        let Ok(before) = taken.take().map_or_else(|| tcgetattr(io::stdin()), |it| Ok(it.before))
+        else {
+            return;
+        };
         let mut raw = before.clone();
         raw.make_raw();
-        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        *taken = Some(Taken { before, is_page: true });
+        drop(taken);
         let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &raw);
         write(ENTER);
         self.drawn.clear();
@@ -108,6 +124,18 @@ impl Terminal {
                 read_keys();
             }
         }
+    }
+
+    /// Goes back to the page that stays, on which nobody types: what is pressed is not seen.
+    pub(super) fn show_page_that_stays(&mut self) {
+        self.is_entered = false;
+        let mut taken = taken();
+        let Some(taken) = taken.as_mut().filter(|it| it.is_page) else { return };
+        taken.is_page = false;
+        let mut silent = taken.before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &silent);
+        write(LEAVE);
     }
 
     /// Gives it back.

@@ -9,7 +9,7 @@ use super::resource::missing_provider_config;
 use crate::{
     Db,
     analysis::{
-        Inference,
+        AnalyzedItem, Inference,
         body::by_certainty,
         env::ItemEnv,
         infer::Infer,
@@ -324,7 +324,7 @@ fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
         if let ItemName::Output(name) = name {
             attrs.insert(
                 name,
-                item_value(env.db, env.workspace, child, key.block, key.index).clone(),
+                item_value(env.db, AnalyzedItem::of(env.db, env.workspace, child, key)).clone(),
             );
         }
     }

@@ -69,8 +69,8 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
         true => value,
         false => value.without_deep(MarkKind::Ephemeral),
     };
-    if output.sensitive {
-        value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    if let Some(sensitive) = super::sensitive(output.sensitive, output.may_be_secret) {
+        value = value.with_mark(MarkKind::Sensitive, sensitive);
     }
     if output.ephemeral {
         let at = output.ephemeral_node.unwrap_or(item.header);

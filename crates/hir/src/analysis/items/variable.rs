@@ -11,7 +11,7 @@ use crate::{
         env::ItemEnv,
         infer::{Infer, InferEnv},
         problem::ItemProblem,
-        value::{Abstract, Tri},
+        value::Abstract,
     },
     eval,
     item::{Item, Variable},
@@ -30,8 +30,8 @@ pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Infer
 /// What the variable is to the module: any value of its type, marked as declared.
 pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
     let mut value = Abstract::of_type(variable.ty.ty.without_optional());
-    if variable.sensitive {
-        value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    if let Some(sensitive) = super::sensitive(variable.sensitive, variable.may_be_secret) {
+        value = value.with_mark(MarkKind::Sensitive, sensitive);
     }
     if variable.ephemeral {
         let at = variable.ephemeral_node.unwrap_or(item.header);
@@ -78,7 +78,7 @@ fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
         );
         let problem = ItemProblem::error(
             default.into(),
-            "literal-secret",
+            db::diagnostic::LITERAL_SECRET,
             "Secret written in the configuration",
             detail,
         );

@@ -200,6 +200,7 @@ fn applied(
 ) -> ApplyResourceChangeResponse {
     ApplyResourceChangeResponse {
         new_state: Some(state),
+        is_undelivered: false,
         private: private.encode(),
         new_identity: None,
         legacy_type_system: false,

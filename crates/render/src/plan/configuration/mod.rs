@@ -102,7 +102,7 @@ fn resource(place: &Place<'_>, entry: &Entry) -> Json {
     let (count, for_each) = repetition(&expressions, resource.repetition);
     json::object([
         ("address", Some(address.to_string().into())),
-        ("mode", Some(mode(address.mode).into())),
+        ("mode", Some(json::mode(address.mode).into())),
         ("type", Some(address.type_name.as_str().into())),
         ("name", Some(address.name.as_str().into())),
         ("provider_config_key", Some(place.provider_key(resource).into())),
@@ -113,14 +113,6 @@ fn resource(place: &Place<'_>, entry: &Entry) -> Json {
         ("for_each_expression", for_each),
         ("depends_on", depends_on(&resource.depends_on)),
     ])
-}
-
-fn mode(mode: addr::ResourceMode) -> &'static str {
-    match mode {
-        addr::ResourceMode::Managed => "managed",
-        addr::ResourceMode::Data => "data",
-        addr::ResourceMode::Ephemeral => "ephemeral",
-    }
 }
 
 fn provisioner(expressions: &Expressions<'_>, provisioner: &Provisioner) -> Json {

@@ -1,0 +1,183 @@
+//! How entries lie in a file, one after the other.
+//!
+//! ```text
+//!   "MFJ" format │ number │ length │ checksum of these │ checksum of the entry │ entry
+//!     3      1   │   4    │   4    │         4         │           4           │ length     bytes, little endian
+//! ```
+//!
+//! The header has a checksum of its own, so that the next entry is found behind one that is damaged, and so that no damaged
+//! length is believed.
+
+const MAGIC: &[u8; 3] = b"MFJ";
+const FORMAT: u8 = 1;
+pub(super) const HEADER: usize = 20;
+
+/// What the bytes of a journal are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Entries; what follows them was never whole.
+    Entries(Vec<Vec<u8>>),
+    /// The entry at this byte was whole once, since there are later ones.
+    Damaged { offset: usize },
+    /// Another format than this version knows.
+    Newer { format: u8 },
+}
+
+/// An entry as it lies in the file.
+pub(crate) fn frame(number: u32, entry: &[u8]) -> Option<Vec<u8>> {
+    let length = u32::try_from(entry.len()).ok()?;
+    let mut bytes = Vec::with_capacity(HEADER + entry.len());
+    bytes.extend_from_slice(MAGIC);
+    bytes.push(FORMAT);
+    bytes.extend_from_slice(&number.to_le_bytes());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(entry).to_le_bytes());
+    bytes.extend_from_slice(entry);
+    Some(bytes)
+}
+
+/// Reads a whole journal.
+pub(crate) fn read(bytes: &[u8]) -> Reading {
+    if let Some(format) = bytes.strip_prefix(MAGIC).and_then(|it| it.first())
+        && *format != FORMAT
+        && Header::read(bytes, 0, *format).is_some()
+    {
+        return Reading::Newer { format: *format };
+    }
+    let mut entries = Vec::new();
+    let mut offset = 0;
+    let mut number = 0;
+    while offset < bytes.len() {
+        match whole(bytes, offset, number) {
+            Some(entry) => {
+                offset += HEADER + entry.len();
+                entries.push(entry.to_vec());
+                number += 1;
+            }
+            None if is_followed(bytes, offset, number) => return Reading::Damaged { offset },
+            None => break,
+        }
+    }
+    Reading::Entries(entries)
+}
+
+struct Header {
+    number: u32,
+    length: usize,
+    checksum: u32,
+}
+
+impl Header {
+    /// The header at a place, if there is one.
+    fn read(bytes: &[u8], offset: usize, format: u8) -> Option<Header> {
+        let header: &[u8; HEADER] =
+            bytes.get(offset..offset.checked_add(HEADER)?)?.try_into().ok()?;
+        let word = |at: usize| -> Option<u32> {
+            Some(u32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?))
+        };
+        let is_header = header.starts_with(MAGIC)
+            && header[3] == format
+            && word(12)? == crc32fast::hash(&header[..12]);
+        is_header.then_some(Header {
+            number: word(4)?,
+            length: usize::try_from(word(8)?).ok()?,
+            checksum: word(16)?,
+        })
+    }
+}
+
+fn whole(bytes: &[u8], offset: usize, number: u32) -> Option<&[u8]> {
+    let header = Header::read(bytes, offset, FORMAT).filter(|it| it.number == number)?;
+    let start = offset + HEADER;
+    let entry = bytes.get(start..start.checked_add(header.length)?)?;
+    (crc32fast::hash(entry) == header.checksum).then_some(entry)
+}
+
+/// Whether a later entry was begun behind this place. It is enough to find a header: it was written when everything before
+/// it was durable.
+fn is_followed(bytes: &[u8], offset: usize, number: u32) -> bool {
+    let rest = bytes.get(offset + 1..).unwrap_or_default();
+    let begins = rest.windows(MAGIC.len()).enumerate().filter(|(_, it)| it == MAGIC);
+    begins.filter_map(|(at, _)| Header::read(rest, at, FORMAT)).any(|header| header.number > number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRIES: [&[u8]; 4] = [b"begin", b"", b"MFJ\x01 looks like one", &[0; 70]];
+
+    fn journal() -> (Vec<u8>, Vec<usize>) {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::new();
+        for (number, entry) in (0..).zip(ENTRIES) {
+            bytes.extend(frame(number, entry).expect("is short"));
+            ends.push(bytes.len());
+        }
+        (bytes, ends)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let entries = ENTRIES.iter().map(|it| it.to_vec()).collect();
+        assert_eq!(read(&journal().0), Reading::Entries(entries));
+        assert_eq!(read(b""), Reading::Entries(Vec::new()));
+    }
+
+    #[test]
+    fn a_journal_that_is_cut_off_anywhere_has_the_entries_before() {
+        let (bytes, ends) = journal();
+        for cut in 0..bytes.len() {
+            let count = ends.iter().filter(|end| **end <= cut).count();
+            let entries = ENTRIES[..count].iter().map(|it| it.to_vec()).collect();
+            assert_eq!(read(&bytes[..cut]), Reading::Entries(entries), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn every_changed_byte_before_the_last_entry_is_damage_and_in_it_the_end() {
+        let (bytes, ends) = journal();
+        let last = ends[ends.len() - 2];
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x40;
+            match read(&changed) {
+                Reading::Damaged { offset } => assert!(offset <= at && at < last, "{at}"),
+                Reading::Entries(entries) => {
+                    assert!(at >= last, "{at} went unseen");
+                    assert_eq!(entries.len(), ENTRIES.len() - 1, "{at}");
+                }
+                Reading::Newer { .. } => panic!("{at} is no format"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_torn_end_of_zeros_is_an_end() {
+        let (bytes, ends) = journal();
+        let mut torn = bytes[..ends[1] + 7].to_vec();
+        torn.resize(ends[1] + 4096, 0);
+        let Reading::Entries(entries) = read(&torn) else { panic!("it is no damage") };
+        assert_eq!(entries.len(), 2);
+    }
+
+    #[test]
+    fn a_later_format_is_said_to_be_one() {
+        let mut header = b"MFJ\x02\0\0\0\0\x05\0\0\0".to_vec();
+        header.extend(crc32fast::hash(&header).to_le_bytes());
+        header.extend([0; 9]);
+        assert_eq!(read(&header), Reading::Newer { format: 2 });
+        // A first byte that is damaged is no format.
+        header[4] = 1;
+        assert_eq!(read(&header), Reading::Entries(Vec::new()));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let (bytes, _) = journal();
+        for start in 0..bytes.len() {
+            let _ = read(&bytes[start..]);
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! Writing a journal: one thread takes everything that was taken down meanwhile, and makes it durable at once.
+//!
+//! ```text
+//!   take ─► ┐                         ┌─► durable: all who wait for these
+//!   take ─► ├ pending ─► one entry ─► sync
+//!   take ─► ┘    └── what comes meanwhile is in the next entry
+//! ```
+//!
+//! What nobody waits for is written with what somebody waits for, or a little later. A run that nobody had to wait in, and
+//! that ends soon, writes no journal at all: its state has everything.
+//!
+//! **Invariant:** records reach the storage in the order in which they were taken down.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use backend::{JournalStore, StoreError};
+use state::{
+    EncodeError,
+    journal::{Begin, Intent, Record, Uncertain},
+};
+use tokio::sync::oneshot;
+
+use crate::failpoint;
+
+/// How long records lie about that nobody waits for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Why something is not in the journal. All who waited for it get the same.
+pub(crate) type Fault = Arc<StoreError>;
+
+/// Writes the journal of one command.
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    numbers: AtomicU64,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    store: Arc<dyn JournalStore>,
+    queue: Mutex<Queue>,
+    /// Told when there is something to write.
+    wake: Condvar,
+}
+
+struct Queue {
+    /// What the journal begins with.
+    begin: Begin,
+    /// What runs before this one left unresolved.
+    carried: Vec<Intent>,
+    /// Records that no entry has.
+    pending: Vec<u8>,
+    /// How many records were taken down, and how many of them are durable.
+    taken: u64,
+    durable: u64,
+    /// Who waits, and for how many records.
+    waiters: Vec<(u64, oneshot::Sender<Result<(), Fault>>)>,
+    uncertain: Uncertain,
+    /// Whether an entry of this command is in the storage, or on its way there.
+    is_begun: bool,
+    is_closing: bool,
+    /// Whether what writes has panicked.
+    is_broken: bool,
+}
+
+impl Writer {
+    /// A journal of which nothing is written so far.
+    pub(crate) fn new(store: Arc<dyn JournalStore>, begin: Begin, carried: Vec<Intent>) -> Writer {
+        let last = carried.iter().map(|it| it.number).max().unwrap_or(0);
+        let mut uncertain = Uncertain::default();
+        carried.iter().for_each(|it| uncertain.follow(&Record::Intent(it.clone())));
+        let queue = Queue {
+            begin,
+            carried,
+            pending: Vec::new(),
+            taken: 0,
+            durable: 0,
+            waiters: Vec::new(),
+            uncertain,
+            is_begun: false,
+            is_closing: false,
+            is_broken: false,
+        };
+        let shared = Shared { store, queue: Mutex::new(queue), wake: Condvar::new() };
+        Writer {
+            shared: Arc::new(shared),
+            numbers: AtomicU64::new(last + 1),
+            thread: Mutex::default(),
+        }
+    }
+
+    /// A number that no record of this journal has.
+    pub(crate) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Where the journal is.
+    pub(crate) fn place(&self) -> String {
+        self.shared.store.place()
+    }
+
+    /// Creations that nobody knows the outcome of.
+    pub(crate) fn uncertain(&self) -> Vec<Intent> {
+        self.shared.queue().uncertain.all()
+    }
+
+    /// Whether the storage has something of this command, or will have.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.shared.queue().is_begun
+    }
+
+    /// Takes a record down; it is written soon.
+    pub(crate) fn take(&self, record: &Record) -> Result<(), EncodeError> {
+        let mut text = Vec::new();
+        record.write(&mut text)?;
+        let mut queue = self.shared.queue();
+        queue.uncertain.follow(record);
+        let is_first = queue.pending.is_empty();
+        queue.pending.extend(text);
+        queue.taken += 1;
+        drop(queue);
+        // Whoever is told begins to wait anew, so only the first tells.
+        if is_first {
+            self.shared.wake.notify_one();
+        }
+        self.ensure_thread();
+        Ok(())
+    }
+
+    /// Ends when everything that was taken down so far is durable.
+    pub(crate) async fn durable(&self) -> Result<(), Fault> {
+        let waits = {
+            let mut queue = self.shared.queue();
+            if queue.durable == queue.taken {
+                return Ok(());
+            }
+            if queue.is_broken {
+                return Err(Arc::new(self.ended()));
+            }
+            let (sender, waits) = oneshot::channel();
+            let taken = queue.taken;
+            queue.waiters.push((taken, sender));
+            waits
+        };
+        if !self.ensure_thread() {
+            // Who waits writes.
+            self.shared.write_waited();
+        }
+        self.shared.wake.notify_one();
+        waits.await.unwrap_or_else(|_| Err(Arc::new(self.ended())))
+    }
+
+    /// The same for who is no task.
+    pub(crate) fn durable_now(&self) -> Result<(), Fault> {
+        futures::executor::block_on(self.durable())
+    }
+
+    /// Whether nothing is in the storage and nobody has waited for anything: then what is pending may be dropped, because a
+    /// state that is about to be written has it all.
+    pub(crate) fn drop_pending(&self) -> bool {
+        let mut queue = self.shared.queue();
+        if queue.is_begun {
+            return false;
+        }
+        queue.pending.clear();
+        queue.durable = queue.taken;
+        true
+    }
+
+    /// Ends the journal: what is left of it is what nobody knows. `begin` says which state it stands on from here on.
+    ///
+    /// # Errors
+    /// Where the storage fails. The journal that it has is good then, only longer than it needs to be.
+    pub(crate) fn end(&self, begin: Begin) -> Result<(), StoreError> {
+        self.close();
+        let queue = self.shared.queue();
+        if !queue.is_begun && queue.carried.is_empty() {
+            return Ok(());
+        }
+        match queue.uncertain.is_empty() {
+            true => self.shared.store.remove(),
+            false => {
+                let begin = Begin { is_rest: true, ..begin };
+                self.shared.store.start(&head(&begin, &queue.uncertain.all()))
+            }
+        }
+    }
+
+    /// What those get whom the thread did not answer.
+    fn ended(&self) -> StoreError {
+        let source = std::io::Error::other("what writes it has ended");
+        StoreError::Io { action: "write", path: self.place().into(), source }
+    }
+
+    /// Whether a thread writes.
+    fn ensure_thread(&self) -> bool {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_some() {
+            return true;
+        }
+        let shared = Arc::clone(&self.shared);
+        let run = std::thread::Builder::new().name("journal".to_owned());
+        let run = run.spawn(move || {
+            if std::panic::catch_unwind(AssertUnwindSafe(|| shared.run())).is_err() {
+                shared.give_up();
+            }
+        });
+        *thread = run.ok();
+        thread.is_some()
+    }
+
+    fn close(&self) {
+        self.shared.queue().is_closing = true;
+        self.shared.wake.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic in there was reported, and the state is written all the same.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut queue = self.queue();
+        loop {
+            if !queue.waiters.is_empty() {
+                queue = self.write(queue);
+            } else if queue.is_closing {
+                return;
+            } else if queue.pending.is_empty() {
+                queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                let waited = self.wake.wait_timeout(queue, PATIENCE);
+                let (now, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+                queue = now;
+                if waited.timed_out() && !queue.is_closing && queue.waiters.is_empty() {
+                    queue = self.write(queue);
+                }
+            }
+        }
+    }
+
+    /// Leaves nobody waiting for what will not come.
+    fn give_up(&self) {
+        let mut queue = self.queue();
+        queue.is_broken = true;
+        queue.waiters.clear();
+    }
+
+    fn write_waited(&self) {
+        drop(self.write(self.queue()));
+    }
+
+    /// Writes everything that is pending as one entry, and answers those who wait for it.
+    fn write<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        let entry = std::mem::take(&mut queue.pending);
+        let upto = queue.taken;
+        let begins = !std::mem::replace(&mut queue.is_begun, true);
+        let head = if begins { head(&queue.begin, &queue.carried) } else { Vec::new() };
+        drop(queue);
+        failpoint::reach("journal.write");
+        let result = match begins {
+            true => self.store.start(&[head, entry.clone()].concat()),
+            false => self.store.append(&entry),
+        };
+        failpoint::reach("journal.written");
+        let mut queue = self.queue();
+        let result = match result {
+            Ok(()) => {
+                queue.durable = upto;
+                Ok(())
+            }
+            Err(error) => {
+                // The next one who waits tries again.
+                queue.is_begun = !begins;
+                let later = std::mem::replace(&mut queue.pending, entry);
+                queue.pending.extend(later);
+                Err(Arc::new(error))
+            }
+        };
+        for (_, waiter) in queue.waiters.extract_if(.., |(number, _)| *number <= upto) {
+            // Who was dropped meanwhile wants no answer.
+            let _ = waiter.send(result.clone());
+        }
+        queue
+    }
+}
+
+/// What a journal begins with.
+pub(crate) fn head(begin: &Begin, carried: &[Intent]) -> Vec<u8> {
+    let records = std::iter::once(Record::Begin(begin.clone()))
+        .chain(carried.iter().cloned().map(Record::Intent));
+    let mut text = Vec::new();
+    for record in records {
+        record.write(&mut text).expect("only values can fail to be encoded, and these have none");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use backend::MemoryJournal;
+    use state::journal::{IntentAction, Journal};
+
+    use super::*;
+
+    fn writer(store: &MemoryJournal, carried: Vec<Intent>) -> Writer {
+        Writer::new(Arc::new(store.clone()), Begin::default(), carried)
+    }
+
+    fn intent(number: u64, address: &str) -> Intent {
+        let provider = r#"provider["registry.opentofu.org/hashicorp/test"]"#;
+        Intent {
+            number,
+            address: addr::parse_resource_instance(address).expect("an address"),
+            action: IntentAction::Create,
+            provider: addr::ProviderConfigRef::parse(provider).expect("a provider"),
+            named: None,
+            time: String::new(),
+        }
+    }
+
+    fn read(store: &MemoryJournal) -> Option<Journal> {
+        let entries = store.read().expect("memory")?;
+        Some(Journal::read(&entries).expect("reads").expect("has begun"))
+    }
+
+    #[test]
+    fn what_one_waits_for_is_in_the_storage_then() {
+        let store = MemoryJournal::default();
+        let writer = writer(&store, Vec::new());
+        writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
+        assert!(writer.durable_now().is_ok());
+        assert_eq!(read(&store).expect("is there").uncertain(), [intent(1, "test_thing.a")]);
+        writer.take(&Record::Unchanged { answers: 1 }).expect("encodes");
+        assert!(writer.durable_now().is_ok());
+        assert_eq!(read(&store).expect("is there").uncertain(), []);
+        assert_eq!(store.syncs(), 2);
+        writer.end(Begin::default()).expect("memory");
+        assert!(read(&store).is_none(), "nothing is left to know");
+    }
+
+    /// A storage that fails in a way that nobody expects.
+    struct Panics;
+
+    impl JournalStore for Panics {
+        fn read(&self) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
+            Ok(None)
+        }
+
+        fn start(&self, _: &[u8]) -> Result<(), StoreError> {
+            panic!("as told")
+        }
+
+        fn append(&self, _: &[u8]) -> Result<(), StoreError> {
+            panic!("as told")
+        }
+
+        fn remove(&self) -> Result<(), StoreError> {
+            Ok(())
+        }
+
+        fn place(&self) -> String {
+            "nowhere".to_owned()
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_what_has_panicked() {
+        let writer = Writer::new(Arc::new(Panics), Begin::default(), Vec::new());
+        writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
+        assert!(writer.durable_now().is_err());
+        writer.take(&Record::Intent(intent(2, "test_thing.a"))).expect("encodes");
+        assert!(writer.durable_now().is_err());
+    }
+
+    /// A storage that lets others come in while it is slow.
+    struct Slow(MemoryJournal, Arc<AtomicUsize>);
+
+    impl JournalStore for Slow {
+        fn read(&self) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
+            self.0.read()
+        }
+
+        fn start(&self, entry: &[u8]) -> Result<(), StoreError> {
+            // Until all others have come.
+            while self.1.load(Ordering::SeqCst) < 50 {
+                std::thread::yield_now();
+            }
+            self.0.start(entry)
+        }
+
+        fn append(&self, entry: &[u8]) -> Result<(), StoreError> {
+            self.0.append(entry)
+        }
+
+        fn remove(&self) -> Result<(), StoreError> {
+            self.0.remove()
+        }
+
+        fn place(&self) -> String {
+            self.0.place()
+        }
+    }
+
+    #[test]
+    fn what_comes_while_the_storage_is_busy_becomes_durable_at_once() {
+        let store = MemoryJournal::default();
+        let come = Arc::new(AtomicUsize::new(0));
+        let slow = Arc::new(Slow(store.clone(), Arc::clone(&come)));
+        let writer = Writer::new(slow, Begin::default(), Vec::new());
+        std::thread::scope(|scope| {
+            for number in 1..=50 {
+                let (writer, come) = (&writer, &come);
+                scope.spawn(move || {
+                    writer.take(&Record::Intent(intent(number, "test_thing.a"))).expect("encodes");
+                    come.fetch_add(1, Ordering::SeqCst);
+                    assert!(writer.durable_now().is_ok());
+                });
+            }
+        });
+        assert_eq!(read(&store).expect("is there").uncertain().len(), 50);
+        assert!(store.syncs() <= 3, "{} for fifty", store.syncs());
+    }
+
+    #[test]
+    fn a_run_in_which_nobody_waits_writes_nothing() {
+        let store = MemoryJournal::default();
+        let writer = writer(&store, Vec::new());
+        writer.take(&Record::Closed { number: 1 }).expect("encodes");
+        assert!(writer.drop_pending());
+        writer.end(Begin::default()).expect("memory");
+        assert_eq!((read(&store), store.syncs()), (None, 0));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_when_it_can_be() {
+        let store = MemoryJournal::default();
+        let writer = writer(&store, Vec::new());
+        store.fill(true);
+        writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
+        assert!(writer.durable_now().is_err());
+        assert!(writer.durable_now().is_err(), "it still is not");
+        store.fill(false);
+        writer.take(&Record::Intent(intent(2, "test_thing.b"))).expect("encodes");
+        assert!(writer.durable_now().is_ok());
+        assert_eq!(read(&store).expect("is there").uncertain().len(), 2);
+    }
+
+    #[test]
+    fn what_nobody_knows_stays_from_run_to_run() {
+        let store = MemoryJournal::default();
+        let first = writer(&store, Vec::new());
+        first.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
+        assert!(first.durable_now().is_ok());
+        first.end(Begin::default()).expect("memory");
+        let rest = read(&store).expect("is there");
+        assert!(rest.begin.is_rest);
+        let second = writer(&store, rest.uncertain());
+        let number = second.number();
+        assert_eq!(number, 2, "no number means two things");
+        second.take(&Record::Intent(intent(number, "test_thing.b"))).expect("encodes");
+        assert!(second.durable_now().is_ok());
+        assert_eq!(read(&store).expect("is there").uncertain().len(), 2);
+        second.take(&Record::Unchanged { answers: 1 }).expect("encodes");
+        second.end(Begin::default()).expect("memory");
+        assert_eq!(read(&store).expect("is there").uncertain(), second.uncertain());
+        assert_eq!(second.uncertain().len(), 1);
+    }
+}

@@ -1,0 +1,659 @@
+//! The state of a run: read under a lock, with what a run that was cut off left in its journal; kept after every operation,
+//! written at the end.
+//!
+//! ```text
+//!   lock ─► read ─► recovery: journal into state ─► … keeper: each change into the journal, now and then into the state ─►
+//!        state ─► end of the journal ─► unlock
+//! ```
+
+mod journal;
+mod keeper;
+mod recovery;
+mod watcher;
+
+use std::{
+    fmt::Write as _,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use backend::{
+    Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LocalWorkspaces,
+    LockInfo, StateStore, StoreError,
+};
+use db::{Diagnostic, Sources, System};
+use engine::NoJournal;
+use sha2::{Digest as _, Sha256};
+use state::{
+    StateError, StateFile, StateIdentity,
+    journal::{Begin, Intent, Record},
+};
+
+pub(crate) use self::keeper::Keeper;
+pub(crate) use self::recovery::uncertain;
+pub(crate) use self::watcher::{WatchJournal, report_dead_watchers};
+use self::{
+    journal::Writer,
+    keeper::{Kept, Openings, next_serial},
+    recovery::Findings,
+};
+use crate::{
+    args::StateArgs,
+    failpoint,
+    operation::PROGRAM,
+    session::{Failure, Session},
+};
+
+/// What a state is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To be compared with.
+    Plan,
+    /// To be changed along with the world.
+    Apply,
+    /// The same, until nothing is left.
+    Destroy,
+    /// To take over what is in the world.
+    Import,
+    /// To be told what became of a creation.
+    Adopt,
+}
+
+impl Purpose {
+    /// As locks and journals call it.
+    fn operation(self) -> &'static str {
+        match self {
+            Purpose::Plan => "OperationTypePlan",
+            Purpose::Apply | Purpose::Destroy => "OperationTypeApply",
+            Purpose::Import => "import",
+            Purpose::Adopt => "state-adopt",
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            Purpose::Plan => "mayfly plan",
+            Purpose::Apply => "mayfly apply",
+            Purpose::Destroy => "mayfly destroy",
+            Purpose::Import => "mayfly import",
+            Purpose::Adopt => "mayfly state adopt",
+        }
+    }
+}
+
+/// The state of one workspace, open for one operation.
+pub(crate) struct OpenState {
+    /// What was read; a new lineage where there was nothing.
+    pub(crate) file: StateFile,
+    /// Creations that nobody knows the outcome of.
+    pub(crate) uncertain: Vec<Intent>,
+    store: Arc<dyn StateStore>,
+    generation: Expected,
+    /// The digest of the bytes that were read.
+    digest: Option<String>,
+    /// How long reading took.
+    cost: Duration,
+    lock: Option<Box<dyn HeldLock>>,
+    /// None where nothing may be written.
+    writer: Option<Arc<Writer>>,
+}
+
+/// Opens the state: takes the lock, reads, and takes over what a run that was cut off left.
+pub(crate) fn open(
+    session: &Session,
+    args: &StateArgs,
+    purpose: Purpose,
+) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
+    if args.state.is_none() {
+        session.refuse_other_backends()?;
+    }
+    let paths = paths(session, args)?;
+    let store: Arc<dyn StateStore> = Arc::new(LocalStore::new(paths.clone()));
+    let lock = match args.lock {
+        true => Some(lock(session, &*store, args, purpose)?),
+        false => None,
+    };
+    if purpose != Purpose::Plan {
+        let writable = session.runtime.block_on(store.check_writable());
+        writable.map_err(|error| lock_error(&error, purpose))?;
+    }
+    // Who changes the state without a lock says that nobody else is at work; who only plans may be wrong.
+    if lock.is_none() && purpose == Purpose::Plan {
+        let (open, findings) = read_with_journal(session, store, &paths)?;
+        session.ui.diagnostics(&recovery::report(&findings), &Sources::default());
+        return Ok(open);
+    }
+    let open = read(session, store, &paths, lock)?;
+    let journal = Arc::new(LocalJournal::beside(&paths.write));
+    let open = recover(session, open, journal, &paths, purpose)?;
+    watcher::report(session, &paths);
+    Ok(open)
+}
+
+/// Opens the state for reading only: no lock is taken, and nothing is written.
+pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
+    let paths = match path {
+        Some(path) => LocalPaths::at(path),
+        None => {
+            session.refuse_other_backends()?;
+            workspace_paths(session)?
+        }
+    };
+    let store = Arc::new(LocalStore::new(paths.clone()));
+    Ok(read_with_journal(session, store, &paths)?.0)
+}
+
+/// Reads the state as it is now, as [`open`] would, without its lock. Whether it is here at all is for the caller to know.
+pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Failure> {
+    session.refuse_encryption()?;
+    let paths = paths(session, args)?;
+    let store = Arc::new(LocalStore::new(paths.clone()));
+    Ok(read_with_journal(session, store, &paths)?.0)
+}
+
+/// The file that [`look`] reads.
+pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf, Failure> {
+    Ok(paths(session, args)?.read)
+}
+
+fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
+    let workspaces = LocalWorkspaces::new(Path::new(""), None, None);
+    workspaces.paths(&session.workspace()).map_err(|error| {
+        Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into()
+    })
+}
+
+fn paths(session: &Session, args: &StateArgs) -> Result<LocalPaths, Failure> {
+    let mut paths = match &args.state {
+        Some(path) => LocalPaths::at(path),
+        None => workspace_paths(session)?,
+    };
+    if let Some(out) = &args.state_out {
+        paths = LocalPaths { read: paths.read, ..LocalPaths::at(out) };
+    }
+    match args.backup.as_deref() {
+        Some("-") => paths.backup = None,
+        Some(path) => paths.backup = Some(path.into()),
+        None => {}
+    }
+    Ok(paths)
+}
+
+fn lock(
+    session: &Session,
+    store: &dyn StateStore,
+    args: &StateArgs,
+    purpose: Purpose,
+) -> Result<Box<dyn HeldLock>, Failure> {
+    let timeout = parse_duration(&args.lock_timeout).ok_or_else(|| {
+        Diagnostic::error(
+            "lock-timeout",
+            "Invalid -lock-timeout",
+            "A duration is a number with a unit, such as 30s or 5m.".to_owned(),
+        )
+    })?;
+    let id = uuid::Uuid::new_v4().to_string();
+    let (operation, who, time) = (purpose.operation(), who(session), session.timestamp());
+    let info = LockInfo::new(id, operation, who, state::WRITTEN_VERSION, time);
+    let acquired =
+        session.runtime.block_on(backend::acquire(store, info, timeout, tokio::time::sleep));
+    acquired.map_err(|error| lock_error(&error, purpose).into())
+}
+
+/// What to do where a file of the state cannot be used, which has nothing to do with who holds a lock.
+fn file_fault(error: &StoreError) -> Option<String> {
+    let StoreError::Io { path, source, .. } = error else { return None };
+    let name = path.display();
+    Some(match source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            forbidden(path, source.kind())
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => format!(
+            "{name} cannot be written, because the disk is full: make room on it ({source})."
+        ),
+        _ => format!("{error}. Check the path and the disk that it is on."),
+    })
+}
+
+/// Why nothing may be written at a path, and what to do about it.
+fn forbidden(path: &Path, kind: ErrorKind) -> String {
+    let path = match path.strip_prefix(".") {
+        Ok(rest) if !rest.as_os_str().is_empty() => rest,
+        _ => path,
+    };
+    let what = match (path.is_dir(), path.exists()) {
+        (true, _) => format!("Nothing can be written in the directory {}", in_full(path)),
+        (_, true) => format!("{} cannot be written", path.display()),
+        _ => {
+            let is_there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
+            let directory = path.ancestors().skip(1).find(is_there).unwrap_or(path);
+            format!("{} cannot be made in the directory {}", path.display(), in_full(directory))
+        }
+    };
+    match kind {
+        ErrorKind::ReadOnlyFilesystem => format!("{what}: the disk that it is on is read-only."),
+        _ => format!(
+            "{what}: permission denied. Change the permissions, or run the command as the user who owns it."
+        ),
+    }
+}
+
+/// A directory as people find it from anywhere.
+fn in_full(directory: &Path) -> String {
+    let named = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    std::path::absolute(named).unwrap_or_else(|_| named.to_owned()).display().to_string()
+}
+
+/// The state could not be written.
+fn state_unwritable(error: &StoreError) -> Diagnostic {
+    let cause = match error {
+        StoreError::Conflict => {
+            "Another program has written the state while this run was at work.".to_owned()
+        }
+        _ => file_fault(error).unwrap_or_else(|| format!("{error}.")),
+    };
+    let detail = format!(
+        "{cause} The objects that were changed exist all the same; run the command again when the cause is mended."
+    );
+    Diagnostic::error("state-write", "Failed to save state", detail)
+}
+
+/// Nothing can be taken down any more.
+fn journal_unwritable(error: &StoreError) -> Diagnostic {
+    let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
+    let detail = format!(
+        "{cause} Without a journal nobody could tell after a crash what was done, so nothing more is begun. What had begun is finished, and the state is \
+         written as far as that is possible."
+    );
+    Diagnostic::error("journal-write", "Failed to write the journal", detail)
+}
+
+fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
+    if let Some(fault) = file_fault(error) {
+        let detail = format!("{fault} {}", without_writing(error, purpose));
+        return Diagnostic::error(
+            "state-unwritable",
+            "Error opening the state for writing",
+            detail,
+        );
+    }
+    let (holder, id) = match error {
+        StoreError::Locked { holder: Some(holder), .. } => (format!("\n{holder}"), &*holder.id),
+        _ => (String::new(), "LOCK_ID"),
+    };
+    let detail = format!(
+        "Error message: {error}{holder}\n\nMayfly acquires a state lock to protect the state from being written by multiple users at the same time. \
+         Please resolve the issue above and try again. If the command that held the lock has crashed, \"mayfly force-unlock {id}\" releases it. For \
+         most commands, you can disable locking with the \"-lock=false\" flag, but this is not recommended."
+    );
+    Diagnostic::error("state-lock", "Error acquiring the state lock", detail)
+}
+
+/// What can be done all the same where the state cannot be written.
+fn without_writing(error: &StoreError, purpose: Purpose) -> &'static str {
+    let StoreError::Io { path, .. } = error else { return "" };
+    let can_be_read = |it: &Path| rustix::fs::access(it, rustix::fs::Access::READ_OK).is_ok();
+    match purpose {
+        Purpose::Plan if !path.exists() || can_be_read(path) => {
+            "Nothing was planned.\n\nA plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false."
+        }
+        Purpose::Plan => "Nothing was planned.",
+        _ => "Nothing was done: what would be made or changed could not be kept.",
+    }
+}
+
+fn who(session: &Session) -> String {
+    let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
+    let user = variable("USER")
+        .or_else(|| variable("LOGNAME"))
+        .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()));
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("{user}@{host}")
+}
+
+fn read(
+    session: &Session,
+    store: Arc<dyn StateStore>,
+    paths: &LocalPaths,
+    lock: Option<Box<dyn HeldLock>>,
+) -> Result<OpenState, Failure> {
+    let snapshot = session.runtime.block_on(store.read()).map_err(|error| {
+        let detail = format!(
+            "The state cannot be read: {error}. Nothing was done. Mend its permissions, or run the command as the user who owns it."
+        );
+        Diagnostic::error("state-read", "Error loading state", detail)
+    })?;
+    let begun = Instant::now();
+    let generation = Expected::from(&snapshot);
+    let file = match &snapshot {
+        Some(snapshot) => StateFile::read(&snapshot.bytes)
+            .map_err(|error| damaged(session, &error, &paths.read, paths.backup.as_deref()))?,
+        None => StateFile::new(uuid::Uuid::new_v4().to_string()),
+    };
+    Ok(OpenState {
+        file,
+        uncertain: Vec::new(),
+        store,
+        generation,
+        digest: snapshot.map(|it| digest(&it.bytes)),
+        cost: begun.elapsed(),
+        lock,
+        writer: None,
+    })
+}
+
+/// Names the bytes of a state.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// How often a state and a journal are read that somebody writes at the same time.
+const READS: usize = 5;
+
+/// Reads the state with what its journal has beyond it. Nothing is locked, and nothing is written.
+fn read_with_journal(
+    session: &Session,
+    store: Arc<dyn StateStore>,
+    paths: &LocalPaths,
+) -> Result<(OpenState, Findings), Failure> {
+    let journal = LocalJournal::beside(&paths.write);
+    let mut reads = 0;
+    loop {
+        let mut open = read(session, Arc::clone(&store), paths, None)?;
+        let taken =
+            recovery::read(&journal).and_then(|it| take_over(it, &mut open, &journal, paths));
+        match taken {
+            Ok(findings) => {
+                open.uncertain.clone_from(&findings.uncertain);
+                return Ok((open, findings));
+            }
+            Err(failure) if reads == READS => return Err(failure),
+            // An apply that runs may have written the one between our reading of the two.
+            Err(_) => reads += 1,
+        }
+    }
+}
+
+fn take_over(
+    journal: Option<state::journal::Journal>,
+    open: &mut OpenState,
+    store: &dyn JournalStore,
+    paths: &LocalPaths,
+) -> Result<Findings, Failure> {
+    let Some(journal) = journal else { return Ok(Findings::default()) };
+    let digest = open.digest.as_deref();
+    recovery::take_over(&journal, &mut open.file, digest, &store.place(), &paths.read)
+}
+
+/// Takes over what a run that was cut off left, says so, and readies the journal of this one.
+fn recover(
+    session: &Session,
+    mut open: OpenState,
+    store: Arc<dyn JournalStore>,
+    paths: &LocalPaths,
+    purpose: Purpose,
+) -> Result<OpenState, Failure> {
+    let journal = recovery::read(&*store)?;
+    let records = journal.as_ref().map(|it| it.records().to_vec()).unwrap_or_default();
+    let findings = take_over(journal, &mut open, &*store, paths)?;
+    let before = findings.begin.as_ref().filter(|_| findings.is_to_be_written());
+    if let Some(before) = before {
+        failpoint::reach("recovery");
+        write_recovered(&mut open, &*store, before, &records)?;
+    }
+    let mut told = recovery::report(&findings);
+    // Who comes to resolve one of them knows of it.
+    told.retain(|it| purpose != Purpose::Adopt || it.id != recovery::UNCERTAIN);
+    session.ui.diagnostics(&told, &Sources::default());
+    let begin = open.begin(session, purpose);
+    open.uncertain = findings.uncertain.clone();
+    if findings.is_news() {
+        // The state has everything else now.
+        let rest = Begin { is_rest: true, ..begin.clone() };
+        let left = match findings.uncertain.is_empty() {
+            true => store.remove(),
+            false => store.start(&journal::head(&rest, &findings.uncertain)),
+        };
+        left.map_err(|error| not_taken_over(&error, &*store))?;
+        failpoint::reach("recovery.ended");
+    }
+    open.writer = Some(Arc::new(Writer::new(store, begin, findings.uncertain)));
+    Ok(open)
+}
+
+/// Writes a state with what its journal had beyond it. The journal knows of it before, so that this can be cut off, too.
+fn write_recovered(
+    open: &mut OpenState,
+    store: &dyn JournalStore,
+    begin: &Begin,
+    records: &[Record],
+) -> Result<(), Failure> {
+    let serial = next_serial(open.file.serial).map_err(|it| *it)?;
+    open.file.serial = serial;
+    let encoded = |error: state::EncodeError| {
+        let detail = format!("The state cannot be written: {error}.");
+        Diagnostic::error("state-encode", "Failed to write state", detail)
+    };
+    let bytes = open.file.write().map_err(encoded)?;
+    let digest = digest(&bytes);
+    let mut entry = Vec::new();
+    let folding = Record::Folding { serial, digest: digest.clone() };
+    for record in std::iter::once(&Record::Begin(begin.clone())).chain(records).chain([&folding]) {
+        record.write(&mut entry).map_err(encoded)?;
+    }
+    store.start(&entry).map_err(|error| not_taken_over(&error, store))?;
+    failpoint::reach("recovery.announced");
+    let written = futures::executor::block_on(open.store.write(&bytes, open.generation.clone()));
+    let generation = written.map_err(|error| not_taken_over(&error, store))?;
+    failpoint::reach("recovery.written");
+    open.generation = Expected::At(generation);
+    open.digest = Some(digest);
+    Ok(())
+}
+
+fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
+    let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
+    let detail = format!(
+        "{cause} A run that was cut off left {} with what it did, which has to be taken over into the state before anything else is done. Nothing is lost: run \
+         the command again when the cause is mended.",
+        store.place()
+    );
+    Diagnostic::error("state-write", "Failed to save state", detail)
+}
+
+/// A state file that cannot be understood: which one, and what to do about it.
+pub(crate) fn damaged(
+    session: &Session,
+    error: &StateError,
+    path: &Path,
+    backup: Option<&Path>,
+) -> Diagnostic {
+    let (path, mut detail) = (path.display(), error.detail());
+    match error {
+        // Not damaged, but for other programs or with a key.
+        StateError::OldVersion { .. } | StateError::NewVersion { .. } | StateError::Encrypted => {
+            detail.push_str(&format!("\n\nThe file is {path}."));
+        }
+        _ => match backup.filter(|it| session.system.is_file(it)) {
+            Some(backup) => {
+                let backup = backup.display();
+                detail.push_str(&format!(
+                    "\n\nThe file {path} was edited or cut off. The state of before the last run is in {backup}: if that is whole, copy it to \
+                     {path}, and run \"mayfly plan\" to see what has changed since."
+                ));
+            }
+            None => detail.push_str(&format!(
+                "\n\nThe file {path} was edited or cut off, and no backup lies beside it. Restore it from a copy of your own."
+            )),
+        },
+    }
+    Diagnostic::error("state-read", error.summary(), detail)
+}
+
+/// Removes the lock of the selected workspace's state.
+pub(crate) fn force_unlock(session: &Session, id: &str) -> Result<(), String> {
+    let paths =
+        workspace_paths(session).map_err(|_| "the workspace's name is not valid".to_owned())?;
+    let store = LocalStore::new(paths);
+    session.runtime.block_on(store.force_unlock(id)).map_err(|error| error.to_string())
+}
+
+impl OpenState {
+    /// Whether there was a state at all.
+    pub(crate) fn exists(&self) -> bool {
+        self.generation != Expected::Missing
+    }
+
+    /// The lineage and serial that a plan is made for.
+    pub(crate) fn identity(&self) -> StateIdentity {
+        StateIdentity { lineage: self.file.lineage.clone(), serial: self.file.serial }
+    }
+
+    fn begin(&self, session: &Session, purpose: Purpose) -> Begin {
+        Begin {
+            lineage: self.file.lineage.clone(),
+            serial: self.file.serial,
+            digest: self.digest.clone(),
+            operation: purpose.command().to_owned(),
+            workspace: session.workspace().to_string(),
+            time: session.timestamp(),
+            program: PROGRAM.to_owned(),
+            is_rest: false,
+        }
+    }
+
+    /// Takes down that the creations with these numbers came to nothing.
+    pub(crate) fn settle(&self, numbers: impl Iterator<Item = u64>) {
+        let Some(writer) = &self.writer else { return };
+        for answers in numbers {
+            // A number cannot fail to be encoded.
+            let _ = writer.take(&Record::Unchanged { answers });
+        }
+    }
+
+    /// The journal of what is done before the state is changed.
+    pub(crate) fn openings(&self, session: &Session) -> Arc<dyn engine::Journal> {
+        match &self.writer {
+            Some(writer) => {
+                let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
+                Arc::new(Openings { writer, system })
+            }
+            None => Arc::new(NoJournal),
+        }
+    }
+
+    /// What keeps the state while an operation runs.
+    pub(crate) fn keeper(self, session: &Session, purpose: Purpose) -> Keeper {
+        let kept = Kept {
+            begin: self.begin(session, purpose),
+            generation: self.generation,
+            last_write: Instant::now(),
+            last_cost: self.cost,
+            last_bytes: None,
+            failed: false,
+        };
+        Keeper {
+            store: self.store,
+            writer: self.writer,
+            system: Arc::clone(&session.system),
+            kept: Mutex::new(kept),
+            lock: Mutex::new(self.lock),
+        }
+    }
+
+    /// Ends the journal, and gives the lock back.
+    pub(crate) fn close(mut self, session: &Session) -> Result<(), Failure> {
+        let begin = self.begin(session, Purpose::Plan);
+        if let Some(writer) = self.writer.take() {
+            // A journal that stays tells the next run what the state says already.
+            let _ = writer.end(begin);
+        }
+        release(session, self.lock.take())
+    }
+}
+
+fn release(session: &Session, lock: Option<Box<dyn HeldLock>>) -> Result<(), Failure> {
+    let Some(lock) = lock else { return Ok(()) };
+    session.runtime.block_on(lock.release()).map_err(|error| {
+        let detail = match &error {
+            // The lock is the process's, and only the file that says so is left.
+            StoreError::Io { path, source, .. } => format!(
+                "{}, which says who held the lock, could not be removed ({source}). Nobody holds it any more, and the next command goes on.",
+                path.display()
+            ),
+            _ => format!(
+                "The lock could not be given back: {error}. \"mayfly force-unlock\" removes it."
+            ),
+        };
+        Diagnostic::error("state-unlock", "Error releasing the state lock", detail).into()
+    })
+}
+
+/// `90s`, `5m`, `1h30m`, `250ms`.
+fn parse_duration(text: &str) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
+    let mut total = Duration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..digits].parse().ok()?;
+        let unit_end =
+            rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |it| digits + it);
+        let seconds = match &rest[digits..unit_end] {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        total += Duration::try_from_secs_f64(number * seconds).ok()?;
+        rest = &rest[unit_end..];
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for (text, expected) in [
+            ("10s", Some(10_000)),
+            ("1m30s", Some(90_000)),
+            ("250ms", Some(250)),
+            ("0", Some(0)),
+            ("5", None),
+            ("", None),
+            ("x", None),
+        ] {
+            assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_no_matter_of_locks() {
+        let io = |kind: ErrorKind| StoreError::Io {
+            action: "open",
+            path: "d/terraform.tfstate".into(),
+            source: kind.into(),
+        };
+        let shown = lock_error(&io(ErrorKind::PermissionDenied), Purpose::Apply).detail;
+        assert!(shown.starts_with("d/terraform.tfstate cannot be made in the directory /"));
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::NotADirectory] {
+            let shown = lock_error(&io(kind), Purpose::Apply).detail;
+            assert!(!shown.contains("force-unlock") && !shown.contains("-lock=false"), "{shown}");
+        }
+        let held = StoreError::Locked { cause: "held".to_owned(), holder: None };
+        assert!(lock_error(&held, Purpose::Apply).detail.contains("force-unlock"));
+    }
+}

@@ -1,0 +1,357 @@
+//! What a run that was killed left: its journal, taken over into the state that it stands on.
+//!
+//! ```text
+//!   state + journal ─► the journal knows this state? ─► what the state lacks ─► state, then what nobody knows is left
+//!                              └─ no, and it has something that the state lacks: an error, and nothing is touched
+//! ```
+
+use std::path::Path;
+
+use backend::{JournalStore, StoreError};
+use db::Diagnostic;
+use engine::ways_out;
+use state::{
+    StateFile,
+    journal::{Begin, Changed, Intent, Journal, JournalError, Opening, Record, replay},
+};
+
+use crate::session::Failure;
+
+/// What a journal means to a state.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// The journal, if there is one.
+    pub(crate) begin: Option<Begin>,
+    /// How many instances of the state are others now.
+    pub(crate) changed: usize,
+    /// Creations that nobody knows the outcome of.
+    pub(crate) uncertain: Vec<Intent>,
+    /// Ephemeral resources that nobody closed.
+    pub(crate) left_open: Vec<Opening>,
+}
+
+impl Findings {
+    /// Whether a run was cut off, and nobody has looked at what it left.
+    pub(crate) fn is_news(&self) -> bool {
+        self.begin.as_ref().is_some_and(|it| !it.is_rest)
+    }
+
+    /// Whether the state has to be written, so that plans which know less of it are out of date.
+    pub(crate) fn is_to_be_written(&self) -> bool {
+        self.changed > 0 || (self.is_news() && !self.uncertain.is_empty())
+    }
+}
+
+/// Reads a journal.
+pub(crate) fn read(store: &dyn JournalStore) -> Result<Option<Journal>, Failure> {
+    let entries = store.read().map_err(|error| unreadable(&error, &store.place()))?;
+    let read = Journal::read(&entries.unwrap_or_default());
+    read.map_err(|error| not_understood(&error, &store.place()).into())
+}
+
+/// Lets a state have what a journal says. `digest` is that of the state's bytes, none if there is no state; then it takes
+/// over the lineage.
+pub(crate) fn take_over(
+    journal: &Journal,
+    file: &mut StateFile,
+    digest: Option<&str>,
+    place: &str,
+    state_path: &Path,
+) -> Result<Findings, Failure> {
+    let mut findings = Findings {
+        begin: Some(journal.begin.clone()),
+        changed: 0,
+        uncertain: journal.uncertain(),
+        left_open: journal.left_open().into_iter().cloned().collect(),
+    };
+    match journal.since(digest) {
+        Some(records) => {
+            if digest.is_none() {
+                file.lineage.clone_from(&journal.begin.lineage);
+            }
+            findings.changed = replay(&mut file.state, records);
+        }
+        None if lacks_nothing(journal, file) => {}
+        None => {
+            let exists = digest.is_some().then_some(&*file);
+            return Err(foreign(journal, exists, place, state_path).into());
+        }
+    }
+    Ok(findings)
+}
+
+/// Whether a state that the journal does not know has all the same what the journal says.
+fn lacks_nothing(journal: &Journal, file: &StateFile) -> bool {
+    replay(&mut file.state.clone(), journal.records()) == 0
+}
+
+fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
+    match error {
+        StoreError::Damaged { .. } => {
+            let detail = format!(
+                "{error}: it was whole when it was written, so something else changed it since. It has what a run did that was cut off. Nothing was done, and \
+                 the file is as it was.\n\nRestore it from a copy. If there is none, move it away (mv {place} {place}.damaged), and compare with \"mayfly plan\" \
+                 what the state says and what there is: what was created last may be missing in the state, and \"mayfly import\" puts it there."
+            );
+            Diagnostic::error("journal-damaged", "Damaged journal", detail)
+        }
+        StoreError::NewerJournal { .. } => newer(&error.to_string()),
+        _ => {
+            let detail = format!(
+                "{error}. It may have what a run did that was cut off, so nothing was done. Mend its permissions, or run the command as the user who owns it."
+            );
+            Diagnostic::error("journal-unreadable", "Failed to read the journal", detail)
+        }
+    }
+}
+
+fn newer(what: &str) -> Diagnostic {
+    let detail = format!(
+        "{what}. It has what a run of a later version did that was cut off, so nothing was done. Run the command with that version of Mayfly."
+    );
+    Diagnostic::error("journal-format", "Journal of a later version", detail)
+}
+
+fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
+    match error {
+        JournalError::NewFormat(_) => {
+            newer(&format!("The journal {place} cannot be read: {error}"))
+        }
+        _ => {
+            let detail = format!(
+                "{place}: {error}. It has what a run did that was cut off. Nothing was done, and the file is as it was.\n\nIf it was written by a later version of \
+                 Mayfly, run the command with that one. Otherwise move it away (mv {place} {place}.damaged), and compare with \"mayfly plan\" what the state says \
+                 and what there is."
+            );
+            Diagnostic::error("journal-damaged", "Damaged journal", detail)
+        }
+    }
+}
+
+/// The state is not the one that the journal stands on.
+fn foreign(
+    journal: &Journal,
+    file: Option<&StateFile>,
+    place: &str,
+    state_path: &Path,
+) -> Diagnostic {
+    let begin = &journal.begin;
+    let state_path = state_path.display();
+    let found = match file {
+        None => format!("there is no {state_path} any more"),
+        Some(file) if file.lineage != begin.lineage => {
+            format!("{state_path} has the lineage {:?}: it is another state", file.lineage)
+        }
+        Some(file) if file.serial < begin.serial => {
+            format!("{state_path} has the serial {}: an older state was restored", file.serial)
+        }
+        Some(file) => format!(
+            "{state_path} has the serial {}: another program has written it since",
+            file.serial
+        ),
+    };
+    let detail = format!(
+        "{place} was left by \"{}\", which began at {} and was cut off. It stands on the state with the lineage {:?} and the serial {}, but {found}. Nothing was \
+         done.\n\nThe journal says of these, and the state does not:\n{}\nEither restore the state that the journal stands on, and run the command again, which \
+         takes the journal over. Or, if the state is right as it is, move the journal away (mv {place} {place}.old), and import what is missing.",
+        begin.operation,
+        begin.time,
+        begin.lineage,
+        begin.serial,
+        contents(journal)
+    );
+    Diagnostic::error("journal-of-another-state", "Journal of another state", detail)
+}
+
+fn contents(journal: &Journal) -> String {
+    let changed = journal.records().iter().filter_map(|record| match record {
+        Record::Instance(changed) => Some((changed.address.to_string(), what_became(changed))),
+        _ => None,
+    });
+    // The last word about an instance counts.
+    let all: std::collections::BTreeMap<String, &str> = changed.collect();
+    let uncertain = journal.uncertain();
+    let uncertain = uncertain.iter().map(|it| format!("  {}: may exist\n", it.address));
+    all.iter().map(|(at, what)| format!("  {at}: {what}\n")).chain(uncertain).collect()
+}
+
+fn what_became(changed: &Changed) -> &'static str {
+    match changed.instance.is_empty() {
+        true => "is gone",
+        false => "was created or changed",
+    }
+}
+
+/// What people are told of what a journal had.
+pub(crate) fn report(findings: &Findings) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if let Some(begin) = findings.begin.as_ref().filter(|_| findings.is_news()) {
+        found.extend(cut_off(begin, findings));
+        found.extend(left_open(&findings.left_open));
+    }
+    found.extend(uncertain(&findings.uncertain));
+    found
+}
+
+fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
+    let taken = match findings.changed {
+        0 if findings.uncertain.is_empty() => return None,
+        0 => "The state has everything that is known of it.".to_owned(),
+        1 => "What it did to 1 resource instance and had not written to the state was taken over from its journal.".to_owned(),
+        count => format!("What it did to {count} resource instances and had not written to the state was taken over from its journal."),
+    };
+    let detail = format!(
+        "\"{}\" in the workspace {:?}, begun at {} with {}, was cut off before its end. {taken} Make a new plan to see what is left to do.",
+        begin.operation, begin.workspace, begin.time, begin.program
+    );
+    Some(Diagnostic::warning("run-cut-off", "The last run was cut off", detail))
+}
+
+pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
+    let list: String = openings
+        .iter()
+        .map(|it| {
+            format!("  {}, opened at {} with {}\n", it.address, it.time, it.provider.for_display())
+        })
+        .collect();
+    let detail = format!(
+        "A run that was cut off had opened these and did not close them:\n\n{list}\nThey cannot be closed any more, because what closing needs is never written \
+         down. What was opened goes on until the provider's own limit ends it; end it there by hand if that is too long. This is said once."
+    );
+    let warning =
+        Diagnostic::warning("ephemeral-left-open", "Ephemeral resources were left open", detail);
+    (!openings.is_empty()).then_some(warning)
+}
+
+/// What names [`uncertain`].
+pub(crate) const UNCERTAIN: &str = "uncertain-create";
+
+/// Creations of which nobody knows whether they happened.
+pub(crate) fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
+    let each = |it: &Intent| {
+        let named = it.named.as_ref().map(|named| format!(" ({named})")).unwrap_or_default();
+        format!(
+            "  {}{named}, a {} of {}, asked for at {}\n{}\n",
+            it.address,
+            it.address.resource.type_name,
+            it.provider.source.for_display(),
+            it.time,
+            ways_out(&it.address).lines().map(|line| format!("    {line}\n")).collect::<String>()
+        )
+    };
+    let list: String = intents.iter().map(each).collect();
+    let detail = format!(
+        "A provider was asked to create these, and its answer never came. Nobody can know whether they exist, so nothing is created there until you have looked \
+         and said so:\n\n{}",
+        list.trim_end()
+    );
+    let warning =
+        Diagnostic::warning(UNCERTAIN, "Objects may exist that the state does not know", detail);
+    (!intents.is_empty()).then_some(warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+    use state::{Object, State};
+
+    use super::*;
+
+    const PLACE: &str = "terraform.tfstate.journal";
+
+    fn record(text: &str) -> Record {
+        let address = addr::parse_resource_instance(text).expect("an address");
+        let provider = r#"provider["registry.opentofu.org/hashicorp/test"]"#;
+        let provider = addr::ProviderConfigRef::parse(provider).expect("a provider");
+        let mut state = State::default();
+        state.set_current(&address, &provider, Arc::new(Object::from_json(0, "{}".into())));
+        Record::Instance(Changed::of(&state, &address, None))
+    }
+
+    fn journal(records: &[Record]) -> Journal {
+        let begin = Begin {
+            lineage: "l".to_owned(),
+            serial: 3,
+            digest: Some("three".to_owned()),
+            operation: "mayfly apply".to_owned(),
+            workspace: "default".to_owned(),
+            time: "2026-01-02T03:04:05Z".to_owned(),
+            program: "mayfly 0".to_owned(),
+            is_rest: false,
+        };
+        let mut entry = Vec::new();
+        for record in std::iter::once(&Record::Begin(begin)).chain(records) {
+            record.write(&mut entry).expect("nothing secret");
+        }
+        Journal::read(&[entry]).expect("reads").expect("has begun")
+    }
+
+    fn file(lineage: &str, serial: u64) -> StateFile {
+        StateFile { serial, ..StateFile::new(lineage.to_owned()) }
+    }
+
+    #[track_caller]
+    fn taken(file: &mut StateFile, digest: Option<&str>) -> Result<Findings, String> {
+        let journal = journal(&[record("test_thing.a"), record("test_thing.a")]);
+        let taken = take_over(&journal, file, digest, PLACE, "terraform.tfstate".as_ref());
+        taken.map_err(|failure| {
+            let Failure::Diagnostics(found, _) = failure;
+            found.iter().map(|it| format!("{}\n{}\n", it.summary, it.detail)).collect()
+        })
+    }
+
+    #[track_caller]
+    fn refused(mut file: StateFile, digest: Option<&str>, expected: Expect) {
+        let before = file.clone();
+        let error = taken(&mut file, digest).expect_err("is another state");
+        let (_, why) = error.split_once("serial 3, ").expect("says what it stands on");
+        let (why, _) = why.split_once(" Nothing was done.").expect("says that");
+        expected.assert_eq(why);
+        assert_eq!(file, before);
+    }
+
+    #[test]
+    fn a_state_gets_what_its_journal_has_once() {
+        let mut file = file("l", 3);
+        let findings = taken(&mut file, Some("three")).expect("is its state");
+        assert_eq!((findings.changed, findings.is_to_be_written()), (1, true));
+        assert_eq!(file.state.instances().count(), 1);
+        // Whoever wrote it, it has everything.
+        let findings = taken(&mut file, Some("four")).expect("lacks nothing");
+        assert_eq!((findings.changed, findings.is_to_be_written()), (0, false));
+    }
+
+    #[test]
+    fn another_state_is_left_alone() {
+        refused(
+            file("other", 3),
+            Some("x"),
+            expect![[r#"but terraform.tfstate has the lineage "other": it is another state."#]],
+        );
+        refused(
+            file("l", 4),
+            Some("x"),
+            expect![
+                "but terraform.tfstate has the serial 4: another program has written it since."
+            ],
+        );
+        refused(
+            file("l", 2),
+            Some("x"),
+            expect!["but terraform.tfstate has the serial 2: an older state was restored."],
+        );
+        refused(file("new", 0), None, expect!["but there is no terraform.tfstate any more."]);
+        let error = taken(&mut file("l", 4), Some("x")).expect_err("is another state");
+        expect![[r#"
+            Journal of another state
+            terraform.tfstate.journal was left by "mayfly apply", which began at 2026-01-02T03:04:05Z and was cut off. It stands on the state with the lineage "l" and the serial 3, but terraform.tfstate has the serial 4: another program has written it since. Nothing was done.
+
+            The journal says of these, and the state does not:
+              test_thing.a: was created or changed
+
+            Either restore the state that the journal stands on, and run the command again, which takes the journal over. Or, if the state is right as it is, move the journal away (mv terraform.tfstate.journal terraform.tfstate.journal.old), and import what is missing.
+        "#]].assert_eq(&error);
+    }
+}

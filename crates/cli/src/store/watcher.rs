@@ -1,0 +1,148 @@
+//! What a watcher keeps open between its plans. It holds no lock on the state, so it has a journal of its own beside it, which
+//! is there as long as something is open, and locked as long as the watcher lives.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use addr::{ProviderSource, ResourceInstance};
+use backend::{JournalStore, LocalJournal, LocalPaths};
+use db::{Diagnostic, Sources};
+use engine::{NoJournal, Number};
+use provider::BoxFuture;
+use state::journal::{Begin, Journal};
+
+use super::{file_fault, journal::Writer, keeper::Openings, recovery};
+use crate::{
+    args::StateArgs,
+    operation::PROGRAM,
+    session::{Failure, Session},
+};
+
+/// The journal of a watcher.
+pub(crate) struct WatchJournal {
+    paths: LocalPaths,
+    id: String,
+    writer: Option<Arc<Writer>>,
+    /// How much is open.
+    open: Arc<AtomicUsize>,
+    /// Where nothing can be written, watching goes on without.
+    is_off: bool,
+}
+
+impl WatchJournal {
+    /// One of which nothing is written so far.
+    pub(crate) fn new(session: &Session, args: &StateArgs) -> Result<WatchJournal, Failure> {
+        let paths = super::paths(session, args)?;
+        let is_off = !is_writable(&paths);
+        let (id, open) = (uuid::Uuid::new_v4().to_string(), Arc::default());
+        Ok(WatchJournal { paths, id, writer: None, open, is_off })
+    }
+
+    /// Takes down what is opened and closed from here on.
+    pub(crate) fn openings(&mut self, session: &Session) -> Arc<dyn engine::Journal> {
+        if self.is_off {
+            return Arc::new(NoJournal);
+        }
+        let (paths, id) = (&self.paths, &self.id);
+        let writer = self.writer.get_or_insert_with(|| {
+            let store = LocalJournal::of_watcher(&paths.write, id);
+            Arc::new(Writer::new(Arc::new(store), begin(session), Vec::new()))
+        });
+        let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
+        let openings = Openings { writer, system };
+        Arc::new(Counted { openings, open: Arc::clone(&self.open) })
+    }
+
+    /// Ends it if nothing is open any more. The next opening begins another one.
+    pub(crate) fn end_if_all_is_closed(&mut self, session: &Session) {
+        if self.open.load(Ordering::Relaxed) == 0 {
+            self.end(session);
+        }
+    }
+
+    /// Ends it: what could not be closed was said.
+    pub(crate) fn end(&mut self, session: &Session) {
+        if let Some(writer) = self.writer.take() {
+            // One that stays has nothing more to say than what was said.
+            let _ = writer.end(begin(session));
+        }
+    }
+}
+
+/// Counts what is open.
+struct Counted {
+    openings: Openings,
+    open: Arc<AtomicUsize>,
+}
+
+impl engine::Journal for Counted {
+    fn opening(&self, address: &ResourceInstance, provider: &ProviderSource) -> Number {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        self.openings.opening(address, provider)
+    }
+
+    fn closed(&self, number: Number) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.openings.closed(number);
+    }
+
+    fn durable(&self) -> BoxFuture<'_, Result<(), Box<Diagnostic>>> {
+        self.openings.durable()
+    }
+}
+
+fn is_writable(paths: &LocalPaths) -> bool {
+    let directory = paths.write.parent().filter(|it| !it.as_os_str().is_empty());
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    rustix::fs::access(directory.unwrap_or(".".as_ref()), access).is_ok()
+}
+
+fn begin(session: &Session) -> Begin {
+    Begin {
+        operation: "mayfly watch".to_owned(),
+        workspace: session.workspace().to_string(),
+        time: session.timestamp(),
+        program: PROGRAM.to_owned(),
+        ..Begin::default()
+    }
+}
+
+/// Says what watchers of this state left open that were killed.
+pub(crate) fn report_dead_watchers(session: &Session, args: &StateArgs) -> Result<(), Failure> {
+    report(session, &super::paths(session, args)?);
+    Ok(())
+}
+
+pub(super) fn report(session: &Session, paths: &LocalPaths) {
+    for dead in LocalJournal::of_dead_watchers(&paths.write) {
+        let told = left_by(&dead.journal);
+        session.ui.diagnostics(&told, &Sources::default());
+        if let Err(error) = dead.journal.remove() {
+            let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
+            let detail = format!("{cause} Until it is removed, this is said again.");
+            let summary = "Failed to remove the journal of a watcher";
+            let warning = Diagnostic::warning("journal-write", summary, detail);
+            session.ui.diagnostics(&[warning], &Sources::default());
+        }
+    }
+}
+
+fn left_by(store: &LocalJournal) -> Vec<Diagnostic> {
+    let entries = store.read().ok().flatten().unwrap_or_default();
+    match Journal::read(&entries) {
+        Ok(Some(journal)) => {
+            let openings: Vec<_> = journal.left_open().into_iter().cloned().collect();
+            recovery::left_open(&openings).into_iter().collect()
+        }
+        Ok(None) => Vec::new(),
+        Err(error) => {
+            let detail = format!(
+                "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: there is nothing else in it.",
+                store.place()
+            );
+            vec![Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)]
+        }
+    }
+}

@@ -1,0 +1,678 @@
+//! The leak gate: every command with every flag, in a configuration that has a secret from every origin in every place;
+//! then a search through all that was printed and written. What is told what secret is looked for in its words, too: command
+//! lines that are wrong, every example, a crash, and the children that are started.
+//!
+//! **Invariant:** a command, a flag or an example that is new fails here until a row has it. The program itself is asked
+//! what there is.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+
+use crate::{
+    bench::{Bench, Ended, Run},
+    canaries::Everywhere,
+    search::Canaries,
+};
+
+/// What a command is given beside its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// The environment, and files that lie there.
+    Around,
+    /// The same, `-var` and `-var-file`, and the answer to a question.
+    Typed,
+    /// The same, with a variable of the environment in place of the answer.
+    All,
+}
+
+/// How long a command takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Until it has done its work.
+    Its,
+    /// Until it is interrupted, once this was printed.
+    Until(&'static str),
+    /// As long as an editor speaks with it.
+    Editing,
+}
+
+/// A command of the gate.
+struct Row {
+    arguments: &'static [&'static str],
+    given: Given,
+    takes: Takes,
+    /// What is typed, after the answer.
+    typed: &'static str,
+    fault: &'static str,
+    code: i32,
+    shows: &'static [&'static str],
+}
+
+const fn around(arguments: &'static [&'static str]) -> Row {
+    Row {
+        arguments,
+        given: Given::Around,
+        takes: Takes::Its,
+        typed: "",
+        fault: "",
+        code: 0,
+        shows: &[],
+    }
+}
+
+const fn all(arguments: &'static [&'static str]) -> Row {
+    Row { given: Given::All, ..around(arguments) }
+}
+
+const fn typed(arguments: &'static [&'static str]) -> Row {
+    Row { given: Given::Typed, ..around(arguments) }
+}
+
+impl Row {
+    const fn exits(self, code: i32) -> Row {
+        Row { code, ..self }
+    }
+
+    const fn shows(self, shows: &'static [&'static str]) -> Row {
+        Row { shows, ..self }
+    }
+
+    const fn types(self, typed: &'static str) -> Row {
+        Row { typed, ..self }
+    }
+
+    const fn takes(self, takes: Takes) -> Row {
+        Row { takes, ..self }
+    }
+
+    const fn with_fault(self, fault: &'static str) -> Row {
+        Row { fault, ..self }
+    }
+
+    /// The names of the command: `state adopt`.
+    fn command(&self) -> Vec<&str> {
+        let words = self.arguments.iter().filter(|it| !it.starts_with('-'));
+        let groups = if self.arguments.contains(&"state") || self.arguments.contains(&"providers") {
+            2
+        } else {
+            1
+        };
+        words.copied().take(groups).collect()
+    }
+
+    fn run(&self, everywhere: &Everywhere, outside: &Path) -> Run {
+        let run = match self.given {
+            Given::Around => everywhere.without_flags(self.arguments).input(self.typed),
+            Given::Typed => everywhere.run(self.arguments, self.typed),
+            Given::All => everywhere.run(self.arguments, "").input(self.typed),
+        };
+        let run = match self.given {
+            Given::Typed => run,
+            Given::Around | Given::All => run.env("TF_VAR_from_prompt", &everywhere.prompt),
+        };
+        let run = match self.fault {
+            "" => run,
+            fault => run.env("PLAYGROUND_FAULT", fault),
+        };
+        // Where a provisioner tells what providers chose, so that it can be looked for.
+        run.env("TF_VAR_outside", outside)
+    }
+}
+
+const VAULT: &str = "playground_vault.vault";
+
+/// In the order of a day's work. What `more.tf` brings comes with `import`.
+const ROWS: &[Row] = &[
+    around(&["version"]),
+    around(&["-version=true"]),
+    around(&["version", "-json"]),
+    around(&["help", "plan"]),
+    around(&["-help"]),
+    all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
+        .shows(&["successfully initialized"]),
+    all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
+    all(&["validate", "-no-tests", "-consolidate-warnings=false"]).shows(&["Success!"]),
+    all(&["validate", "-json"]).shows(&["\"valid\": true"]),
+    around(&["providers", "schema", "-json"]).shows(&["\"write_only\":true"]),
+    typed(&["plan", "-out=plan.bin", "-parallelism=2", "-lock=true", "-lock-timeout=1s"])
+        .shows(&["(write-only attribute)", "Plan: 7 to add"]),
+    around(&["show", "plan.bin"]).shows(&["(write-only attribute)"]),
+    around(&["show", "-show-sensitive", "plan.bin"]),
+    around(&["show", "-json", "plan.bin"]).shows(&["\"format_version\""]),
+    all(&["apply", "plan.bin"])
+        .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),
+    typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"])
+        .shows(&["No changes."]),
+    all(&["plan", "-json", "-input=false"]).shows(&["\"type\":\"change_summary\""]),
+    all(&["plan", "-destroy", "-refresh=false", "-show-sensitive", "-no-color"])
+        .shows(&["7 to destroy"]),
+    all(&["plan", "-replace", VAULT, "-state=terraform.tfstate"]).shows(&["will be replaced, as requested"]),
+    all(&["plan", "-target", VAULT]).exits(1).shows(&["does not support -target"]),
+    all(&["plan", "-exclude", VAULT]).exits(1).shows(&["does not support -exclude"]),
+    all(&["plan", "-refresh-only"]).exits(1).shows(&["does not support -refresh-only"]),
+    all(&["import", "-input=false", "playground_parameter.imported", "imported"])
+        .shows(&["Import successful!"]),
+    all(&["import", "-input=false", "playground_parameter.adopted", "nobody"])
+        .exits(1)
+        .shows(&["Error: "]),
+    all(&["apply", "-auto-approve"])
+        .with_fault(
+            r#"{"on": "create", "kind": "die", "type": "playground_parameter", "late": true}"#,
+        )
+        .exits(1)
+        .shows(&["Error: "]),
+    all(&["state", "adopt", "-gone", VAULT]).exits(1).shows(&["Nothing is uncertain there"]),
+    all(&["state", "adopt", "playground_parameter.adopted", "adopted"])
+        .shows(&["Import successful!"]),
+    all(&[
+        "apply",
+        "-auto-approve",
+        "-json",
+        "-retry-uncertain",
+        "-state-out=terraform.tfstate",
+        "-backup=before.tfstate",
+        "-var=secrets_version=2",
+    ])
+    .shows(&["Apply complete!"]),
+    around(&["show"]).shows(&["(write-only attribute)"]),
+    around(&["show", "-json"]),
+    around(&["show", "-show-sensitive"]),
+    around(&["output"]),
+    around(&["output", "-json"]).shows(&["structure"]),
+    around(&["output", "-show-sensitive", "-state=terraform.tfstate"]),
+    around(&["output", "structure"]),
+    around(&["output", "-raw", "structure"]).exits(1),
+    around(&["state", "list"]).shows(&[VAULT]),
+    around(&["state", "list", "-id=imported"]).shows(&["playground_parameter.imported"]),
+    around(&["state", "show", VAULT]).shows(&["(write-only attribute)"]),
+    around(&["state", "show", "-show-sensitive", VAULT]),
+    all(&["console"])
+        .types("var.from_flag\nlocal.mixed\nmodule.passing.secret\njsonencode(var.structured)\nplayground_vault.vault\n")
+        .shows(&["(ephemeral value)"]),
+    all(&["console"]).types("local.mixed[var.from_flag].nowhere\n").exits(1),
+    around(&["-chdir=passing", "validate"]).exits(1).shows(&["Unallowed ephemeral output"]),
+    around(&["force-unlock", "-force", "nothing"]).exits(1),
+    around(&["lsp", "-stdio"]).takes(Takes::Editing),
+    all(&["watch", "-json", "-input=false"]).takes(Takes::Until("plan_finished")),
+    typed(&["destroy", "-var=secrets_version=2"]).types("yes\n").shows(&["9 destroyed"]),
+];
+
+/// What providers give away when it is imported, or known to exist by one side only.
+const MORE: &str = r#"
+resource "playground_parameter" "imported" {
+  name             = "imported"
+  type             = "SecureString"
+  value_wo         = local.upper
+  value_wo_version = 1
+}
+resource "playground_parameter" "adopted" {
+  name             = "adopted"
+  type             = "SecureString"
+  value_wo         = var.from_file
+  value_wo_version = 1
+}
+"#;
+
+#[test]
+fn no_command_prints_or_writes_a_secret() {
+    let mut everywhere = Everywhere::new();
+    let outside = tempfile::tempdir().expect("a directory can be made");
+    let mut left_open = 0;
+    for row in ROWS {
+        if row.arguments.starts_with(&["import"]) {
+            everywhere.bench.write("everywhere/more.tf", MORE);
+        }
+        let ended = ended(&everywhere, row, outside.path());
+        let what = row.arguments.join(" ");
+        assert_eq!(ended.code, row.code, "{what}:\n{}", ended.printed());
+        let ended = everywhere.check(ended);
+        ended.shows(row.shows);
+        if row.arguments.starts_with(&["apply", "plan.bin"]) {
+            everywhere.learn(&outside);
+            everywhere.check(ended);
+        }
+        let open = open(&everywhere);
+        // What a process has open that dies, nobody can close.
+        assert!(open == left_open || !row.fault.is_empty(), "{what}: {open} are left open");
+        left_open = open;
+    }
+    everywhere.bench.assert_no_orphans("everywhere");
+}
+
+/// How many ephemeral resources were opened and not closed.
+fn open(everywhere: &Everywhere) -> usize {
+    if !everywhere.bench.path("everywhere/.playground/ledger.jsonl").exists() {
+        return 0;
+    }
+    let ledger = everywhere.bench.ledger("everywhere");
+    let kinds = ["playground_secret", "playground_random", "playground_lease"];
+    let count = |event: &str| kinds.iter().map(|kind| ledger.count(event, kind)).sum::<usize>();
+    count("opened") - count("closed")
+}
+
+fn ended(everywhere: &Everywhere, row: &Row, outside: &Path) -> Ended {
+    let run = row.run(everywhere, outside);
+    match row.takes {
+        Takes::Its => run.end(),
+        Takes::Until(printed) => {
+            let started = run.start();
+            started.wait_for(printed);
+            started.signal(rustix::process::Signal::INT);
+            started.end()
+        }
+        Takes::Editing => edited(everywhere, run),
+    }
+}
+
+/// An editor has the files with secrets open, and breaks them.
+fn edited(everywhere: &Everywhere, run: Run) -> Ended {
+    let mut child = run.spawn();
+    let from_server = child.stdout.take().expect("is piped");
+    let to_server = child.stdin.take().expect("is piped");
+    let root = everywhere.bench.path("everywhere");
+    let capabilities = editor::usual_capabilities();
+    let mut editor = editor::Editor::connect(from_server, to_server, &root, capabilities);
+    let mut said = vec![editor.server.clone()];
+    for path in ["main.tf", "terraform.tfvars"] {
+        editor.open_file(path);
+        said.extend(editor.pull(path));
+    }
+    let at = editor.text("main.tf").find("var.from_flag").expect("is there");
+    for question in ["textDocument/hover", "textDocument/completion", "textDocument/definition"] {
+        said.push(editor.ask_at(question, "main.tf", at + 6));
+    }
+    let broken = editor.text("terraform.tfvars").replace("structured = {", "structured = { = ");
+    editor.set("terraform.tfvars", &broken);
+    let faults = editor.pull("terraform.tfvars");
+    assert!(!faults.is_empty(), "the file is broken");
+    said.extend(faults);
+    said.extend(editor.left_over());
+    editor.leave();
+    let mut err = String::new();
+    child.stderr.take().expect("is piped").read_to_string(&mut err).expect("is text");
+    let code = child.wait().expect("can be waited for").code().unwrap_or(-1);
+    Ended { code, out: json!(said).to_string(), err, elapsed: std::time::Duration::ZERO }
+}
+
+/// The commands below `path`, each with its flags, as the program's own help has them.
+fn known_to_help(bench: &Bench, path: &[&str], found: &mut Vec<(String, BTreeSet<String>)>) {
+    let arguments: Vec<&str> = path.iter().copied().chain(["-help"]).collect();
+    let help = bench.mayfly(".", arguments).succeeds().out;
+    let mut commands = Vec::new();
+    let mut flags = BTreeSet::new();
+    let mut lists_commands = false;
+    for line in help.lines() {
+        if !line.starts_with(' ') {
+            lists_commands = line == "Commands:";
+        }
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if lists_commands && line.starts_with("  ") && !line.starts_with("   ") {
+            commands.push(word.to_owned());
+        }
+        let flag = line.split_whitespace().find_map(|it| it.strip_prefix("--"));
+        if let (false, Some(flag)) = (lists_commands, flag.filter(|_| word.starts_with('-'))) {
+            flags.insert(flag.split(['[', '=']).next().unwrap_or_default().to_owned());
+        }
+    }
+    found.push((path.join(" "), flags));
+    for command in commands.iter().filter(|it| *it != "help") {
+        known_to_help(bench, &[path, &[command.as_str()]].concat(), found);
+    }
+}
+
+#[test]
+fn every_command_and_every_flag_passes_the_gate() {
+    let mut found = Vec::new();
+    known_to_help(&Bench::new(), &[], &mut found);
+    assert!(found.len() > 15, "the help lists commands: {found:?}");
+    let used: BTreeSet<String> = ROWS.iter().map(|it| it.command().join(" ")).collect();
+    // What only holds others is no command.
+    let is_group = |name: &str| found.iter().any(|(it, _)| it.starts_with(&format!("{name} ")));
+    let commands = found.iter().map(|(name, _)| name);
+    let missing: Vec<&String> = commands
+        .filter(|name| !name.is_empty() && !is_group(name) && !used.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "no row of the gate runs: {missing:?}");
+    let words = ROWS.iter().flat_map(|it| it.arguments);
+    let mut used: BTreeSet<&str> = words
+        .filter_map(|it| it.strip_prefix('-'))
+        .map(|it| it.split('=').next().unwrap_or_default())
+        .collect();
+    // With the values that every row gets.
+    used.extend(["var", "var-file"]);
+    let flags: BTreeSet<&String> = found.iter().flat_map(|(_, flags)| flags).collect();
+    assert!(flags.len() > 30, "the help lists flags: {flags:?}");
+    let missing: Vec<&&String> = flags.iter().filter(|it| !used.contains(it.as_str())).collect();
+    assert!(missing.is_empty(), "no row of the gate gives: {missing:?}");
+}
+
+/// Command lines with a secret where none belongs: `SECRET` is one with blanks and quotes, `WORD` one of letters.
+const MISTYPED: &[&[&str]] = &[
+    &["WORD"],
+    &["-WORD"],
+    &["state", "WORD"],
+    &["providers", "WORD"],
+    &["plan", "SECRET"],
+    &["plan", "-WORD"],
+    &["plan", "-var", "SECRET"],
+    &["plan", "-var", "WORD"],
+    &["plan", "-var=WORD="],
+    &["plan", "-var=WORD=="],
+    &["plan", "-var=SECRET=x"],
+    &["plan", "-var", "from_flag=a", "SECRET"],
+    &["plan", "-vars=from_flag=SECRET"],
+    &["plan", "-var=structured=SECRET"],
+    &["plan", "-var=structured={ inner = WORD }"],
+    &["plan", "-var=structured={ WORD = 1 }"],
+    &["plan", "-var=secrets_version=SECRET"],
+    &["plan", "-parallelism=WORD"],
+    &["plan", "-input=WORD"],
+    &["plan", "-lock-timeout=WORD"],
+    &["init", "-backend-config=SECRET"],
+    &["apply", "plan.bin", "SECRET"],
+    &["validate", "SECRET"],
+    &["console", "SECRET"],
+    &["version", "SECRET"],
+    &["lsp", "SECRET"],
+    &["state", "list", "-id=WORD"],
+    &["state", "list", "-state=a", "-WORD"],
+];
+
+#[test]
+fn a_command_line_that_is_wrong_is_not_quoted() {
+    let mut everywhere = Everywhere::new();
+    let (secret, word) = (everywhere.canaries.add("typed"), everywhere.canaries.add_word("word"));
+    let told = |text: &str| text.replace("SECRET", &secret).replace("WORD", &word);
+    for arguments in MISTYPED {
+        let arguments: Vec<String> = arguments.iter().map(|it| told(it)).collect();
+        let run = everywhere.bench.mayfly("everywhere", &arguments).env("TF_LOG", "TRACE");
+        let ended = run.input("").end();
+        assert_ne!(ended.code, 0, "{arguments:?}:\n{}", ended.printed());
+        everywhere.canaries.assert_not_printed(&ended);
+        ended.shows(&["Error: "]);
+    }
+    for (name, value) in [
+        ("TF_CLI_ARGS", "-var 'from_flag=SECRET"),
+        ("TF_CLI_ARGS_plan", "-vars=SECRET"),
+        ("TF_VAR_structured", "SECRET"),
+        ("TF_VAR_structured", "{ WORD = [1, }"),
+        ("TF_VAR_secrets_version", "SECRET"),
+    ] {
+        let run = everywhere.without_flags(&["plan", "-input=false"]).env(name, told(value));
+        let ended = run.fails();
+        everywhere.canaries.assert_not_printed(&ended);
+        ended.shows(&["Error: "]);
+    }
+    everywhere.canaries.assert_not_written(&everywhere.bench);
+}
+
+/// A folder of `examples/`, and what is secret in it.
+struct Example {
+    folder: &'static str,
+    /// An expression for what a provider gives away in a run.
+    opens: Option<&'static str>,
+    /// Variables for secrets that are not declared ephemeral, as the RFC has them: a saved plan keeps those.
+    values: &'static [&'static str],
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        folder: "lease",
+        opens: Some("ephemeral.playground_lease.example.data[\"auth_token\"]"),
+        values: &[],
+    },
+    Example {
+        folder: "tunnel",
+        opens: Some("ephemeral.playground_tunnel.example.local_address"),
+        values: &[],
+    },
+    Example { folder: "secrets/store", opens: None, values: &["access_key", "secret_key"] },
+    // Run in the folder of the one before, with what that stored.
+    Example {
+        folder: "secrets/read",
+        opens: Some("jsonencode(module.secret_management.secrets)"),
+        values: &[],
+    },
+];
+
+/// Modules of examples, and examples that need an account of AWS.
+const NOT_RUN: &[&str] =
+    &["secrets/mod", "secrets-aws/mod", "secrets-aws/read", "secrets-aws/store"];
+
+fn folders_with_configurations(directory: &Path, root: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(directory).expect("can be listed").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() && !name.to_string_lossy().starts_with('.') {
+            folders_with_configurations(&path, root, found);
+        } else if path.extension().is_some_and(|it| it == "tf") {
+            let folder = directory.strip_prefix(root).expect("lies below");
+            found.insert(folder.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn every_example_passes_the_gate() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut found = BTreeSet::new();
+    folders_with_configurations(&root, &root, &mut found);
+    let known = EXAMPLES.iter().map(|it| it.folder).chain(NOT_RUN.iter().copied());
+    assert_eq!(found, known.map(str::to_owned).collect(), "a row of the gate is for each example");
+}
+
+/// The example's commands, with logs at TRACE in a file.
+fn check_example(bench: &Bench, example: &Example, canaries: &mut Canaries, values: &[String]) {
+    let outside = tempfile::tempdir().expect("a directory can be made");
+    let told = outside.path().join("told");
+    if let Some(opens) = example.opens {
+        let learning = format!(
+            "resource \"terraform_data\" \"learning\" {{\n  provisioner \"local-exec\" {{\n    command     = \"printf '%s' \\\"$TOLD\\\" > '{}'\"\n    environment = {{ TOLD = {opens} }}\n  }}\n}}\n",
+            told.display()
+        );
+        bench.write(&format!("{}/learning.tf", example.folder), &learning);
+    }
+    let commands: &[&[&str]] = match example.values {
+        [] => &[
+            &["validate", "-json"],
+            &["plan", "-out=plan.bin"],
+            &["show", "-json", "plan.bin"],
+            &["apply", "plan.bin"],
+            &["show", "-json"],
+            &["plan", "-json"],
+            &["destroy", "-auto-approve"],
+        ],
+        // What it stores is read by the next.
+        _ => &[&["plan"], &["apply", "-auto-approve", "-json"], &["show", "-json"]],
+    };
+    let run = |arguments: &&[&str]| {
+        let takes_values = match arguments[0] {
+            "plan" | "destroy" => true,
+            _ => arguments.contains(&"-auto-approve"),
+        };
+        let values = if takes_values { values } else { &[] };
+        let arguments = arguments.iter().map(|it| (*it).to_owned()).chain(values.iter().cloned());
+        let run = bench.mayfly(example.folder, arguments).env("TF_LOG", "TRACE");
+        run.env("TF_LOG_PATH", bench.path("trace.log")).succeeds()
+    };
+    let all: Vec<Ended> = commands.iter().map(run).collect();
+    if example.opens.is_some() {
+        canaries.know(example.folder, &fs::read_to_string(&told).expect("was told"));
+    }
+    all.iter().for_each(|ended| canaries.assert_not_printed(ended));
+    canaries.assert_not_written(bench);
+    assert!(bench.path("trace.log").is_file(), "the log is kept");
+}
+
+#[test]
+fn no_example_prints_or_writes_a_secret() {
+    for name in ["lease", "tunnel"] {
+        let example = EXAMPLES.iter().find(|it| it.folder == name).expect("is there");
+        check_example(&Bench::with_example(name), example, &mut Canaries::new(), &[]);
+    }
+    let bench = Bench::with_example("secrets");
+    let mut canaries = Canaries::new();
+    let mut values = Vec::new();
+    for example in EXAMPLES.iter().filter(|it| it.folder.starts_with("secrets/")) {
+        let given = example.values.iter().map(|it| format!("-var={it}={}", canaries.add(it)));
+        values.extend(given);
+        check_example(&bench, example, &mut canaries, &values);
+        let arn =
+            bench.mayfly("secrets/store", ["output", "-raw", "secret_manager_arn"]).succeeds();
+        values = vec![format!("-var=secret_manager_arn={}", arn.out)];
+    }
+}
+
+#[test]
+fn a_crash_tells_its_place_and_no_value() {
+    for point in ["answered", "ended"] {
+        let everywhere = Everywhere::new();
+        let run = everywhere
+            .run(&["apply", "-auto-approve"], "")
+            .env("MAYFLY_FAILPOINT", point)
+            .env("MAYFLY_FAILPOINT_PANIC", &everywhere.flag)
+            .env("RUST_BACKTRACE", "full");
+        let ended = everywhere.check(run.end());
+        assert_ne!(ended.code, 0, "{point}: {}", ended.printed());
+        ended.shows(&["Mayfly crashed at crates/cli/src/failpoint.rs:"]);
+        everywhere.bench.assert_no_orphans("everywhere");
+    }
+}
+
+/// The processes that come from `parent`, however far.
+fn descendants(parent: u32) -> Vec<u32> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc").expect("can be listed").flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // The second field, in parentheses, may hold blanks; the state stands before the parent.
+        let parent =
+            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        parents.extend(parent.map(|it: u32| (pid, it)));
+    }
+    let mut found = vec![parent];
+    let mut at = 0;
+    while let Some(&of) = found.get(at) {
+        found.extend(parents.iter().filter(|(_, it)| *it == of).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+#[test]
+fn no_child_is_given_a_secret_that_is_not_its_own() {
+    let everywhere = Everywhere::new();
+    everywhere.bench.write(
+        "everywhere/sleeping.tf",
+        "resource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; touch ../sleeping; sleep 1\"\n  }\n}\n",
+    );
+    let extra = format!("-var='from_flag={}'", everywhere.flag.replace('\'', ""));
+    let run = everywhere.run(&["apply", "-auto-approve"], "").env("TF_CLI_ARGS_apply", extra);
+    let started = run.start();
+    let marker = everywhere.bench.path("sleeping");
+    started.wait_until("the provisioner runs", || marker.exists());
+    let read = |pid: u32, name: &str| {
+        fs::read(PathBuf::from(format!("/proc/{pid}/{name}"))).unwrap_or_default()
+    };
+    let children = descendants(started.pid());
+    assert!(children.len() >= 2, "providers and a command run: {children:?}");
+    let mine = read(started.pid(), "environ");
+    assert!(!everywhere.canaries.found_in(&mine).is_empty(), "the search sees what is there");
+    for pid in children {
+        for name in ["cmdline", "environ"] {
+            let text = read(pid, name);
+            let shown = String::from_utf8_lossy(&read(pid, "cmdline")).into_owned();
+            // The one that the configuration gives secrets to.
+            if shown.contains("printf") {
+                continue;
+            }
+            let found = everywhere.canaries.found_in(&text);
+            assert!(found.is_empty(), "{name} of {shown:?}: {found:?}");
+        }
+    }
+    everywhere.check(started.end().exits(0));
+}
+
+const SENSITIVE: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "hidden" {
+  type      = string
+  sensitive = true
+  validation {
+    condition     = length(var.hidden) > 3
+    error_message = "Too short."
+  }
+}
+locals {
+  parts = { name = "plain", value = "<${var.hidden}>" }
+}
+resource "playground_parameter" "kept" {
+  name  = "kept"
+  type  = "SecureString"
+  value = local.parts.value
+}
+resource "terraform_data" "kept" {
+  triggers_replace = [local.parts]
+  provisioner "local-exec" {
+    command = "echo '${local.parts.value}'"
+  }
+}
+output "hidden" {
+  value     = playground_parameter.kept.value
+  sensitive = true
+}
+"#;
+
+#[test]
+fn what_is_sensitive_is_shown_only_where_it_is_asked_for() {
+    let bench = Bench::new();
+    bench.write("main.tf", SENSITIVE);
+    let mut canaries = Canaries::new();
+    let given = canaries.add_word("sensitive");
+    let run = |arguments: &[&str], typed: &str| {
+        bench.mayfly(".", arguments).env("TF_VAR_hidden", &given).input(typed).succeeds()
+    };
+    let asked = |ended: &Ended| !canaries.found_in(ended.printed().as_bytes()).is_empty();
+    for arguments in [
+        &["validate", "-json"][..],
+        &["plan", "-out=plan.bin"],
+        &["show", "plan.bin"],
+        &["apply", "plan.bin"],
+        &["plan", "-json", "-replace=playground_parameter.kept"],
+        &["show"],
+        &["output"],
+        &["state", "list"],
+        &["state", "show", "playground_parameter.kept"],
+        &["state", "show", "terraform_data.kept"],
+        &["apply", "-auto-approve", "-json"],
+        &["plan", "-destroy"],
+    ] {
+        let ended = run(arguments, "");
+        assert!(!asked(&ended), "{arguments:?}:\n{}", ended.printed());
+    }
+    let console = run(&["console"], "var.hidden\nlocal.parts\nterraform_data.kept\n");
+    assert!(!asked(&console), "{}", console.printed());
+    for arguments in [
+        &["show", "-json", "plan.bin"][..],
+        &["show", "-show-sensitive"],
+        &["show", "-json"],
+        &["output", "-json"],
+        &["output", "hidden"],
+        &["state", "show", "-show-sensitive", "terraform_data.kept"],
+        &["plan", "-destroy", "-show-sensitive"],
+    ] {
+        assert!(asked(&run(arguments, "")), "{arguments:?} was asked for it");
+    }
+    let destroyed = run(&["destroy", "-auto-approve"], "");
+    assert!(!asked(&destroyed), "{}", destroyed.printed());
+}

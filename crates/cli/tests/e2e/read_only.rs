@@ -1,0 +1,283 @@
+//! Places that cannot be written. Root may write everywhere, so where the tests run as root, the commands run as nobody.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, chown},
+    path::{Path, PathBuf},
+};
+
+use expect_test::{Expect, expect};
+use rustix::process::Signal;
+
+use crate::bench::{Bench, Ended, NOBODY, Run};
+
+const THING: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+resource "playground_secret" "a" {
+  name = "a"
+}
+"#;
+
+/// A bench whose commands are run by somebody who may not write everywhere.
+struct Guarded {
+    bench: Bench,
+    program: PathBuf,
+}
+
+/// A path with another mode for a while.
+struct Closed {
+    path: PathBuf,
+    before: Permissions,
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(&self.path, self.before.clone());
+    }
+}
+
+impl Guarded {
+    fn with_main(text: &str) -> Guarded {
+        let bench = Bench::with_main(text);
+        // The playground keeps its world beside the configuration, and that can be written.
+        fs::create_dir(bench.path(".playground")).expect("can be made");
+        // Where the tests are built, nobody else may have a look.
+        let program = bench.root().join("mayfly");
+        let built = env!("CARGO_BIN_EXE_mayfly");
+        if fs::hard_link(built, &program).is_err() {
+            fs::copy(built, &program).expect("can be copied");
+        }
+        fs::set_permissions(bench.root(), Permissions::from_mode(0o755)).expect("is ours");
+        let guarded = Guarded { bench, program };
+        for name in ["home", "tmp", "work"] {
+            guarded.hand_over(&guarded.bench.root().join(name));
+        }
+        guarded
+    }
+
+    /// Gives files to who runs the commands.
+    fn hand_over(&self, path: &Path) {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        chown(path, Some(NOBODY), Some(NOBODY)).expect("root may do that");
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            self.hand_over(&entry.path());
+        }
+    }
+
+    fn mayfly<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+        let program = self.program.to_str().expect("is text");
+        self.bench.program(program, ".", arguments).by_nobody()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        self.bench.write(name, text);
+        self.hand_over(&self.bench.path(name));
+    }
+
+    fn close(&self, name: &str, mode: u32) -> Closed {
+        let path = self.bench.path(name);
+        let before = fs::metadata(&path).expect("is there").permissions();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("is ours");
+        Closed { path, before }
+    }
+
+    /// How often a provider was asked anything.
+    fn calls(&self) -> usize {
+        let ledger = self.bench.path(".playground/ledger.jsonl");
+        if ledger.exists() { self.bench.ledger(".").0.len() } else { 0 }
+    }
+
+    /// All of these commands say the same, and ask no provider for anything.
+    #[track_caller]
+    fn refuse(&self, commands: &[&str], expected: Expect) {
+        let before = self.calls();
+        let said = commands.iter().map(|command| self.fails(command));
+        let said: BTreeSet<String> = said.collect();
+        expected.assert_eq(&said.into_iter().collect::<String>());
+        assert_eq!(self.calls(), before, "no provider was asked");
+    }
+
+    #[track_caller]
+    fn fails(&self, command: &str) -> String {
+        self.settled(&self.mayfly(command.split(' ')).fails())
+    }
+
+    /// What an error says, without what differs from run to run.
+    fn settled(&self, ended: &Ended) -> String {
+        ended.err.replace(&self.bench.root().join("work").display().to_string(), "WORK")
+    }
+}
+
+#[test]
+fn where_the_directory_is_read_only_nothing_is_begun() {
+    let guarded = Guarded::with_main(THING);
+    let _closed = guarded.close(".", 0o555);
+    guarded.refuse(&["plan"], expect![[r#"
+
+        Error: Error opening the state for writing
+
+        terraform.tfstate cannot be made in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was planned.
+
+        A plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false.
+    "#]]);
+    let changes = [
+        "apply -auto-approve",
+        "destroy -auto-approve",
+        "import playground_secret.a a",
+        "state adopt -gone playground_secret.a",
+    ];
+    guarded.refuse(&changes, expect![[r#"
+
+        Error: Error opening the state for writing
+
+        terraform.tfstate cannot be made in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+    "#]]);
+    let unlocked = ["apply -auto-approve -lock=false", "destroy -auto-approve -lock=false"];
+    guarded.refuse(&unlocked, expect![[r#"
+
+        Error: Error opening the state for writing
+
+        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+    "#]]);
+    // Who only looks needs to write nothing.
+    let planned = guarded.mayfly(["plan", "-lock=false"]).succeeds();
+    planned.shows(&["1 to add"]);
+    planned.lacks(&["Warning"]);
+    guarded.mayfly(["validate"]).succeeds();
+    guarded.mayfly(["state", "list"]).fails().shows(&["No state file was found"]);
+    guarded.mayfly(["output"]).succeeds();
+    expect![[r#"
+
+        Error: Failed to write plan file
+
+        p cannot be written: permission denied. Nothing was saved: check the path and its permissions.
+    "#]].assert_eq(&guarded.fails("plan -lock=false -out=p"));
+}
+
+#[test]
+fn a_directory_that_is_read_only_can_be_watched() {
+    let secret = "ephemeral \"playground_random\" \"r\" {}\n";
+    let given = "\"a\"\n  value_wo_version = 1\n  value_wo = ephemeral.playground_random.r.result";
+    let text = THING.replace("\"a\"\n}", &format!("{given}\n}}"));
+    let guarded = Guarded::with_main(&format!("{text}{secret}"));
+    let _closed = guarded.close(".", 0o555);
+    let watcher = guarded.mayfly(["watch", "-json"]).start();
+    watcher.wait_for("\"ok\":true,\"plan\":1,");
+    watcher.signal(Signal::INT);
+    watcher.end().exits(0).shows(&["\"add\":1,"]);
+    assert_eq!(guarded.bench.ledger(".").count("opened", "playground_random"), 1);
+}
+
+#[test]
+fn a_state_that_is_read_only_stays_as_it_is() {
+    let guarded = Guarded::with_main(THING);
+    guarded.mayfly(["apply", "-auto-approve"]).succeeds();
+    let before = guarded.bench.read("terraform.tfstate");
+    guarded.write("main.tf", &THING.replace("\"a\"\n}", "\"a\"\n  description = \"b\"\n}"));
+    let closed = guarded.close("terraform.tfstate", 0o444);
+    guarded.refuse(&["plan"], expect![[r#"
+
+        Error: Error opening the state for writing
+
+        terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was planned.
+
+        A plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false.
+    "#]]);
+    let changes = ["apply -auto-approve", "apply -auto-approve -lock=false"];
+    guarded.refuse(&changes, expect![[r#"
+
+        Error: Error opening the state for writing
+
+        terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+    "#]]);
+    guarded.mayfly(["plan", "-lock=false"]).succeeds().shows(&["1 to change"]);
+    guarded.mayfly(["state", "list"]).succeeds().shows(&["playground_secret.a"]);
+    drop(closed);
+    let closed = guarded.close("terraform.tfstate", 0o000);
+    guarded.refuse(&["plan"], expect![[r#"
+
+        Error: Error opening the state for writing
+
+        terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was planned.
+    "#]]);
+    guarded.refuse(&["plan -lock=false", "state list", "output"], expect![[r#"
+
+        Error: Error loading state
+
+        The state cannot be read: failed to read terraform.tfstate: Permission denied (os error 13). Nothing was done. Mend its permissions, or run the command as the user who owns it.
+    "#]]);
+    drop(closed);
+    assert_eq!(guarded.bench.read("terraform.tfstate"), before);
+    guarded.mayfly(["apply", "-auto-approve"]).succeeds().shows(&["1 changed"]);
+}
+
+#[test]
+fn a_backup_that_cannot_be_written_is_noticed_before_the_first_change() {
+    let guarded = Guarded::with_main(THING);
+    guarded.mayfly(["apply", "-auto-approve"]).succeeds();
+    guarded.write("kept/before", "");
+    let _closed = guarded.close("kept", 0o555);
+    guarded.refuse(&["apply -auto-approve -backup=kept/state"], expect![[r#"
+
+        Error: Error opening the state for writing
+
+        Nothing can be written in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+    "#]]);
+    guarded.refuse(&["apply -auto-approve -state-out=kept/state"], expect![[r#"
+
+        Error: Error opening the state for writing
+
+        kept/state cannot be made in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+    "#]]);
+    guarded.mayfly(["apply", "-auto-approve", "-backup=-"]).succeeds();
+}
+
+#[test]
+fn a_directory_that_is_closed_meanwhile_loses_nothing() {
+    let closing = "playground_secret.a]\n  provisioner \"local-exec\" {\n    command = \"chmod 555 .\"\n  }\n}\n";
+    let guarded = Guarded::with_main(&format!(
+        "{THING}resource \"terraform_data\" \"closes\" {{\n  depends_on = [{closing}"
+    ));
+    let said = guarded.fails("apply -auto-approve");
+    fs::set_permissions(guarded.bench.path("."), Permissions::from_mode(0o755)).expect("is ours");
+    expect![[r#"
+
+        Error: Failed to save state
+
+        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. The objects that were changed exist all the same; run the command again when the cause is mended.
+
+        Nothing is lost: terraform.tfstate.journal has everything that was done, and the next command takes it over into the state when the cause is mended. Do not remove that file.
+
+        Error: Error releasing the state lock
+
+        ./.terraform.tfstate.lock.info, which says who held the lock, could not be removed (Permission denied (os error 13)). Nobody holds it any more, and the next command goes on.
+    "#]].assert_eq(&said);
+    guarded
+        .mayfly(["plan", "-detailed-exitcode"])
+        .succeeds()
+        .shows(&["The last run was cut off", "No changes."]);
+}
+
+#[test]
+fn init_names_what_it_cannot_write() {
+    let guarded = Guarded::with_main(&format!("{THING}module \"m\" {{\n  source = \"./m\"\n}}\n"));
+    guarded.write("m/main.tf", "");
+    let closed = guarded.close(".", 0o555);
+    expect![[r#"
+
+        Error: Failed to write module manifest
+
+        .terraform/modules/modules.json cannot be written: Permission denied (os error 13). Check its permissions, or let TF_DATA_DIR name another directory for what "mayfly init" keeps.
+    "#]].assert_eq(&guarded.fails("init"));
+    let elsewhere = guarded.bench.root().join("tmp/data");
+    guarded.mayfly(["init"]).env("TF_DATA_DIR", &elsewhere).succeeds();
+    drop(closed);
+    guarded.mayfly(["init"]).succeeds();
+}

@@ -1,0 +1,20 @@
+//! Kills at random moments. `cargo xtask torture` does the same for as long as somebody likes.
+
+use std::path::Path;
+
+use torture::Torture;
+
+#[test]
+fn no_kill_loses_or_doubles_anything() {
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            scope.spawn(move || {
+                let folder = tempfile::tempdir().expect("can be made");
+                let program = Path::new(env!("CARGO_BIN_EXE_mayfly"));
+                let report = Torture::new(program, folder.path(), seed).run(6);
+                let report = report.unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+                assert!(report.kills >= 6, "{report}");
+            });
+        }
+    });
+}

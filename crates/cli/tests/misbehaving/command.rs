@@ -1,0 +1,212 @@
+//! The real executable, with the plugin as its only provider and an object in the state that must survive everything.
+
+use std::{fs, time::Duration};
+
+use crate::{
+    bench::{Bench, Ended, Started},
+    good::TOKEN,
+    page::settled,
+    plant::{plant, plant_itself},
+    rows::Row,
+    serve::{BENCH, WAY},
+};
+
+/// How a command is run.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    ToTheEnd(&'static str),
+    /// After the same with a good provider, which fills the cache of schemas; and once more after that.
+    Cached(&'static str),
+    /// Interrupted once the call that the way names has arrived, and again after that.
+    Interrupted(&'static str),
+}
+
+const MAIN: &str = r#"
+terraform {
+  required_providers {
+    bad = { source = "example.com/tests/bad" }
+  }
+}
+ephemeral "bad_token" "token" {
+  name = "token"
+}
+data "bad_data" "data" {
+  name = "data"
+}
+resource "bad_thing" "kept" {
+  name = "kept"
+}
+resource "bad_thing" "new" {
+  name       = "new"
+  secret     = ephemeral.bad_token.token.value
+  depends_on = [bad_thing.other]
+}
+resource "bad_thing" "other" {
+  name = "other"
+}
+"#;
+
+/// `kept` is as configured; `gone` is to be destroyed.
+const STATE: &str = r#"{
+  "version": 4, "terraform_version": "1.12.6", "serial": 3, "lineage": "5f0e3b1c-8d0a-4a5b-9b7e-1d2c3b4a5f60", "outputs": {},
+  "resources": [
+    {"mode": "managed", "type": "bad_thing", "name": "gone", "provider": "provider[\"example.com/tests/bad\"]",
+     "instances": [{"schema_version": 0, "private": "e30=",
+       "attributes": {"id": "id-gone", "name": "gone", "note": "n", "size": null, "secret": null}}]},
+    {"mode": "managed", "type": "bad_thing", "name": "kept", "provider": "provider[\"example.com/tests/bad\"]",
+     "instances": [{"schema_version": 0, "private": "e30=",
+       "attributes": {"id": "id-kept", "name": "kept", "note": "n", "size": null, "secret": null}}]}
+  ],
+  "check_results": null
+}
+"#;
+
+/// No command runs so long that it must renew more often.
+const MOST_RENEWALS: usize = 4;
+
+/// What came of a command.
+pub(crate) struct Came {
+    pub(crate) said: String,
+    /// The exit code, and what the state holds.
+    pub(crate) after: String,
+    pub(crate) wrong: Vec<String>,
+}
+
+/// Runs the command of a row.
+pub(crate) fn run(row: &Row, run: Run) -> Came {
+    let bench = Bench::with_main(MAIN);
+    let executable = match run {
+        Run::Cached(_) => plant_itself(bench.root()),
+        _ => plant(bench.root(), row),
+    };
+    let folder = executable.parent().expect("it is in a folder").display();
+    let rc = format!(
+        "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/bad\" = \"{folder}\"\n  }}\n  direct {{}}\n}}\n"
+    );
+    fs::write(bench.root().join("rc"), rc).expect("can be written");
+    bench.write("terraform.tfstate", STATE);
+    match run {
+        Run::ToTheEnd(command) => looked_at(&bench, &start(&bench, command, &row.way).end(), row),
+        Run::Interrupted(command) => {
+            let ended = interrupted(&bench, start(&bench, command, &row.way));
+            looked_at(&bench, &ended, row)
+        }
+        Run::Cached(command) => {
+            let [before, ended, again] =
+                ["", &row.way, &row.way].map(|way| start(&bench, command, way).end());
+            let mut came = looked_at(&bench, &ended, row);
+            came.after.push_str(&format!("; once more: exit code {}", again.code));
+            if before.code != 0 {
+                came.wrong.push(format!("it was no good before: {}", before.printed()));
+            }
+            came
+        }
+    }
+}
+
+fn start(bench: &Bench, command: &str, way: &str) -> Started {
+    let arguments: &[&str] = match command {
+        "apply" => &["apply", "-auto-approve", "-no-color", "-parallelism=1"],
+        "plan" => &["plan", "-no-color", "-parallelism=1"],
+        _ => &["validate", "-no-color"],
+    };
+    bench
+        .mayfly(".", arguments)
+        .env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
+        .env("TF_LOG_PROVIDER", "TRACE")
+        .env("TF_LOG_PATH", bench.root().join("log"))
+        .env(WAY, way)
+        .env(BENCH, bench.root())
+        .start()
+}
+
+fn interrupted(bench: &Bench, run: Started) -> Ended {
+    let calls = bench.root().join("calls");
+    let arrived = || fs::read_to_string(&calls).is_ok_and(|it| it.contains("(no answer)"));
+    run.wait_until("the call arrives", arrived);
+    run.interrupt();
+    // The second one follows when the first one was heard, unless that was enough.
+    std::thread::sleep(Duration::from_millis(700));
+    run.interrupt();
+    run.end()
+}
+
+/// What was said, without paths; and what is wrong beside it, whatever the way was.
+fn looked_at(bench: &Bench, ended: &Ended, row: &Row) -> Came {
+    let mut wrong = crate::after(bench.root());
+    let printed = ended.printed();
+    let log = fs::read_to_string(bench.root().join("log")).unwrap_or_default();
+    let state = fs::read_to_string(bench.path("terraform.tfstate")).unwrap_or_default();
+    for (place, text) in [("what was printed", &printed), ("the log", &log), ("the state", &state)]
+    {
+        if text.contains(TOKEN) {
+            wrong.push(format!("the secret is in {place}"));
+        }
+    }
+    for (place, text) in [("the terminal", &printed), ("the log", &log)] {
+        if text.chars().any(|it| it.is_control() && !matches!(it, '\n' | '\t')) {
+            wrong.push(format!("a control character reached {place}"));
+        }
+    }
+    if !matches!(ended.code, 0 | 1) || printed.contains("Mayfly crashed") {
+        wrong.push(format!("it crashed with code {}", ended.code));
+    }
+    if bench.path(".terraform.tfstate.lock.info").exists() {
+        wrong.push("the lock is left".to_owned());
+    }
+    let calls = fs::read_to_string(bench.root().join("calls")).unwrap_or_default();
+    let renewals = calls.lines().filter(|it| *it == "RenewEphemeralResource").count();
+    if renewals > MOST_RENEWALS {
+        wrong.push(format!("it was renewed {renewals} times"));
+    }
+    let (kept, objects) = objects(&state);
+    if !kept {
+        wrong.push("the object that was there is lost".to_owned());
+    }
+    let after = format!("exit code {}; state: {}", ended.code, objects.join(", "));
+    Came { said: settled(&about(&errors(ended), row), bench.root()), after, wrong }
+}
+
+/// Whether `kept` is what it was, and the names of all objects.
+fn objects(state: &str) -> (bool, Vec<String>) {
+    let Ok(state) = serde_json::from_str::<serde_json::Value>(state) else {
+        return (false, vec!["(no state)".to_owned()]);
+    };
+    let resources = state["resources"].as_array().cloned().unwrap_or_default();
+    let managed: Vec<_> = resources.iter().filter(|it| it["mode"] == "managed").collect();
+    let kept = managed.iter().any(|it| {
+        let object = &it["instances"][0];
+        it["name"] == "kept"
+            && object["attributes"]["id"] == "id-kept"
+            && object["private"] == "e30="
+    });
+    let name = |it: &&serde_json::Value| {
+        let tainted = if it["instances"][0]["status"] == "tainted" { " (tainted)" } else { "" };
+        format!("{}{tainted}", it["name"].as_str().unwrap_or_default())
+    };
+    (kept, managed.iter().map(name).collect())
+}
+
+/// Where a process dies, who else was waiting for it differs from run to run: the errors about the call that it died in.
+fn about(said: &str, row: &Row) -> String {
+    let Some(method) = row.way.strip_prefix("dies ").and_then(|it| it.split(' ').nth(1)) else {
+        return said.to_owned();
+    };
+    let named = said.split("\nError: ").filter(|it| it.contains(method));
+    let errors: Vec<&str> = named.map(|it| it.trim_start_matches("Error: ")).collect();
+    if errors.is_empty() { said.to_owned() } else { format!("Error: {}", errors.join("\nError: ")) }
+}
+
+/// The errors and warnings that were printed; where there is none, how it ended.
+fn errors(ended: &Ended) -> String {
+    let begins =
+        |it: &str| it.starts_with("Warning: ") && !it.contains("Provider development overrides");
+    let mut warnings: Vec<&str> = ended.out.lines().filter(|it| begins(it)).collect();
+    warnings.truncate(5);
+    let printed = format!("{}\n{}", warnings.join("\n"), ended.err).trim().to_owned();
+    let last = |it: &&str| it.starts_with("Apply complete!") || it.starts_with("Success!");
+    match printed.is_empty() {
+        true => ended.out.lines().rfind(last).unwrap_or("(nothing)").to_owned(),
+        false => printed,
+    }
+}

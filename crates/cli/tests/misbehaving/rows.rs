@@ -1,0 +1,350 @@
+//! The table: every way of misbehaving, and where it is met.
+
+use crate::{client::Ask, command::Run};
+
+/// One way of misbehaving, met in one way.
+#[derive(Clone)]
+pub(crate) struct Row {
+    /// The part of the page that it is in.
+    pub(crate) part: &'static str,
+    /// What the plugin does; also what the plugin is told to do.
+    pub(crate) way: String,
+    /// What is run in place of the plugin, where that is not the plugin itself.
+    pub(crate) script: &'static str,
+    pub(crate) how: How,
+}
+
+impl Row {
+    /// Whether only the end of patience ends the wait for it.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.way.contains("says nothing") || self.way.contains("does not end it")
+    }
+}
+
+/// How a way is met.
+#[derive(Clone)]
+pub(crate) enum How {
+    /// The client starts it.
+    Start,
+    /// The client asks it something.
+    Call(Ask),
+    /// A command runs with it.
+    Command(Run),
+}
+
+pub(crate) const START: &str = "Before it is connected";
+const TRANSPORT: &str = "Below the messages";
+const DIES: &str = "It dies, or does not know a call";
+const SCHEMAS: &str = "Schemas";
+const VALUES: &str = "Values";
+const SAYS: &str = "What it says";
+const OTHER: &str = "Functions, imports and the rest";
+const VALIDATE: &str = "In `validate`";
+const PLAN: &str = "In `plan`";
+const APPLY: &str = "In `apply`";
+const EPHEMERAL: &str = "Ephemeral resources, in `apply`";
+const INTERRUPT: &str = "It hangs, and Ctrl-C is pressed";
+
+/// Ways of not starting, as programs of a shell.
+const STARTS: &[(&str, &str)] = &[
+    ("ends at once", "exit 3"),
+    ("ends at once and says why", "echo 'missing library, hunter2' >&2; exit 127"),
+    ("is killed by a signal", "kill -SEGV $$"),
+    ("closes stdout and lives on", "exec >&-; sleep 60"),
+    ("says nothing", "exec sleep 60"),
+    ("says nothing, and much on stderr", "yes 'much ado' >&2"),
+    ("begins its line and does not end it", "printf '1|6|unix|/nowhere|grpc|'; exec sleep 60"),
+    ("ends in the middle of its line", "printf '1|6|un'"),
+    ("says something else", "echo 'the password is hunter2'; exec sleep 60"),
+    ("says something that is no UTF-8", "printf '\\377\\376\\375\\n'; exec sleep 60"),
+    ("says terminal escapes", "printf '\\033[2J\\033]0;owned\\007 hello\\n'; exec sleep 60"),
+    ("says a line of 10 MB", "head -c 10485760 /dev/zero | tr '\\0' x; echo; exec sleep 60"),
+    (
+        "says an address of 10 MB",
+        "printf '1|6|tcp|'; head -c 10485760 /dev/zero | tr '\\0' 7; echo '|grpc|'; exec sleep 60",
+    ),
+    ("says three fields", "echo '1|6|unix'; exec sleep 60"),
+    ("speaks net/rpc", "echo '1|6|unix|/nowhere|netrpc|'; exec sleep 60"),
+    ("has another core version", "echo '2|6|unix|/nowhere|grpc|'; exec sleep 60"),
+    ("has another protocol version", "echo '1|4|unix|/nowhere|grpc|'; exec sleep 60"),
+    ("has a protocol version that is no number", "echo '1|six|unix|/nowhere|grpc|'; exec sleep 60"),
+    ("listens on a pipe", "echo '1|6|pipe|/nowhere|grpc|'; exec sleep 60"),
+    ("listens at an address that is none", "echo '1|6|tcp|localhost|grpc|'; exec sleep 60"),
+    ("listens on TCP without a certificate", "echo '1|6|tcp|127.0.0.1:1|grpc|'; exec sleep 60"),
+    ("listens nowhere", "echo '1|6|unix|/nowhere|grpc|'; exec sleep 60"),
+    (
+        "has a certificate that is no base64",
+        "echo '1|6|unix|/nowhere|grpc|????????????????????????????????????????????????????????????'; exec sleep 60",
+    ),
+    (
+        "has a certificate and speaks plain text",
+        "\"$PLUGIN\" | while read -r line; do echo \"${line}QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg\"; done",
+    ),
+    ("leaves a child that holds its streams, and ends", "sleep 300 & echo 'gone' >&2; exit 1"),
+    (
+        "leaves a child that ignores signals, and ends",
+        "sh -c 'trap \"\" TERM HUP INT; sleep 300; sleep 300' & exit 1",
+    ),
+];
+
+/// Ways of being started and not being connected to.
+const CONNECTIONS: &[&str] =
+    &["hangs up", "speaks HTTP/1.1", "speaks something else", "listens and says nothing"];
+
+/// Ways that show when the schemas are asked for.
+const TRANSPORTS: &[&str] = &[
+    "answers with a page of HTML",
+    "answers another type of content",
+    "ends its answer without a status",
+    "ends in the middle of a message",
+    "claims a message of 4 GiB",
+    "sends 300 MB",
+    "sends a compressed message",
+    "sends no message",
+    "sends no protocol buffer",
+    "sends a field of another type",
+    "fails with an endless text",
+    "fails with terminal escapes",
+    "fails with a secret",
+    "fails with a code that is none",
+    "says that it is not configured",
+    "closes stdout",
+    "floods stderr while it works",
+    "floods stdout",
+    "prints megabytes at once",
+    "does not end",
+];
+
+const OF_SCHEMAS: &[&str] = &[
+    "says an error instead of schemas",
+    "has no type for an attribute",
+    "has a type that is no JSON",
+    "has a type that there is not",
+    "has a type nested 10,000 deep",
+    "has two attributes of one name",
+    "has an attribute and a block of one name",
+    "has two blocks of one name",
+    "has blocks nested 10,000 deep",
+    "has an attribute that is required and computed",
+    "has an attribute without a name",
+    "has a name that is no UTF-8",
+    "has a block of no known nesting",
+    "has a negative version",
+    "has a function that returns nothing",
+];
+
+const OF_VALUES: &[&str] = &[
+    "answers a byte that is never used",
+    "claims 4 billion entries",
+    "claims a list of 4 billion",
+    "claims a text of 4 GiB",
+    "claims bytes of 4 GiB",
+    "nests values 10,000 deep",
+    "nests dynamic values 10,000 deep",
+    "adds bytes after the value",
+    "uses an extension that there is not",
+    "damages what it says of an unknown value",
+    "answers text that is no UTF-8",
+    "repeats a key",
+    "answers a number that is none",
+    "answers infinity",
+    "answers a number of a billion digits",
+    "answers a number close to zero",
+    "answers a list for a text",
+    "leaves an attribute out",
+    "repeats an attribute",
+    "adds an attribute",
+    "answers a value of a type that is none",
+    "answers a value of a type that is no text",
+    "answers an element too many",
+    "answers JSON that is damaged",
+    "defers a read",
+];
+
+const OF_WORDS: &[&str] = &[
+    "says 100,000 things",
+    "says 20 MB",
+    "says escapes",
+    "says a secret",
+    "says nothing",
+    "says it in no UTF-8",
+    "says it of an attribute that is not there",
+    "says it of a secret key",
+    "says it of a path 10,000 deep",
+    "says it with a severity that is none",
+];
+
+const OTHERS: &[(&str, Ask)] = &[
+    ("returns another type", Ask::Function),
+    ("returns an unknown value", Ask::Function),
+    ("returns nothing", Ask::Function),
+    ("fails at an argument that there is not", Ask::Function),
+    ("lists a function that is none", Ask::Functions),
+    ("imports another type", Ask::Import),
+    ("imports nothing", Ask::Import),
+    ("imports the write-only value", Ask::Import),
+    ("moves to the write-only value", Ask::Move),
+    ("upgrades to the write-only value", Ask::Upgrade),
+    ("moves to what cannot be read", Ask::Move),
+    ("defers a refresh", Ask::Read),
+    ("defers a plan", Ask::Plan),
+    ("defers an open", Ask::Open),
+    ("opens what cannot be read", Ask::Open),
+    ("fails to open and says the secret", Ask::Open),
+    ("is to be renewed at a time that is none", Ask::Open),
+    ("plans another identity", Ask::Plan),
+    ("fails to stop", Ask::Stop),
+];
+
+const PLANS: &[&str] = &[
+    "dies before ConfigureProvider",
+    "dies before PlanResourceChange",
+    "dies after PlanResourceChange",
+    "does not implement PlanResourceChange",
+    "the second time, has an ordinary attribute for a write-only one",
+    "the second time, has a sensitive attribute for an ordinary one",
+    "the second time, has an attribute of another type",
+    "the second time, has one attribute less",
+    "the second time, has other words",
+    "once its schemas are cached, has an attribute of another type",
+    "is built anew meanwhile",
+    "plans something else than was asked for",
+    "plans null",
+    "plans no value",
+    "plans the write-only value",
+    "repeats the write-only value elsewhere in its plan",
+    "defers a plan",
+    "plans another identity",
+    "wants to replace for a path that is not there",
+    "reads an unknown object",
+    "reads no object",
+    "defers a refresh",
+    "reads the write-only value",
+    "upgrades to what cannot be read",
+    "upgrades to null",
+    "dies before ReadResource",
+    "reads null",
+    "reads an unknown value",
+    "reads something else than was asked for",
+    "answers infinity",
+    "planning, it says escapes",
+    "planning, it says 100,000 things",
+    "planning, it says it of an attribute that is not there",
+];
+
+const APPLIES: &[&str] = &[
+    "dies before ApplyResourceChange",
+    "dies while ApplyResourceChange",
+    "dies after ApplyResourceChange",
+    "panics in ApplyResourceChange",
+    "leaves a child in ApplyResourceChange",
+    "does not implement ApplyResourceChange",
+    "passes on that there is no such call in ApplyResourceChange",
+    "makes something else than was planned",
+    "makes null",
+    "makes an unknown value",
+    "makes no value",
+    "makes what cannot be read",
+    "makes the write-only value",
+    "repeats the write-only value elsewhere",
+    "makes an infinite number",
+    "makes another identity",
+    "fails after it made half",
+    "plans 100 MB of private data",
+    "makes 100 MB of private data",
+    "floods stderr while it works",
+    "floods stdout",
+    "does not end",
+    "ignores signals",
+    "logs escapes",
+    "keeps what was to go",
+];
+
+const EPHEMERALS: &[&str] = &[
+    "opens null",
+    "opens an unknown value",
+    "opens something else than was asked for",
+    "opens what cannot be read",
+    "fails to open and says the secret",
+    "defers an open",
+    "opens 100 MB of private data",
+    "opens a value of 16 MB",
+    "dies before OpenEphemeralResource",
+    "dies before CloseEphemeralResource",
+    "is to be renewed in the past",
+    "renews backwards",
+    "fails to renew",
+    "never renews",
+    "never answers CloseEphemeralResource",
+    "fails to close and says the secret",
+];
+
+const HANGS: &[(&str, Run)] = &[
+    ("never answers GetProviderSchema", Run::Interrupted("plan")),
+    ("never answers GetProviderSchema", Run::Interrupted("validate")),
+    ("never answers ValidateResourceConfig", Run::Interrupted("validate")),
+    ("never answers ConfigureProvider", Run::Interrupted("plan")),
+    ("never answers PlanResourceChange", Run::Interrupted("plan")),
+    ("never answers ApplyResourceChange", Run::Interrupted("apply")),
+    ("never answers OpenEphemeralResource", Run::Interrupted("apply")),
+    ("answers nothing from the change on", Run::Interrupted("apply")),
+];
+
+/// All rows, in the order of the page.
+pub(crate) fn all() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |part, way: String, script, how| rows.push(Row { part, way, script, how });
+    for (way, script) in STARTS {
+        add(START, (*way).to_owned(), *script, How::Start);
+    }
+    for way in CONNECTIONS {
+        add(START, (*way).to_owned(), "", How::Start);
+    }
+    let calls = [
+        (TRANSPORT, TRANSPORTS, Ask::Schemas),
+        (SCHEMAS, OF_SCHEMAS, Ask::Schemas),
+        (VALUES, OF_VALUES, Ask::ReadData),
+        (SAYS, OF_WORDS, Ask::ReadData),
+    ];
+    for (part, ways, ask) in calls {
+        for way in ways {
+            add(part, (*way).to_owned(), "", How::Call(ask));
+        }
+    }
+    for ask in Ask::ALL {
+        for how in ["dies before", "dies while", "dies after", "does not implement"] {
+            add(DIES, format!("{how} {}", ask.method()), "", How::Call(ask));
+        }
+    }
+    for (way, ask) in OTHERS {
+        add(OTHER, (*way).to_owned(), "", How::Call(*ask));
+    }
+    for (way, script) in [STARTS[0], STARTS[9], STARTS[10], STARTS[11]] {
+        add(VALIDATE, way.to_owned(), script, How::Command(Run::ToTheEnd("validate")));
+    }
+    let commands =
+        [(PLAN, PLANS, "plan"), (APPLY, APPLIES, "apply"), (EPHEMERAL, EPHEMERALS, "apply")];
+    let validations = [
+        "dies before GetProviderSchema",
+        "dies before ValidateResourceConfig",
+        "has two attributes of one name",
+        "validating, it says escapes",
+        "validating, it says nothing",
+    ];
+    for way in validations {
+        add(VALIDATE, way.to_owned(), "", How::Command(Run::ToTheEnd("validate")));
+    }
+    for (part, ways, command) in commands {
+        for way in ways {
+            let run = match way.starts_with("once its schemas are cached") {
+                true => Run::Cached(command),
+                false => Run::ToTheEnd(command),
+            };
+            add(part, (*way).to_owned(), "", How::Command(run));
+        }
+    }
+    for (way, run) in HANGS {
+        add(INTERRUPT, (*way).to_owned(), "", How::Command(*run));
+    }
+    rows
+}

@@ -1,0 +1,279 @@
+//! What is taken down, and when: told by the calls of the provider with the journal's among them.
+
+use expect_test::{Expect, expect};
+use state::journal::{Intent, IntentAction};
+
+use crate::world::{World, summaries, world};
+
+/// Applies a configuration and shows what was taken down and asked, without the reading and planning.
+#[track_caller]
+fn check(world: &mut World, expected: Expect) {
+    world.journals = true;
+    world.calls();
+    let diagnostics = world.apply();
+    let calls = world.calls();
+    let is_change = |it: &&String| {
+        ["journal", "create", "update", "destroy", "open", "close"]
+            .iter()
+            .any(|part| it.contains(part))
+    };
+    let lines: String = calls.iter().filter(is_change).map(|it| format!("{it}\n")).collect();
+    expected.assert_eq(&format!("{lines}---\n{}", summaries(&diagnostics)));
+}
+
+const CHAIN: &str = r#"
+ephemeral "test_secret" "s" { name = "s" }
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = ephemeral.test_secret.s.value
+}
+resource "test_thing" "b" { name = "b-${test_thing.a.id}" }
+"#;
+
+#[test]
+fn an_intent_is_durable_before_the_call_and_the_answer_before_what_depends_on_it() {
+    let mut world = world(CHAIN);
+    check(
+        &mut world,
+        expect![[r#"
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #1 open s
+        #1 close s
+        journal: closed 1
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #2 open s
+        journal: intent 2 Create test_thing.a name=a
+        journal: durable
+        #2 create a
+        journal: test_thing.a is Ready answers 2
+        journal: durable
+        #2 close s
+        journal: closed 1
+        journal: intent 3 Create test_thing.b name=b-id1
+        journal: durable
+        #2 create b-id1
+        journal: test_thing.b is Ready answers 3
+        journal: durable
+        ---
+    "#]],
+    );
+    world.edit("main.tf", &CHAIN.replace("name      = \"a\"", "name      = \"a\"\n  zone = \"z\""));
+    check(
+        &mut world,
+        expect![[r#"
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #3 open s
+        #3 close s
+        journal: closed 1
+        journal: intent 1 Delete test_thing.a id=id1
+        journal: opening 2 ephemeral.test_secret.s
+        journal: durable
+        #4 open s
+        journal: durable
+        #4 destroy a
+        journal: test_thing.a is gone answers 1
+        journal: durable
+        journal: intent 3 Create test_thing.a name=a
+        journal: durable
+        #4 create a
+        journal: test_thing.a is Ready answers 3
+        journal: durable
+        #4 close s
+        journal: closed 2
+        journal: intent 4 Update test_thing.b id=id2
+        journal: durable
+        #4 update b-id3
+        journal: test_thing.b is Ready answers 4
+        journal: durable
+        ---
+    "#]],
+    );
+    world.mode = state::PlanMode::Destroy;
+    check(
+        &mut world,
+        expect![[r#"
+        #5 plan-destroy a
+        #5 plan-destroy b-id3
+        journal: intent 1 Delete test_thing.b id=id2
+        journal: durable
+        #6 destroy b-id3
+        journal: test_thing.b is gone answers 1
+        journal: durable
+        journal: intent 2 Delete test_thing.a id=id3
+        journal: durable
+        #6 destroy a
+        journal: test_thing.a is gone answers 2
+        journal: durable
+        ---
+    "#]],
+    );
+}
+
+#[test]
+fn a_failed_creation_is_answered_and_one_without_an_answer_is_not() {
+    let mut world = world("resource \"test_thing\" \"a\" { name = \"a\" }");
+    world.fault("create a");
+    check(
+        &mut world,
+        expect![[r#"
+        journal: intent 1 Create test_thing.a name=a
+        journal: durable
+        #2 create a
+        journal: unchanged answers 1
+        ---
+        error: create a failed
+    "#]],
+    );
+    world.mend();
+    world.with_shared(|shared| shared.silent.push("create a"));
+    check(
+        &mut world,
+        expect![[r#"
+        journal: intent 1 Create test_thing.a name=a
+        journal: durable
+        #4 create a
+        ---
+        error: The connection broke
+    "#]],
+    );
+    assert!(world.state.is_empty(), "nobody knows of it");
+}
+
+#[test]
+fn what_a_provider_was_never_asked_for_is_answered() {
+    let mut world = world("resource \"test_thing\" \"a\" { name = \"a\" }");
+    world.with_shared(|shared| shared.undelivered.push("create a"));
+    check(
+        &mut world,
+        expect![[r#"
+        journal: intent 1 Create test_thing.a name=a
+        journal: durable
+        journal: unchanged answers 1
+        ---
+        error: Nobody is there
+    "#]],
+    );
+    assert!(world.state.is_empty());
+}
+
+#[test]
+fn a_provider_is_not_asked_when_its_intent_cannot_be_taken_down() {
+    let mut world = world(CHAIN);
+    world.full = Some("intent 2");
+    check(
+        &mut world,
+        expect![[r#"
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #1 open s
+        #1 close s
+        journal: closed 1
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #2 open s
+        journal: intent 2 Create test_thing.a name=a
+        #2 close s
+        journal: closed 1
+        ---
+        error: The disk is full
+        error: execution halted
+    "#]],
+    );
+    assert!(world.state.is_empty());
+}
+
+#[test]
+fn an_answer_that_cannot_be_taken_down_is_in_the_outcome_and_nothing_else_begins() {
+    let mut world = world(CHAIN);
+    world.full = Some("test_thing.a is");
+    check(
+        &mut world,
+        expect![[r#"
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #1 open s
+        #1 close s
+        journal: closed 1
+        journal: opening 1 ephemeral.test_secret.s
+        journal: durable
+        #2 open s
+        journal: intent 2 Create test_thing.a name=a
+        journal: durable
+        #2 create a
+        journal: test_thing.a is Ready answers 2
+        #2 close s
+        journal: closed 1
+        ---
+        error: The disk is full
+        error: execution halted
+    "#]],
+    );
+    let known: Vec<String> = world.state.instances().map(|(at, ..)| at.to_string()).collect();
+    assert_eq!(known, ["test_thing.a"]);
+}
+
+#[test]
+fn objects_of_the_state_alone_are_not_waited_for() {
+    let text = "resource \"terraform_data\" \"a\" { input = 1 }\nresource \"terraform_data\" \"b\" { input = terraform_data.a.output }";
+    check(
+        &mut world(text),
+        expect![[r#"
+        journal: terraform_data.a is Ready
+        journal: terraform_data.b is Ready
+        ---
+    "#]],
+    );
+}
+
+fn uncertain(address: &str) -> Intent {
+    let provider = r#"provider["registry.opentofu.org/hashicorp/test"]"#;
+    Intent {
+        number: 1,
+        address: addr::parse_resource_instance(address).expect("an address"),
+        action: IntentAction::Create,
+        provider: addr::ProviderConfigRef::parse(provider).expect("a provider"),
+        named: Some("name=a".to_owned()),
+        time: "2026-01-02T03:04:05Z".to_owned(),
+    }
+}
+
+const TWO: &str = r#"
+resource "test_thing" "a" {
+  for_each = toset(["k"])
+  name     = "a"
+}
+resource "test_thing" "c" { name = "c" }
+"#;
+
+#[test]
+fn nothing_is_planned_to_be_created_where_an_object_may_be() {
+    let mut world = world(TWO);
+    world.uncertain.push(uncertain("test_thing.a[\"k\"]"));
+    let outcome = world.plan();
+    let [found] = outcome.diagnostics.as_slice() else { panic!("one problem") };
+    expect![[r#"
+        Object may exist already
+        test_thing.a["k"] (name=a) was about to be created at 2026-01-02T03:04:05Z by a run that ended before the provider hashicorp/test had answered, so nobody knows whether the object exists. To create it again could make a second one. Look for it, then choose:
+
+          mayfly state adopt 'test_thing.a["k"]' ID    if it exists; the provider's documentation says which ID it is imported by
+          mayfly state adopt -gone 'test_thing.a["k"]'    if it does not exist
+          -retry-uncertain, as an option of plan, apply or destroy: to create it all the same"#]].assert_eq(&format!("{}\n{}", found.summary, found.detail));
+    assert_eq!(crate::world::actions(&outcome.plan), "test_thing.c Create\n", "others go on");
+    world.uncertain.clear();
+    assert!(world.plan().diagnostics.is_empty());
+}
+
+#[test]
+fn an_object_that_is_known_may_change_where_another_may_be() {
+    let mut world = world(TWO);
+    assert!(world.apply().is_empty());
+    world.uncertain.push(uncertain("test_thing.a[\"k\"]"));
+    world.edit(
+        "main.tf",
+        &TWO.replace("\"c\" }", "\"c\" }\n").replace("= \"a\"\n", "= \"a\"\n  size     = 7\n"),
+    );
+    assert!(world.plan().diagnostics.is_empty());
+}

@@ -1,0 +1,71 @@
+//! Bytes as an expression: the fuzz target `expression` and a replay of what it found.
+
+use hir::{Ref, expr::Expr, lower::lower_expression};
+
+use crate::{generate::Generator, names::mentions, random::Sides, rng::Rng};
+
+/// Longer texts are left out: what takes long is found with short ones.
+const LONGEST: usize = 400;
+
+thread_local! {
+    static SIDES: Sides = Sides::new();
+}
+
+/// Four bytes of a seed for the values, and a text: whatever it says, the domains agree on it.
+pub(crate) fn check_bytes(bytes: &[u8]) {
+    let Some((seed, text)) = bytes.split_first_chunk() else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    if text.len() > LONGEST || !has_values(text) {
+        return;
+    }
+    let seed = u64::from(u32::from_le_bytes(*seed));
+    if let Some(wrong) = SIDES.with(|sides| sides.check(text, seed)) {
+        panic!("{text:?} with seed {seed}: {}", wrong.detail);
+    }
+}
+
+/// Whether everything that the text refers to has a value here.
+fn has_values(text: &str) -> bool {
+    let (exprs, _, problems) = lower_expression(text);
+    let has_value = |expr: &Expr| match expr {
+        Expr::Ref(Ref::Variable(name)) => {
+            SIDES.with(|sides| sides.has(name)) && mentions(text, name)
+        }
+        Expr::Ref(_) => false,
+        _ => true,
+    };
+    problems.is_empty() && exprs.iter().all(|(_, expr)| has_value(expr))
+}
+
+/// Each line is a seed and an expression.
+const CORPUS: &str = include_str!("corpus.txt");
+
+#[test]
+fn the_domains_agree_on_the_corpus_and_on_mixtures() {
+    let check = |seed: u32, text: &str| {
+        check_bytes(&[&seed.to_le_bytes(), text.as_bytes()].concat());
+    };
+    let mut rng = Rng::new(5);
+    for line in CORPUS.lines() {
+        let (seed, text) = line.split_once(' ').expect("a seed and an expression");
+        let seed = seed.parse().expect("a seed is a number");
+        check(seed, text);
+        for _ in 0..100 {
+            let other = Generator::new(&mut Rng::new(rng.next())).expression().text();
+            check(seed, &mixed(text, &other, &mut rng));
+        }
+    }
+}
+
+/// A piece of one text in the place of a piece of another.
+fn mixed(text: &str, other: &str, rng: &mut Rng) -> String {
+    let (from, to) = piece(text, rng);
+    let (start, end) = piece(other, rng);
+    [&text[..from], &other[start..end], &text[to..]].concat()
+}
+
+fn piece(text: &str, rng: &mut Rng) -> (usize, usize) {
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let (a, b) = (*rng.pick(&ends), *rng.pick(&ends));
+    (a.min(b), a.max(b))
+}

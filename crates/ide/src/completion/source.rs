@@ -1,0 +1,133 @@
+//! The `source` of a module call: directories of modules.
+
+use db::ByteRange;
+use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
+
+use super::{Completion, CompletionKind, Proposal};
+use crate::{Document, naming::is_top_level, shown::relative_path};
+
+/// Proposes some of the directories that hold modules, if an offset is in the `source` of a module call; `None` elsewhere.
+///
+/// Paths are those of the database, and there are directories among them that it knows nothing of.
+pub fn source_completions<'d>(
+    document: Document<'_>,
+    offset: u32,
+    directories: impl IntoIterator<Item = &'d str>,
+) -> Option<Vec<Completion>> {
+    let range = source_at(document, offset)?;
+    let own = &**document.directory.path(document.db);
+    let others = directories.into_iter().filter(|path| *path != own);
+    Some(others.map(|path| proposal(own, path, range)).collect())
+}
+
+/// The text between the quotes that an offset is in, if it says where a module comes from.
+fn source_at(document: Document<'_>, offset: u32) -> Option<ByteRange> {
+    let cursor = document.cursor(offset)?;
+    let mut around = cursor.tokens().filter_map(|token| {
+        let quoted = ast::QuotedTemplate::cast(token.parent()?)?;
+        let range = between_quotes(quoted.syntax())?;
+        (is_source(&quoted)? && range.contains_inclusive(cursor.offset)).then_some(range)
+    });
+    Some(cursor.in_file(around.next()?))
+}
+
+fn is_source(quoted: &ast::QuotedTemplate) -> Option<bool> {
+    let attribute = ast::Attribute::cast(quoted.syntax().parent()?)?;
+    let block = ast::Block::cast(attribute.syntax().parent()?.parent()?)?;
+    let is_call = block.block_type()? == "module" && is_top_level(block.syntax());
+    Some(is_call && attribute.name()? == "source")
+}
+
+/// What is being typed has no second quote yet.
+fn between_quotes(quoted: &SyntaxNode) -> Option<TextRange> {
+    let tokens = || quoted.children_with_tokens().filter_map(syntax::NodeOrToken::into_token);
+    let of_kind = |kind| tokens().find(|token: &SyntaxToken| token.kind() == kind);
+    let start = of_kind(SyntaxKind::OPEN_QUOTE)?.text_range().end();
+    let end = match of_kind(SyntaxKind::CLOSE_QUOTE) {
+        Some(close) => close.text_range().start(),
+        None => of_kind(SyntaxKind::QUOTED_LIT).map_or(start, |text| text.text_range().end()),
+    };
+    Some(TextRange::new(start, end.max(start)))
+}
+
+/// A directory as a call would name it: what lies below comes first.
+fn proposal(own: &str, path: &str, range: ByteRange) -> Completion {
+    let (_, relative) = relative_path(own, path);
+    let (source, rank) = match relative.starts_with("..") {
+        true => (relative, 3),
+        false => (format!("./{relative}"), 1),
+    };
+    Proposal::new(source, CompletionKind::Module).rank(rank).at(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture;
+
+    #[track_caller]
+    fn check(text: &str, expect: Expect) {
+        let fixture = fixture::load(text);
+        let document = fixture.document();
+        let module = document.directory.path(document.db).to_string();
+        let above = module.rsplit_once('/').map_or("..", |(above, _)| above);
+        let directories = [
+            module.clone(),
+            format!("{module}/modules/vpc"),
+            format!("{module}/db"),
+            format!("{above}/beside"),
+        ];
+        let directories = directories.iter().map(String::as_str);
+        let found = crate::source_completions(document, fixture.offset(), directories);
+        let shown = match found {
+            None => "nothing here".to_owned(),
+            Some(found) => {
+                let text = document.text();
+                let one = |it: crate::Completion| {
+                    let replaced = &text[it.range.start as usize..it.range.end as usize];
+                    format!("{} {:?} for {replaced:?}\n", it.sort_key, it.insert)
+                };
+                found.into_iter().map(one).collect()
+            }
+        };
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_source_is_a_directory_seen_from_the_module() {
+        check(
+            "//- /w/main.tf\nmodule \"m\" {\n  source = \"./$0x\"\n}\n//- /main.tf\nmodule \"w\" {\n  source = \"./w\"\n}\n",
+            expect![[r#"
+                1./modules/vpc "./modules/vpc" for "./x"
+                1./db "./db" for "./x"
+                3../../beside "../../beside" for "./x"
+            "#]],
+        );
+        check(
+            "module \"m\" {\n  source = \"$0\"\n}\n",
+            expect![[r#"
+            1./modules/vpc "./modules/vpc" for ""
+            1./db "./db" for ""
+            3../../beside "../../beside" for ""
+        "#]],
+        );
+        // What is being typed.
+        check(
+            "module \"m\" {\n  source = \"./$0\n}\n",
+            expect![[r#"
+            1./modules/vpc "./modules/vpc" for "./"
+            1./db "./db" for "./"
+            3../../beside "../../beside" for "./"
+        "#]],
+        );
+    }
+
+    #[test]
+    fn elsewhere_there_is_nothing() {
+        check("module \"m\" {\n  version = \"$0\"\n}\n", expect!["nothing here"]);
+        check("module \"m\" {\n  source = $0\"./x\"\n}\n", expect!["nothing here"]);
+        check("locals {\n  source = \"$0\"\n}\n", expect!["nothing here"]);
+        check("resource \"test_thing\" \"m\" {\n  source = \"$0\"\n}\n", expect!["nothing here"]);
+    }
+}

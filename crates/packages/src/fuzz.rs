@@ -1,0 +1,77 @@
+//! What holds for all bytes that are read as a CLI configuration, a dependency lock file or a module manifest. The fuzz
+//! targets (`fuzz/`) and `tests/hostile` run the same functions.
+
+use crate::literal::{self, Body, Literal};
+use crate::{CliConfig, Locks, ModuleManifest};
+
+/// Tokens in what is read; no text that is shown has it.
+const SECRET: &str = "hunter2";
+
+/// A CLI configuration is read as far as it is understood; what is wrong has a summary, and nothing that is shown has a token.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_cli_config(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let variable = |name: &str| (name != "UNSET").then(|| format!("<{name}>"));
+    let (config, problems) = CliConfig::parse(text, "cli.tfrc", &variable);
+    assert_eq!(CliConfig::parse(text, "cli.tfrc", &variable), (config.clone(), problems.clone()));
+    assert!(problems.iter().all(|it| !it.summary.is_empty()), "a problem says nothing");
+    let shown = format!("{:?}", config.credentials.values());
+    let tokens = config.credentials.values().map(|it| it.expose());
+    let is_long = |token: &&str| token.len() > SECRET.len() && token.contains(SECRET);
+    assert!(tokens.filter(is_long).all(|token| !shown.contains(token)), "{shown}");
+    if let Ok(body) = literal::parse(text) {
+        let lines = text.split('\n').count();
+        check_places(&body, lines);
+    }
+}
+
+fn check_places(body: &Body, lines: usize) {
+    for item in body {
+        assert!(
+            (1..=lines).contains(&item.place.line) && item.place.column > 0,
+            "{:?}",
+            item.place
+        );
+        check_places_in(&item.value, lines);
+    }
+}
+
+fn check_places_in(value: &Literal, lines: usize) {
+    match value {
+        Literal::Object(body) => check_places(body, lines),
+        Literal::List(items) => items.iter().for_each(|it| check_places_in(it, lines)),
+        Literal::String(_) | Literal::Number(_) | Literal::Bool(_) => {}
+    }
+}
+
+/// A dependency lock file survives being written, in one way; what is wrong is at a place of the text.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_locks(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match Locks::parse(text) {
+        Ok(locks) => {
+            let written = locks.to_text();
+            let again = Locks::parse(&written);
+            assert_eq!(again.as_ref().ok(), Some(&locks), "{written}\n{again:?}");
+            assert_eq!(again.expect("as above").to_text(), written, "there is one way to write");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// A module manifest survives being written.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_manifest(bytes: &[u8]) {
+    let Ok(manifest) = ModuleManifest::parse(bytes) else { return };
+    let written = manifest.to_json();
+    assert_eq!(ModuleManifest::parse(written.as_bytes()).ok(), Some(manifest), "{written}");
+}

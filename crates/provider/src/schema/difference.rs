@@ -1,0 +1,125 @@
+//! Where two schemas mean something else. Words (descriptions, deprecations) mean nothing: some providers make them up
+//! anew in every process.
+
+use std::collections::BTreeMap;
+
+use values::Str;
+
+use super::{Attribute, AttributeType, Block, FunctionSignature, NestedBlock, Schema};
+
+/// Of two schemas; the empty path is the schema as a whole.
+pub(crate) fn of_schemas(a: &Schema, b: &Schema) -> Option<String> {
+    match a.version == b.version {
+        true => of_blocks(&a.block, &b.block),
+        false => Some(String::new()),
+    }
+}
+
+/// The path of the first part that is only in one of them, or another.
+fn of_blocks(a: &Block, b: &Block) -> Option<String> {
+    first_other(&a.attributes, &b.attributes, of_attributes)
+        .or_else(|| first_other(&a.blocks, &b.blocks, of_nested))
+}
+
+fn of_attributes(a: &Attribute, b: &Attribute) -> Option<String> {
+    let flags =
+        |it: &Attribute| (it.required, it.optional, it.computed, it.sensitive, it.write_only);
+    match (&a.ty, &b.ty) {
+        _ if flags(a) != flags(b) => Some(String::new()),
+        (AttributeType::Type(a), AttributeType::Type(b)) if a == b => None,
+        (AttributeType::Nested(a), AttributeType::Nested(b)) if a.nesting == b.nesting => {
+            first_other(&a.attributes, &b.attributes, of_attributes)
+        }
+        _ => Some(String::new()),
+    }
+}
+
+fn of_nested(a: &NestedBlock, b: &NestedBlock) -> Option<String> {
+    let form = |it: &NestedBlock| (it.nesting, it.min_items, it.max_items);
+    match form(a) == form(b) {
+        true => of_blocks(&a.block, &b.block),
+        false => Some(String::new()),
+    }
+}
+
+fn first_other<T>(
+    a: &BTreeMap<Str, T>,
+    b: &BTreeMap<Str, T>,
+    of_parts: impl Fn(&T, &T) -> Option<String>,
+) -> Option<String> {
+    let gone_or_other = a.iter().find_map(|(name, a)| match b.get(name) {
+        None => Some(name.to_string()),
+        Some(b) => of_parts(a, b).map(|within| match &*within {
+            "" => name.to_string(),
+            within => format!("{name}.{within}"),
+        }),
+    });
+    let is_new = |name: &&Str| !a.contains_key(*name);
+    gone_or_other.or_else(|| b.keys().find(is_new).map(Str::to_string))
+}
+
+/// Whether two functions are called and answer in the same way.
+pub(crate) fn are_same_functions(a: &FunctionSignature, b: &FunctionSignature) -> bool {
+    let form = |it: &FunctionSignature| {
+        let each = it.parameters.iter().chain(&it.variadic);
+        let each = each.map(|it| (it.ty.clone(), it.allow_null_value, it.allow_unknown_values));
+        (each.collect::<Vec<_>>(), it.variadic.is_some(), it.returns.clone())
+    };
+    form(a) == form(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use values::Type;
+
+    use super::super::{NestedObject, Nesting, ObjectNesting};
+    use super::*;
+
+    fn named<T>(parts: Vec<(&str, T)>) -> BTreeMap<Str, T> {
+        parts.into_iter().map(|(name, part)| (Str::from(name), part)).collect()
+    }
+
+    /// A schema with an attribute of its own, one in an object, and one in a block.
+    fn schema(change: impl FnOnce(&mut Attribute), nesting: Nesting) -> Schema {
+        let mut attribute = Attribute::optional(Type::String);
+        change(&mut attribute);
+        let object = NestedObject::new(ObjectNesting::List, named(vec![("a", attribute.clone())]));
+        let object = Attribute::new(AttributeType::Nested(object));
+        let inner = Block::new(named(vec![("object", object)]), BTreeMap::new());
+        let blocks = named(vec![("block", NestedBlock::new(nesting, inner))]);
+        let plain = Attribute::optional(Type::Number);
+        Schema::new(0, Block::new(named(vec![("plain", plain)]), blocks))
+    }
+
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Attribute), expected: Option<&str>) {
+        let (a, b) = (schema(|_| {}, Nesting::Set), schema(change, Nesting::Set));
+        assert_eq!(of_schemas(&a, &b).as_deref(), expected);
+        assert_eq!(of_schemas(&b, &a).as_deref(), expected);
+    }
+
+    #[test]
+    fn whatever_changes_what_is_sent_or_kept_is_a_difference() {
+        let path = Some("block.object.a");
+        check(|_| {}, None);
+        check(|it| it.write_only = true, path);
+        check(|it| it.sensitive = true, path);
+        check(|it| it.computed = true, path);
+        check(|it| it.ty = AttributeType::Type(Type::Bool), path);
+        let plain = schema(|_| {}, Nesting::Set);
+        let other = schema(|_| {}, Nesting::List);
+        assert_eq!(of_schemas(&plain, &other).as_deref(), Some("block"));
+        let newer = Schema::new(1, plain.block().clone());
+        assert_eq!(of_schemas(&plain, &newer).as_deref(), Some(""));
+        let less = Schema::new(0, Block::new(plain.block().attributes().clone(), BTreeMap::new()));
+        assert_eq!(of_schemas(&plain, &less).as_deref(), Some("block"));
+        assert_eq!(of_schemas(&less, &plain).as_deref(), Some("block"));
+    }
+
+    #[test]
+    fn words_are_no_difference() {
+        check(|it| it.description = "Other words.".into(), None);
+        check(|it| it.deprecation_message = "Use another one.".into(), None);
+        check(|it| it.deprecated = true, None);
+    }
+}

@@ -1,0 +1,149 @@
+//! What holds for all bytes that are read as values, types or numbers. The fuzz targets (`fuzz/`) and `tests/hostile` run the
+//! same functions.
+
+use crate::{Kind, Number, Type, Value, conform, json, msgpack};
+
+/// More digits than the text of a number of so many bytes needs: exponents are written out.
+const MOST_DIGITS: usize = 700_000;
+
+/// A type in JSON, a line feed, and MessagePack: what is read has the type, and survives being written in it and in the open
+/// type; nothing claims more parts than there are bytes.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_msgpack(bytes: &[u8]) {
+    let (ty, bytes) = split(bytes);
+    let Ok(value) = msgpack::decode(bytes, &ty) else { return };
+    check_type(&value, &ty);
+    assert!(parts(&value) <= bytes.len(), "{} bytes gave {} parts", bytes.len(), parts(&value));
+    for ty in [&ty, &value.ty(), &Type::Dynamic] {
+        let written = msgpack::encode(&value, ty).expect("what was read can be written");
+        let read = msgpack::decode(&written, ty).expect("what was written can be read");
+        assert!(
+            read == value || has_short_number(&value),
+            "{value:?} became {read:?} through {ty:?}"
+        );
+        assert_eq!(msgpack::encode(&read, ty).as_ref(), Ok(&written), "there is one way to write");
+    }
+}
+
+/// A type in JSON, a line feed, and JSON: what is read has the type, and survives being written in it and in the open type.
+/// What is read without a type survives in its own.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_json(bytes: &[u8]) {
+    let (ty, text) = split(bytes);
+    if let Ok(value) = json::decode(text, &ty) {
+        check_type(&value, &ty);
+        check_json_of(&value, &[&ty, &value.ty(), &Type::Dynamic]);
+    }
+    if let Ok(value) = json::decode_implied(text) {
+        assert_eq!(json::implied_type(text).as_ref(), Ok(&value.ty()));
+        check_json_of(&value, &[&value.ty()]);
+    }
+}
+
+fn check_json_of(value: &Value, types: &[&Type]) {
+    if has_infinity(value) {
+        // The only thing that JSON can say here (as a text, where a number belongs) and not be told.
+        return types.iter().for_each(|ty| assert!(json::encode(value, ty).is_err()));
+    }
+    for ty in types {
+        let written = json::encode(value, ty).expect("what was read can be written");
+        let read = json::decode(written.as_bytes(), ty).expect("what was written can be read");
+        assert_eq!(read, *value, "through {ty:?}");
+        assert_eq!(json::encode(&read, ty), Ok(written), "there is one way to write");
+    }
+}
+
+/// A type in JSON survives being written, and is not written at much greater length.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_type_json(bytes: &[u8]) {
+    let Ok(ty) = json::type_from_json(bytes) else { return };
+    let written = json::type_to_json(&ty);
+    assert_eq!(json::type_from_json(written.as_bytes()).as_ref(), Ok(&ty));
+    // `<` becomes six bytes, and NFC makes a character three at most.
+    assert!(written.len() <= 18 * bytes.len(), "{} bytes became {}", bytes.len(), written.len());
+    let plain = ty.without_optional();
+    assert!(!plain.has_optional() && conform::conforms(&plain, &ty).is_empty(), "{ty:?}");
+}
+
+/// A text that is a number is one that is written as the same number, within bounds; arithmetic with it never panics.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_number(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (first, second) = text.split_once(' ').unwrap_or((text, "1.5"));
+    let Some(number) = Number::parse(first) else { return };
+    // What is written in full costs time by the size of the exponent, which the format allows to be large.
+    if is_ordinary(&number) {
+        let shown = number.to_string();
+        assert!(shown.len() < MOST_DIGITS, "{first} is {} digits", shown.len());
+        if !number.is_infinite() && shown.len() < 2000 {
+            let again = Number::parse(&shown).expect("what is shown is a number");
+            assert_eq!(again.to_string(), shown);
+        }
+    }
+    let Some(other) = Number::parse(second).filter(|_| is_ordinary(&number)) else { return };
+    assert_eq!(number.compare(&other), other.compare(&number).reverse());
+    assert_eq!(
+        number.add(&other).map(|it| it.to_f64()),
+        other.add(&number).map(|it| it.to_f64()),
+        "addition commutes"
+    );
+    drop((number.subtract(&other), number.multiply(&other), number.divide(&other)));
+    drop((number.modulo(&other), number.floor(), number.ceil(), number.to_i64()));
+}
+
+fn is_ordinary(number: &Number) -> bool {
+    let magnitude = number.magnitude();
+    let is_small = magnitude.compare(&Number::from(1e300)).is_lt();
+    is_small && (number.signum() == 0 || magnitude.compare(&Number::from(1e-300)).is_gt())
+}
+
+fn split(bytes: &[u8]) -> (Type, &[u8]) {
+    let end = bytes.iter().position(|it| *it == b'\n');
+    let read = end.and_then(|end| {
+        let ty = json::type_from_json(&bytes[..end]).ok()?;
+        Some((ty, &bytes[end + 1..]))
+    });
+    read.unwrap_or((Type::Dynamic, bytes))
+}
+
+fn check_type(value: &Value, ty: &Type) {
+    assert!(!value.is_marked_deep(), "no codec gives a mark");
+    let mismatches = conform::conforms(&value.ty(), ty);
+    assert!(mismatches.is_empty(), "{mismatches:?}");
+}
+
+fn parts(value: &Value) -> usize {
+    1 + value.parts().map(|(_, part)| parts(part)).sum::<usize>()
+}
+
+/// Whether there is a number whose text does not say all of it: a whole one beyond 64 bits that came as a float with 53. The
+/// reference sends its shortest text on, too.
+fn has_short_number(value: &Value) -> bool {
+    let is_short = |number: &Number| Number::parse(&number.to_string()).as_ref() != Some(number);
+    match value.kind() {
+        Kind::Number(number) => is_short(number),
+        Kind::Unknown(known) => {
+            [known.lower(), known.upper()].into_iter().flatten().any(|it| is_short(&it.value))
+        }
+        _ => value.parts().any(|(_, part)| has_short_number(part)),
+    }
+}
+
+fn has_infinity(value: &Value) -> bool {
+    match value.kind() {
+        Kind::Number(number) => number.is_infinite(),
+        _ => value.parts().any(|(_, part)| has_infinity(part)),
+    }
+}

@@ -1,0 +1,237 @@
+//! What others wrote and is compiled here: where it comes from, under which licence, and that nothing of ours is `unsafe`.
+//!
+//! This is the part of `cargo deny` that needs no tool; docs/supply-chain.md says what the rest is.
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// Where dependencies come from.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Each of them asks for no more than its text beside an executable, and goes with ours. The same list is in `deny.toml`.
+const LICENCES: &[&str] = &[
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-3-Clause",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Who compiles C. Another one is a decision, not an accident.
+const COMPILES_C: &[&str] = &["libmimalloc-sys", "ring"];
+
+/// What an attribute of ours would say to allow what the workspace denies. (In pieces, because this file is searched too.)
+const UNSAFE_CODE: &str = concat!("unsafe", "_code");
+
+/// Checks everything below `root`, the workspace's folder.
+///
+/// # Errors
+/// What is wrong, one line each; or cargo or git fails.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let metadata = metadata(root)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
+    let (ours, others): (Vec<&Value>, Vec<&Value>) =
+        packages.iter().partition(|it| it["source"].is_null());
+    let mut wrong = Vec::new();
+    others.iter().for_each(|it| wrong.extend(wrong_with(it)));
+    wrong.extend(wrong_with_c(&others));
+    for package in ours {
+        let path = package["manifest_path"].as_str().context("a package has no manifest")?;
+        wrong.extend(wrong_with_manifest(path, &fs::read_to_string(path)?));
+    }
+    for path in crate::tidy::tracked(root)? {
+        // A tracked file that was deleted and not committed yet has nothing to check.
+        if path.ends_with(".rs")
+            && let Ok(text) = fs::read_to_string(root.join(&path))
+        {
+            wrong.extend(wrong_with_source(&path, &text));
+        }
+    }
+    if !fs::read_to_string(root.join("Cargo.toml"))?.contains(concat!("unsafe", "_code = \"deny\""))
+    {
+        wrong.push("Cargo.toml does not deny what is unsafe".to_owned());
+    }
+    wrong.extend(wrong_with_list(&fs::read_to_string(root.join("deny.toml"))?));
+    if !wrong.is_empty() {
+        bail!("the supply chain is not what it should be:\n  {}", wrong.join("\n  "));
+    }
+    Ok(())
+}
+
+/// All packages, with exactly the versions of `Cargo.lock`: one that is out of date is an error.
+fn metadata(root: &Path) -> Result<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--locked", "--offline", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .context("failed to start cargo")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// What is wrong with a package of others.
+fn wrong_with(package: &Value) -> Vec<String> {
+    let name = format!("{} {}", text(package, "name"), text(package, "version"));
+    let mut wrong = Vec::new();
+    if text(package, "source") != REGISTRY {
+        wrong.push(format!("{name} comes from {}", text(package, "source")));
+    }
+    let licence = text(package, "license");
+    if !Licence::of(licence).is_allowed() {
+        wrong.push(format!("{name} has the licence {licence:?}, which is not in the list"));
+    }
+    wrong
+}
+
+/// Who compiles C and is not in the list, and the other way round.
+fn wrong_with_c(packages: &[&Value]) -> Vec<String> {
+    let compiles = |package: &&&Value| {
+        let dependencies = package["dependencies"].as_array();
+        dependencies.into_iter().flatten().any(|it| it["kind"] == "build" && it["name"] == "cc")
+    };
+    let found: BTreeSet<&str> =
+        packages.iter().filter(compiles).map(|it| text(it, "name")).collect();
+    let listed: BTreeSet<&str> = COMPILES_C.iter().copied().collect();
+    let differ = found.symmetric_difference(&listed);
+    differ
+        .map(|name| format!("{name} compiles C or is in the list of those that do, not both"))
+        .collect()
+}
+
+fn text<'a>(package: &'a Value, key: &str) -> &'a str {
+    package[key].as_str().unwrap_or_default()
+}
+
+/// The lints of the workspace deny `unsafe`; a crate without them denies nothing.
+fn wrong_with_manifest(path: &str, manifest: &str) -> Option<String> {
+    let lints = manifest.split_once("[lints]\n").map(|(_, after)| after);
+    let is_denied = lints.is_some_and(|it| it.starts_with("workspace = true"));
+    (!is_denied).then(|| format!("{path} does not take the lints of the workspace"))
+}
+
+/// An exception to the lint would be a line of ours; there is none.
+fn wrong_with_source(path: &str, source: &str) -> Option<String> {
+    source.contains(UNSAFE_CODE).then(|| format!("{path} mentions `{UNSAFE_CODE}`"))
+}
+
+fn wrong_with_list(deny: &str) -> Vec<String> {
+    let missing = LICENCES.iter().filter(|it| !deny.contains(&format!("\"{it}\",")));
+    missing.map(|it| format!("deny.toml does not have the licence {it}")).collect()
+}
+
+/// An expression of licences, read from left to right.
+struct Licence<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Licence<'a> {
+    fn of(text: &'a str) -> Licence<'a> {
+        Licence { rest: text }
+    }
+
+    /// Whether what is allowed is enough. What cannot be read is not.
+    fn is_allowed(&mut self) -> bool {
+        let allowed = self.any();
+        allowed && self.rest.trim().is_empty()
+    }
+
+    fn any(&mut self) -> bool {
+        let mut allowed = self.all();
+        // Before there was `OR` there was a slash.
+        while self.take("OR ") || self.take("/") {
+            allowed |= self.all();
+        }
+        allowed
+    }
+
+    fn all(&mut self) -> bool {
+        let mut allowed = self.one();
+        while self.take("AND ") {
+            allowed &= self.one();
+        }
+        allowed
+    }
+
+    fn one(&mut self) -> bool {
+        if self.take("(") {
+            let allowed = self.any();
+            return self.take(")") && allowed;
+        }
+        let name = self.word();
+        if self.take("WITH ") {
+            let both = format!("{name} WITH {}", self.word());
+            return LICENCES.contains(&&*both);
+        }
+        LICENCES.contains(&name)
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find([' ', '/', '(', ')']).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    fn take(&mut self, what: &str) -> bool {
+        let after = self.rest.trim_start().strip_prefix(what);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_supply_chain_is_what_it_should_be() {
+        check(&crate::root()).expect("nothing is wrong");
+    }
+
+    #[test]
+    fn licences_are_read_as_they_are_meant() {
+        for text in [
+            "MIT",
+            "MIT OR GPL-3.0",
+            "GPL-3.0/MIT",
+            "(MIT OR GPL-3.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception OR GPL-3.0",
+            "MIT AND (GPL-3.0 OR ISC)",
+        ] {
+            assert!(Licence::of(text).is_allowed(), "{text}");
+        }
+        for text in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT)", "MIT WITH x", "MIT ISC"] {
+            assert!(!Licence::of(text).is_allowed(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_rule_finds_its_breach() {
+        let package = serde_json::json!({
+            "name": "a", "version": "1.0.0", "source": "git+https://example.com/a", "license": "GPL-3.0",
+            "dependencies": [{ "name": "cc", "kind": "build" }],
+        });
+        let expected = [
+            "a 1.0.0 comes from git+https://example.com/a",
+            "a 1.0.0 has the licence \"GPL-3.0\", which is not in the list",
+        ];
+        assert_eq!(wrong_with(&package), expected);
+        assert_eq!(wrong_with_c(&[&package]).len(), 1 + COMPILES_C.len());
+        assert!(wrong_with_manifest("Cargo.toml", "[package]\nname = \"a\"\n").is_some());
+        assert!(wrong_with_manifest("Cargo.toml", "[lints]\nworkspace = true\n").is_none());
+        assert!(wrong_with_source("a.rs", concat!("#[allow(unsafe", "_code)]")).is_some());
+        assert_eq!(wrong_with_list("allow = []").len(), LICENCES.len());
+    }
+}

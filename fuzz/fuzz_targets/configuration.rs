@@ -1,0 +1,4 @@
+//! See `configuration` in `hostile::TARGETS`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (hostile::named("configuration").check)(bytes));

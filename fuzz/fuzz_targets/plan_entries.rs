@@ -1,0 +1,4 @@
+//! See `plan_entries` in `hostile::TARGETS`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (hostile::named("plan_entries").check)(bytes));

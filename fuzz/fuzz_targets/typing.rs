@@ -1,0 +1,4 @@
+//! See `typing` in `hostile::TARGETS`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (hostile::named("typing").check)(bytes));

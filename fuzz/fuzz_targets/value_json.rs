@@ -1,0 +1,4 @@
+//! See `value_json` in `hostile::TARGETS`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (hostile::named("value_json").check)(bytes));

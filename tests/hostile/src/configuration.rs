@@ -1,0 +1,155 @@
+//! A text as a module: lowering, analysis, what an editor asks, and edits.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
+
+use addr::ProviderSource;
+use db::{ByteRange, Diagnostic, MemorySystem};
+use ide::Document;
+use project::Project;
+use provider::{Provider as _, ProviderSchemas};
+
+const PATH: &str = "main.tf";
+/// A comment and a blank line.
+const AHEAD: &str = "# a comment\n\n";
+/// Between a text and edits of it.
+const BETWEEN: char = '\u{1}';
+/// Longer texts are left out: what takes long is found with short ones.
+const LONGEST: usize = 4096;
+
+/// Whatever a module says: what is wrong with it has an id, words and a place in the text; a comment ahead of it moves every
+/// place and changes nothing else; and an editor's questions have answers with places in the text.
+pub(crate) fn check_configuration(bytes: &[u8]) {
+    let (text, _) = syntax::decode(bytes);
+    if text.len() > LONGEST {
+        return;
+    }
+    let project = load(&text);
+    let problems = problems(&project);
+    problems.iter().for_each(|it| check_problem(it, &text));
+    drop(project.program());
+    ask_everything(&project, &text, &problems);
+    // Before a byte order mark nothing can stand, and a first comment may end in the middle of a line.
+    if text.starts_with('\u{feff}') {
+        return;
+    }
+    let moved = load(&format!("{AHEAD}{text}"));
+    let expected: Vec<String> = problems.iter().map(|it| shown(it, AHEAD.len() as u32)).collect();
+    let found: Vec<String> = self::problems(&moved).iter().map(|it| shown(it, 0)).collect();
+    assert_eq!(found, expected, "with a comment ahead of {text:?}");
+}
+
+/// A text and edits of it, each with two bytes that say where: after every edit all that is wrong is what is wrong with the text
+/// that a plain string holds then.
+pub(crate) fn check_typing(bytes: &[u8]) {
+    let (text, _) = syntax::decode(bytes);
+    if text.len() > LONGEST {
+        return;
+    }
+    let mut parts = text.split(BETWEEN);
+    let mut model = parts.next().unwrap_or_default().to_owned();
+    let mut project = load(&model);
+    drop(project.diagnostics());
+    for edit in parts.take(4) {
+        let mut letters = edit.chars();
+        let (Some(from), Some(length)) = (letters.next(), letters.next()) else { return };
+        let start = floor(&model, from as usize % (model.len() + 1));
+        let end = floor(&model, (start + length as usize % 16).min(model.len())).max(start);
+        model.replace_range(start..end, letters.as_str());
+        let edited = project.tree_mut().edit(PATH, start..end, letters.as_str());
+        assert!(edited.is_some(), "the file is part of a module");
+        assert_eq!(project.tree().text(PATH).as_deref(), Some(&*model));
+        let fresh: Vec<String> = problems(&load(&model)).iter().map(|it| shown(it, 0)).collect();
+        let found: Vec<String> = problems(&project).iter().map(|it| shown(it, 0)).collect();
+        assert_eq!(found, fresh, "typed to {model:?}");
+    }
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
+}
+
+fn load(text: &str) -> Project {
+    let system = MemorySystem::new();
+    system.write(PATH, text);
+    system.write(
+        "m/main.tf",
+        "variable \"in\" {\n  ephemeral = true\n}\noutput \"out\" {\n  value = 1\n}\n",
+    );
+    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+        .expect("the root module is there");
+    for source in ["mayfly/playground", "hashicorp/playground", "terraform.io/builtin/terraform"] {
+        let source = ProviderSource::parse(source).expect("an address");
+        project.set_schemas(source, schemas());
+    }
+    project
+}
+
+/// Those of the playground.
+fn schemas() -> Arc<ProviderSchemas> {
+    static SCHEMAS: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
+    let ask = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(providers::playground::provider().schemas()).expect("it has schemas")
+    };
+    Arc::clone(SCHEMAS.get_or_init(ask))
+}
+
+fn problems(project: &Project) -> Vec<Diagnostic> {
+    project.diagnostics()
+}
+
+fn check_problem(problem: &Diagnostic, text: &str) {
+    assert!(!problem.id.is_empty() && !problem.summary.is_empty(), "{problem:?}");
+    let related = problem.related.iter().map(|it| &it.location);
+    let places = problem.location.iter().chain(related).filter(|it| &*it.path == PATH);
+    for place in places {
+        check_range(place.range, text);
+    }
+}
+
+#[track_caller]
+fn check_range(range: ByteRange, text: &str) {
+    let inside = text.get(range.start as usize..range.end as usize);
+    assert!(inside.is_some(), "{range:?} is not within {text:?}");
+}
+
+/// A problem with every place moved by so many bytes.
+fn shown(problem: &Diagnostic, by: u32) -> String {
+    let mut problem = problem.clone();
+    let mut move_it = |place: &mut db::Location| {
+        if &*place.path == PATH {
+            place.range = ByteRange { start: place.range.start + by, end: place.range.end + by };
+        }
+    };
+    problem.location.iter_mut().for_each(&mut move_it);
+    problem.related.iter_mut().for_each(|it| move_it(&mut it.location));
+    // A fix is about the place of the problem.
+    problem.fix = None;
+    format!("{problem:?}")
+}
+
+fn ask_everything(project: &Project, text: &str, problems: &[Diagnostic]) {
+    let (db, workspace) = (project.db(), project.workspace());
+    let (file, directory) = project.tree().file(PATH).expect("it was loaded");
+    let document = Document { db, workspace, directory, file };
+    let whole = ByteRange { start: 0, end: text.len() as u32 };
+    let is_ours = |it: &ByteRange| check_range(*it, text);
+    ide::semantic_tokens(document).iter().for_each(|it| is_ours(&it.range));
+    ide::folding_ranges(document).iter().for_each(|it| is_ours(&it.range));
+    drop((ide::document_symbols(document), ide::inlay_hints(document, whole)));
+    drop((ide::document_links(document), ide::code_lenses(document)));
+    drop(ide::code_actions(document, whole, problems));
+    // Some places, some of them in the middle of a letter or beyond the end.
+    let length = text.len() as u32;
+    for offset in (length % 7..=length + 7).step_by(7 + text.len() / 4) {
+        ide::hover(document, offset).iter().for_each(|it| is_ours(&it.range));
+        ide::selection_ranges(document, offset).iter().for_each(is_ours);
+        drop((ide::definition(document, offset), ide::references(document, offset)));
+        drop((ide::completions(document, offset), ide::signature_help(document, offset)));
+        drop((ide::document_highlights(document, offset), ide::rename(document, offset, "new")));
+    }
+}

@@ -1,0 +1,29 @@
+//! Variables files.
+
+use hir::variables_file;
+
+/// What is in quotes in them, and in no message.
+const SECRET: &str = "hunter2";
+
+/// Whatever a variables file holds: what it gives and what is wrong lies within it, and no message has the secret.
+pub(crate) fn check_variables_file(bytes: &[u8]) {
+    let (text, _) = syntax::decode(bytes);
+    let file = variables_file::read("x.tfvars", bytes);
+    for given in &file.given {
+        let ranges = [given.name_range, given.location.range];
+        for range in ranges {
+            let inside = text.get(range.start as usize..range.end as usize);
+            assert!(inside.is_some(), "{range:?} is not within {text:?}");
+        }
+        // Of a value that could not be read there is no more than its name.
+        assert!(!file.problems.is_empty() || given.value.is_wholly_known(), "a constant is known");
+    }
+    for problem in &file.problems {
+        let place = problem.location.as_ref().expect("a file is wrong somewhere");
+        let range = place.range.start as usize..place.range.end as usize;
+        assert!(text.get(range).is_some(), "{place:?} is not within {text:?}");
+        for words in [&problem.summary, &problem.detail] {
+            assert!(!words.is_empty() && !words.contains(SECRET), "{words:?}");
+        }
+    }
+}
