@@ -36,7 +36,7 @@ mod store;
 mod workspace;
 
 pub use journal::{JournalStore, LocalJournal, MemoryJournal};
-pub use local::{LocalPaths, LocalStore};
+pub use local::{LocalPaths, LocalStore, existing_directory};
 pub use lock::{LockInfo, acquire};
 pub use memory::MemoryStore;
 pub use store::{BoxFuture, Expected, Generation, HeldLock, Snapshot, StateStore, StoreError};

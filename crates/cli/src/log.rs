@@ -218,6 +218,7 @@ mod tests {
         assert!(left[1].starts_with("(1 log lines were left out, "), "{}", left[1]);
         assert_eq!(held.line("e".to_owned()), Some("e".to_owned()));
     }
+
     #[test]
     fn what_comes_after_the_end_is_not_written() {
         let path = tempfile::NamedTempFile::new().expect("can be made");

@@ -820,11 +820,11 @@ impl Server {
     }
 
     fn ask(&mut self, question: Box<dyn Ask>) {
+        // What was just opened is part of the answer, and may have to be read first.
+        self.settle();
         if self.is_early(&*question) {
             return self.deferred.push(question);
         }
-        // What was just opened is part of the answer.
-        self.settle();
         let path = question.path().map(str::to_owned);
         let target = path.and_then(|path| self.target(&path));
         let snapshot = self.snapshot();
@@ -983,3 +983,6 @@ pub(crate) fn homes(db: &Database, workspaces: &[Workspace]) -> FxHashMap<Direct
     }
     homes
 }
+
+#[cfg(test)]
+mod tests;

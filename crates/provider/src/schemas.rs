@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -206,7 +206,7 @@ impl ProviderSchemas {
                 let (a, b) = (self.of_mode(mode, name), other.of_mode(mode, name));
                 of_either(a.as_deref(), b.as_deref())
             };
-            let (name, path) = first_other(&a, &b, within)?;
+            let (name, path) = difference::first_other(&a, &b, within)?;
             Some(named(&format!("the {} {name:?}", mode.noun()), &path))
         };
         let of_identity = |name: &str| {
@@ -227,7 +227,7 @@ impl ProviderSchemas {
             let (a, b) = (self.functions.get(name)?, other.functions.get(name)?);
             (!difference::are_same_functions(a, b)).then(String::new)
         };
-        first_other(&a, &b, is_other).map(|(name, _)| format!("the function {name:?}"))
+        difference::first_other(&a, &b, is_other).map(|(name, _)| format!("the function {name:?}"))
     }
 }
 
@@ -237,18 +237,6 @@ fn of_either(a: Option<&Schema>, b: Option<&Schema>) -> Option<String> {
         (None, None) => None,
         _ => Some(String::new()),
     }
-}
-
-/// The first name that is only in one of two sorted lists, or has another meaning; with the path below it.
-fn first_other<'a>(
-    a: &[&'a str],
-    b: &[&'a str],
-    within: impl Fn(&str) -> Option<String>,
-) -> Option<(&'a str, String)> {
-    let (a_names, b_names): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
-    let lone = a_names.symmetric_difference(&b_names).next();
-    lone.map(|name| (**name, String::new()))
-        .or_else(|| a.iter().find_map(|name| Some((*name, within(name)?))))
 }
 
 fn named(part: &str, path: &str) -> String {

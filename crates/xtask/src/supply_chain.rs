@@ -66,18 +66,29 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All packages, with exactly the versions of `Cargo.lock`: one that is out of date is an error.
+/// All packages, with exactly the versions of `Cargo.lock`: one that is out of date is an error. Where those of other
+/// platforms were never fetched, as after a plain `cargo test`, they are those that are compiled here.
 fn metadata(root: &Path) -> Result<Value> {
+    let all = ["metadata", "--locked", "--offline", "--format-version", "1"];
+    let found = cargo(root, &all).or_else(|_| {
+        let version = cargo(root, &["-vV"])?;
+        let host = version.lines().find_map(|it| it.strip_prefix("host: "));
+        let host = host.context("cargo does not say on which platform it runs")?;
+        cargo(root, &[&all[..], &["--filter-platform", host]].concat())
+    })?;
+    Ok(serde_json::from_str(&found)?)
+}
+
+/// What cargo prints.
+fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--locked", "--offline", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .context("failed to start cargo")?;
+    let output = Command::new(cargo).args(arguments).current_dir(root).output();
+    let output = output.context("failed to start cargo")?;
     if !output.status.success() {
-        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+        let what = arguments.join(" ");
+        bail!("cargo {what} failed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// What is wrong with a package of others.

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::journal::JournalStore;
 use crate::journal::frame::{self, Reading};
 use crate::local::atomic::{Replacement, directory_of, sweep, sync_directory};
-use crate::local::resolve_links;
+use crate::local::{check_directory, resolve_links};
 use crate::store::StoreError;
 
 /// A journal in one file, for its owner only.
@@ -63,6 +63,11 @@ impl LocalJournal {
         let mut path = resolve_links(state).into_os_string();
         path.push(".journal");
         Self::new(path)
+    }
+
+    /// Whether it can be begun: what is not allowed is an error.
+    pub fn check_writable(&self) -> Result<(), StoreError> {
+        check_directory(&self.path)
     }
 
     fn open(&self) -> MutexGuard<'_, Option<Open>> {

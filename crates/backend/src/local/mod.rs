@@ -202,11 +202,18 @@ impl StateStore for LocalStore {
 }
 
 /// Whether a file can be put beside this one; directories that are not there yet are made.
-fn check_directory(target: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_directory(target: &Path) -> Result<(), StoreError> {
+    check_access(existing_directory(target), Access::WRITE_OK | Access::EXEC_OK)
+}
+
+/// The nearest directory above a path that is there.
+pub fn existing_directory(path: &Path) -> &Path {
     let is_there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
-    let directory = directory_of(target).ancestors().find(is_there).unwrap_or(Path::new("/"));
-    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    check_access(directory, Access::WRITE_OK | Access::EXEC_OK)
+    match directory_of(path).ancestors().find(is_there) {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        Some(_) => Path::new("."),
+        None => Path::new("/"),
+    }
 }
 
 /// What is not there is no error.

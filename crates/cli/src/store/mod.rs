@@ -21,7 +21,7 @@ use std::{
 
 use backend::{
     Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LocalWorkspaces,
-    LockInfo, StateStore, StoreError,
+    LockInfo, StateStore, StoreError, existing_directory,
 };
 use db::{Diagnostic, Sources, System};
 use engine::NoJournal;
@@ -229,9 +229,8 @@ fn forbidden(path: &Path, kind: ErrorKind) -> String {
         (true, _) => format!("Nothing can be written in the directory {}", in_full(path)),
         (_, true) => format!("{} cannot be written", path.display()),
         _ => {
-            let is_there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
-            let directory = path.ancestors().skip(1).find(is_there).unwrap_or(path);
-            format!("{} cannot be made in the directory {}", path.display(), in_full(directory))
+            let directory = in_full(existing_directory(path));
+            format!("{} cannot be made in the directory {directory}", path.display())
         }
     };
     match kind {

@@ -35,8 +35,8 @@ impl WatchJournal {
     /// One of which nothing is written so far.
     pub(crate) fn new(session: &Session, args: &StateArgs) -> Result<WatchJournal, Failure> {
         let paths = super::paths(session, args)?;
-        let is_off = !is_writable(&paths);
         let (id, open) = (uuid::Uuid::new_v4().to_string(), Arc::default());
+        let is_off = LocalJournal::of_watcher(&paths.write, &id).check_writable().is_err();
         Ok(WatchJournal { paths, id, writer: None, open, is_off })
     }
 
@@ -91,12 +91,6 @@ impl engine::Journal for Counted {
     fn durable(&self) -> BoxFuture<'_, Result<(), Box<Diagnostic>>> {
         self.openings.durable()
     }
-}
-
-fn is_writable(paths: &LocalPaths) -> bool {
-    let directory = paths.write.parent().filter(|it| !it.as_os_str().is_empty());
-    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    rustix::fs::access(directory.unwrap_or(".".as_ref()), access).is_ok()
 }
 
 fn begin(session: &Session) -> Begin {

@@ -1,7 +1,7 @@
 //! Where two schemas mean something else. Words (descriptions, deprecations) mean nothing: some providers make them up
 //! anew in every process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use values::Str;
 
@@ -17,8 +17,8 @@ pub(crate) fn of_schemas(a: &Schema, b: &Schema) -> Option<String> {
 
 /// The path of the first part that is only in one of them, or another.
 fn of_blocks(a: &Block, b: &Block) -> Option<String> {
-    first_other(&a.attributes, &b.attributes, of_attributes)
-        .or_else(|| first_other(&a.blocks, &b.blocks, of_nested))
+    of_parts(&a.attributes, &b.attributes, of_attributes)
+        .or_else(|| of_parts(&a.blocks, &b.blocks, of_nested))
 }
 
 fn of_attributes(a: &Attribute, b: &Attribute) -> Option<String> {
@@ -28,7 +28,7 @@ fn of_attributes(a: &Attribute, b: &Attribute) -> Option<String> {
         _ if flags(a) != flags(b) => Some(String::new()),
         (AttributeType::Type(a), AttributeType::Type(b)) if a == b => None,
         (AttributeType::Nested(a), AttributeType::Nested(b)) if a.nesting == b.nesting => {
-            first_other(&a.attributes, &b.attributes, of_attributes)
+            of_parts(&a.attributes, &b.attributes, of_attributes)
         }
         _ => Some(String::new()),
     }
@@ -42,20 +42,32 @@ fn of_nested(a: &NestedBlock, b: &NestedBlock) -> Option<String> {
     }
 }
 
-fn first_other<T>(
+/// The first part that is only in one of two maps, or another.
+fn of_parts<T>(
     a: &BTreeMap<Str, T>,
     b: &BTreeMap<Str, T>,
-    of_parts: impl Fn(&T, &T) -> Option<String>,
+    of_part: impl Fn(&T, &T) -> Option<String>,
 ) -> Option<String> {
-    let gone_or_other = a.iter().find_map(|(name, a)| match b.get(name) {
-        None => Some(name.to_string()),
-        Some(b) => of_parts(a, b).map(|within| match &*within {
-            "" => name.to_string(),
-            within => format!("{name}.{within}"),
-        }),
+    let (a_names, b_names): (Vec<&str>, Vec<&str>) =
+        (a.keys().map(|it| &**it).collect(), b.keys().map(|it| &**it).collect());
+    let within = |name: &str| of_part(a.get(name)?, b.get(name)?);
+    let (name, path) = first_other(&a_names, &b_names, within)?;
+    Some(if path.is_empty() { name.to_owned() } else { format!("{name}.{path}") })
+}
+
+/// The first name that is only in one of two lists, or has another meaning; with the path below it.
+pub(crate) fn first_other<'a>(
+    a: &[&'a str],
+    b: &[&'a str],
+    within: impl Fn(&str) -> Option<String>,
+) -> Option<(&'a str, String)> {
+    let (in_a, in_b): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
+    let gone_or_other = a.iter().find_map(|name| match in_b.contains(name) {
+        true => Some((*name, within(name)?)),
+        false => Some((*name, String::new())),
     });
-    let is_new = |name: &&Str| !a.contains_key(*name);
-    gone_or_other.or_else(|| b.keys().find(is_new).map(Str::to_string))
+    let new = || b.iter().find(|name| !in_a.contains(name)).map(|name| (*name, String::new()));
+    gone_or_other.or_else(new)
 }
 
 /// Whether two functions are called and answer in the same way.

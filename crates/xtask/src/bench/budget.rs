@@ -1,5 +1,7 @@
 //! What the design allows each measurement.
 
+use std::time::Duration;
+
 use super::{scenario::Step, workload::Kind};
 
 /// Bounds of one row; what is not bounded is none.
@@ -53,6 +55,17 @@ pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
 pub(crate) fn of_watch(kind: Kind, resources: usize) -> Budget {
     let milliseconds = (kind == Kind::Builtin && resources <= 5_000).then_some(50.0);
     Budget { milliseconds, ..Budget::default() }
+}
+
+/// The budget of `validate` with a provider of which nothing has to be asked.
+pub(crate) fn of_unchanged_provider() -> Budget {
+    Budget { milliseconds: Some(150.0), megabytes: Some(120.0), ..Budget::default() }
+}
+
+/// The budget of `validate` where one block has to be asked about: what the provider takes to start, and a little.
+pub(crate) fn of_changed_block(start: Duration) -> Budget {
+    let milliseconds = start.as_secs_f64() * 1000.0 + 200.0;
+    Budget { milliseconds: Some(milliseconds), ..Budget::default() }
 }
 
 /// What is measured of the language server.

@@ -7,6 +7,7 @@
 //!
 //! Tools take turns, so that what else the machine does hits all of them; a figure is the median of its runs.
 
+mod aws;
 mod budget;
 mod lsp;
 mod options;
@@ -48,6 +49,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         println!("measuring {scenario} …");
         report.add(scenario::measure(&scenario, &place, &references, options.runs)?);
     }
+    report.add(aws::measure(&options, &place, &references)?);
     report.add(watch::measure(&options, &place)?);
     report.add(lsp::measure(&options, &place)?);
     print!("{report}");
