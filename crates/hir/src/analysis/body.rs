@@ -270,28 +270,10 @@ impl BodyInfer<'_, '_> {
         let (persistence, node) = (self.persistence, block.node);
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             let mut body = BodyInfer { infer, persistence };
-            dynamic.labels.iter().for_each(|label| body.dynamic_label(*label));
+            dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
             body.block(&block.body, &nested.block, node, path)
         });
         made.with_marks(&without_ephemeral(marks))
-    }
-
-    /// Labels are shown and kept, so no secret can be one.
-    fn dynamic_label(&mut self, at: ExprId) {
-        let label = self.infer.expr(at);
-        let marks = label.deep_marks();
-        let certainty = marks.ephemeral.max(marks.sensitive);
-        if certainty == Tri::No {
-            return;
-        }
-        let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
-        let problem = ItemProblem::error(
-            at.into(),
-            "invalid-dynamic-block-label",
-            "Invalid dynamic block label",
-            detail,
-        );
-        self.infer.problems.push(by_certainty(problem, certainty).because(label.origin.as_ref()));
     }
 
     fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {
@@ -553,12 +535,31 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
                     ("value".into(), instance(&for_each).with_marks(&marks).with_origin(origin)),
                 ]));
                 infer.with_symbol(dynamic.iterator, iterator, |infer| {
+                    dynamic.labels.iter().for_each(|label| dynamic_label(infer, *label));
                     without_schema(infer, &block.body)
                 });
             }
             None => without_schema(infer, &block.body),
         }
     }
+}
+
+/// Labels are shown and kept, so no secret can be one.
+fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
+    let label = infer.expr(at);
+    let marks = label.deep_marks();
+    let certainty = marks.ephemeral.max(marks.sensitive);
+    if certainty == Tri::No {
+        return;
+    }
+    let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
+    let problem = ItemProblem::error(
+        at.into(),
+        "invalid-dynamic-block-label",
+        "Invalid dynamic block label",
+        detail,
+    );
+    infer.problems.push(by_certainty(problem, certainty).because(label.origin.as_ref()));
 }
 
 /// Whether a constant is a string with something in it.

@@ -85,17 +85,16 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
 /// A provider's configuration is ephemeral by nature (RFC, "Providers").
 fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -> Inference {
     let source = required_providers(env.db, env.directory).source(&config.local_name);
+    let mut problems = Vec::new();
     if let Some(for_each) = config.for_each {
         let mut infer = Infer::new(&item.exprs, &env);
-        let value = infer.expr(for_each);
+        env.in_repetition.set(true);
+        let value = provider_instances(&mut infer, config, for_each);
+        env.in_repetition.set(false);
+        problems = std::mem::take(&mut infer.problems);
         env.each = Some(super::instances::each_value(&value));
     }
     let mut infer = Infer::new(&item.exprs, &env);
-    if let Some(for_each) = config.for_each {
-        env.in_repetition.set(true);
-        provider_instances(&mut infer, config, for_each);
-        env.in_repetition.set(false);
-    }
     match env.workspace.providers(env.db).get(&source) {
         Some(input) => {
             let schema = input.schemas(env.db).0.provider.clone();
@@ -104,16 +103,23 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
         }
         None => without_schema(&mut infer, &config.body),
     }
-    let problems = std::mem::take(&mut infer.problems);
+    problems.append(&mut infer.problems);
     Inference { value: Abstract::any(), problems: problems.into() }
 }
 
-/// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11).
-fn provider_instances(infer: &mut Infer<'_>, config: &ProviderConfig, for_each: ExprId) {
+/// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11), and their keys are
+/// shown.
+fn provider_instances(
+    infer: &mut Infer<'_>,
+    config: &ProviderConfig,
+    for_each: ExprId,
+) -> Abstract {
     let value = infer.expr(for_each);
     let certainty = value.marks.ephemeral;
     if certainty == Tri::No {
-        return check_repetition_type(infer, "for_each", for_each, &value);
+        refuse_sensitive_repetition(infer, "for_each", for_each, &value);
+        check_repetition_type(infer, "for_each", for_each, &value);
+        return value;
     }
     let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
     let detail = format!(
@@ -127,6 +133,7 @@ fn provider_instances(infer: &mut Infer<'_>, config: &ProviderConfig, for_each: 
         detail,
     );
     infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    value
 }
 
 /// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
