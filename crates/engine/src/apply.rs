@@ -18,6 +18,7 @@ use crate::{
     graph::{Declared, EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
     request::{ApplyOptions, ApplyOutcome, Environment},
+    temp::TempRoot,
     variables::VariableValues,
     walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput},
 };
@@ -51,6 +52,7 @@ pub async fn apply(
         workspace: options.workspace,
         replace: FxHashSet::default(),
         uncertain: FxHashMap::default(),
+        temp: TempRoot::new(plan.data_dir.as_str(), plan.id.as_str()),
     };
     let orders = Orders::new(plan);
     let mut memo = Memo::new();

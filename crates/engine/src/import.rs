@@ -48,6 +48,7 @@ pub async fn import(
         workspace: options.workspace,
         replace: FxHashSet::default(),
         uncertain: FxHashMap::default(),
+        temp: options.temp,
     };
     let ImportOptions { address, id, answers, .. } = options;
     let previous = Arc::new(prior);

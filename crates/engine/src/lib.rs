@@ -45,6 +45,7 @@ mod redact;
 mod request;
 mod resource;
 mod saved;
+mod temp;
 mod template_file;
 mod validate;
 mod variables;
@@ -68,6 +69,7 @@ pub use crate::{
         CommandStatus, Environment, ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
     },
     saved::{check_plan_is_current, variables_for_saved_plan},
+    temp::{TempDirectories, TempRoot},
     validate::{Question, Verdicts, validate},
     variables::{GivenValue, ValueSource, VariableValues},
 };

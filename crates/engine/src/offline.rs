@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
-use crate::{redact::Redactor, variables::VariableValues, walk::Functions};
+use crate::{redact::Redactor, temp::TempRoot, variables::VariableValues, walk::Functions};
 
 /// A configuration and a state to evaluate expressions against.
 pub struct Console {
@@ -51,7 +51,7 @@ impl Console {
             state: Some(&self.state),
             values: Some(&self.values),
             workspace: self.workspace.clone(),
-            functions: Functions::new(&self.system, true),
+            functions: Functions::new(&self.system, true).without_plan(),
             system: Arc::clone(&self.system),
         };
         evaluate(&*ModuleScope::root(&offline))
@@ -277,7 +277,7 @@ impl<'a> ModuleScope<'a> {
             Ref::PathCwd => Value::string(
                 self.offline.system.current_directory().to_string_lossy().into_owned(),
             ),
-            Ref::PathTemp => Value::unknown(Type::String),
+            Ref::PathTemp => Value::string(TempRoot::without_plan().of(&ModuleInstance::root())),
             Ref::Workspace => Value::string(self.offline.workspace.clone()),
             Ref::Applying => Value::bool(false).with_mark(Mark::Ephemeral),
         })

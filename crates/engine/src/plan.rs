@@ -21,8 +21,7 @@ use crate::{
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
 /// the state knows.
 ///
-/// The plan's fields about where it is kept (`made_by`, `backend`, `prior_state`, `root_dir`, `data_dir`) are the
-/// caller's to fill in before it is saved. A [`Planner`](crate::Planner) plans the same more than once.
+/// The plan's fields about where it is kept (`made_by`, `backend`, `prior_state`, `root_dir`) are the caller's to fill in before it is saved. A [`Planner`](crate::Planner) plans the same more than once.
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
 pub async fn plan(
@@ -92,6 +91,7 @@ pub(crate) async fn plan_with(
         workspace: options.workspace.clone(),
         replace: options.replace.iter().cloned().collect::<FxHashSet<_>>(),
         uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
+        temp: options.temp.clone(),
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
@@ -247,6 +247,7 @@ fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
         ],
         replace.join("\n").as_bytes(),
         uncertain.join("\n").as_bytes(),
+        options.temp.path().as_bytes(),
     ]);
 }
 
@@ -275,7 +276,7 @@ fn given_ephemeral(
 
 fn empty_plan(options: &PlanOptions) -> Plan {
     Plan {
-        id: uuid::Uuid::new_v4().to_string(),
+        id: options.temp.plan_id().to_owned(),
         timestamp: options.timestamp.to_string(),
         made_by: String::new(),
         mode: options.mode,
@@ -299,7 +300,7 @@ fn empty_plan(options: &PlanOptions) -> Plan {
         },
         prior_state: StateIdentity::default(),
         root_dir: String::new(),
-        data_dir: String::new(),
+        data_dir: options.temp.data_dir().to_owned(),
     }
 }
 

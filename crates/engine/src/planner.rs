@@ -23,6 +23,7 @@ use crate::{
     plan::{Leftovers, Request, plan_with},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
+    temp::TempRoot,
     variables::VariableValues,
     walk::{Phase, Settings, Walk, WalkInput},
 };
@@ -214,6 +215,7 @@ fn idle_walk<'a>(
         workspace: "".into(),
         replace: Default::default(),
         uncertain: Default::default(),
+        temp: TempRoot::without_plan(),
     };
     let input = WalkInput {
         settings,

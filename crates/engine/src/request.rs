@@ -16,6 +16,7 @@ use crate::{
     event::EventSink,
     journal::{Journal, Number},
     redact::Redactor,
+    temp::{TempDirectories, TempRoot},
 };
 
 /// The surroundings of every operation.
@@ -25,6 +26,8 @@ pub struct Environment {
     pub providers: Arc<dyn ProviderFactory>,
     /// Files, environment and clock for functions and `path.*`.
     pub system: Arc<dyn System>,
+    /// Makes the directories of `path.temp`.
+    pub temp: Arc<dyn TempDirectories>,
     /// Runs commands of provisioners.
     pub commands: Arc<dyn CommandRunner>,
     /// Where events go.
@@ -56,6 +59,8 @@ pub struct PlanOptions {
     pub uncertain: Vec<Intent>,
     /// `plantimestamp()` and the plan's own timestamp, RFC 3339 in UTC.
     pub timestamp: Str,
+    /// The plan's ID, and where its temporary directories are.
+    pub temp: TempRoot,
 }
 
 /// Options of [`apply`](crate::apply).
@@ -80,6 +85,8 @@ pub struct ImportOptions {
     pub parallelism: usize,
     /// The selected workspace, for `terraform.workspace`.
     pub workspace: Str,
+    /// Where temporary directories are.
+    pub temp: TempRoot,
 }
 
 /// What a plan came to.

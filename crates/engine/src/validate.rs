@@ -62,7 +62,7 @@ pub async fn validate(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false),
+        functions: Functions::new(&environment.system, false).without_plan(),
         system: Arc::clone(&environment.system),
     };
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();

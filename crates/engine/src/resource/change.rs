@@ -92,6 +92,23 @@ impl Walk<'_> {
             objchange::replace_paths(block, &prior_value, &planned, &first.requires_replace);
         self.check_replace_paths(subject, &replace)?;
         let unchanged = prior.is_some() && planned.equals(&prior_value).as_bool() == Some(true);
+        if let Some(prior) =
+            prior.filter(|_| !unchanged && !request.replace && !replace.has_write_only)
+            && let Some(kept) =
+                self.unchanged_but_for_the_plan(subject, provider, prior, &followed).await
+        {
+            let answer = self.conforming_plan(subject, kept)?;
+            let paths = Vec::new();
+            let change = Change {
+                subject,
+                request: &request,
+                unchanged: true,
+                paths,
+                forced_by_write_only: false,
+                answer,
+            };
+            return self.decide(provider, change).await;
+        }
         let change = Change {
             subject,
             request: &request,

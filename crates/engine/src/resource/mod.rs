@@ -12,6 +12,7 @@ mod data;
 mod destroy;
 mod plan;
 mod prior;
+mod temp_paths;
 mod turn;
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
@@ -36,6 +37,7 @@ use self::confided::Confided;
 
 pub(crate) use change::ChangePlan;
 pub(crate) use prior::Prior;
+pub(crate) use temp_paths::Reads;
 
 /// One instance with everything that its work needs to know.
 pub(crate) struct Subject {

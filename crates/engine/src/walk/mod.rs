@@ -33,7 +33,7 @@ use addr::{
     AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance,
 };
 use db::Diagnostic;
-use hir::Program;
+use hir::{ModuleId, Program};
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal::Intent};
@@ -54,6 +54,8 @@ use crate::{
     offline::{self, Offline},
     pool::{Kept, Pool, SlotIx},
     request::{CancelLevel, Environment},
+    resource::Reads,
+    temp::TempRoot,
     variables::VariableValues,
 };
 
@@ -98,6 +100,8 @@ pub(crate) struct Settings {
     pub(crate) replace: FxHashSet<ResourceInstance>,
     /// Where an object may be that the state does not know.
     pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
+    /// Where temporary directories are.
+    pub(crate) temp: TempRoot,
 }
 
 /// What a node came to.
@@ -194,6 +198,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) has_ephemeral_instances: Cell<bool>,
     /// Nodes whose results the next run cannot have: those of what is ephemeral, and providers.
     pub(crate) unkept: RefCell<BTreeSet<NodeIx>>,
+    /// What modules read of their resources, as far as somebody asked.
+    pub(crate) reads: RefCell<FxHashMap<ModuleId, Reads>>,
     pub(crate) functions: Functions,
 }
 
@@ -279,7 +285,7 @@ impl<'a> Walk<'a> {
             state: None,
             values: Some(&variables),
             workspace: settings.workspace.clone(),
-            functions: functions.clone(),
+            functions: functions.clone().without_plan(),
             system: Arc::clone(&environment.system),
         };
         offline::learn_given(&offline, &environment.redactor);
@@ -319,6 +325,7 @@ impl<'a> Walk<'a> {
             turns: Cell::default(),
             has_ephemeral_instances: Cell::default(),
             unkept: RefCell::default(),
+            reads: RefCell::default(),
             functions,
         };
         walk.place_earlier();

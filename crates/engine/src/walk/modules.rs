@@ -1,6 +1,10 @@
 //! Module instances: their nodes in the graph, and which provider configuration a name means in them.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
 
 use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{Entry, program::ModuleId};
@@ -25,6 +29,8 @@ pub(crate) struct ModuleRun {
     pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
     /// Instances of the calls made in here, by name of the call.
     pub(crate) children: RefCell<FxHashMap<Str, Children>>,
+    /// What `path.temp` is, once an expression has asked.
+    pub(crate) temp: OnceCell<Str>,
 }
 
 /// How a module instance came to be.
@@ -89,6 +95,7 @@ impl Walk<'_> {
             gate,
             passed,
             children: RefCell::default(),
+            temp: OnceCell::new(),
         });
         self.modules.borrow_mut().push(Rc::clone(&module));
         for local in 0..template.nodes.len() as u32 {

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     graph::{ModuleIx, NodeIx},
     memo::NodeName,
+    temp::TempRoot,
 };
 
 impl Walk<'_> {
@@ -115,7 +116,11 @@ impl Walk<'_> {
         let stored = value.without_deep(MarkKind::Deprecated);
         if self.phase().is_plan() {
             let before = self.previous.outputs.get(&name);
-            let change = output_change(before, stored, plain, output.sensitive);
+            let mut change = output_change(before, stored, plain, output.sensitive);
+            let temp = &self.settings.temp;
+            if change.action == Action::Update && differs_in_plan_only(temp, before, &change) {
+                change.action = Action::NoOp;
+            }
             self.outputs.borrow_mut().insert(name, change);
             return;
         }
@@ -127,6 +132,18 @@ impl Walk<'_> {
             self.state.borrow_mut().outputs.insert(name, output);
         }
     }
+}
+
+/// Whether an output is another only because the plan whose temporary directory it names is another (DESIGN 2.12).
+fn differs_in_plan_only(
+    temp: &TempRoot,
+    before: Option<&OutputValue>,
+    change: &OutputChange,
+) -> bool {
+    let (old, new) = (change.before.without_all_marks(), change.after.without_all_marks());
+    before.is_some_and(|it| it.sensitive == change.sensitive)
+        && new.is_wholly_known()
+        && temp.with_earlier_paths(&old, &new).0.raw_equals(&old)
 }
 
 fn output_change(

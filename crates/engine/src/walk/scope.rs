@@ -8,7 +8,7 @@ use db::System;
 use hir::{Interrupt, Ref, Scope, SecretParts};
 
 use super::{Each, ModuleRun, Outcome, ResourceValue, Walk};
-use crate::graph::ModuleIx;
+use crate::{graph::ModuleIx, temp::TempRoot};
 
 /// The scope of one declaration, in one instance of it.
 pub(crate) struct EngineScope<'w, 'a> {
@@ -124,10 +124,7 @@ impl Scope for EngineScope<'_, '_> {
                 let directory = self.walk.environment.system.current_directory();
                 Ok(Value::string(directory.to_string_lossy().into_owned()))
             }
-            Ref::PathTemp => Err(Interrupt::Refused {
-                summary: "Not supported yet",
-                detail: "path.temp is part of the language, but this version of Mayfly does not run it.".to_owned(),
-            }),
+            Ref::PathTemp => self.walk.temp_directory(&self.module),
             Ref::Workspace => Ok(Value::string(self.walk.settings.workspace.clone())),
             Ref::Applying => Ok(Value::bool(self.walk.settings.applying).with_mark(Mark::Ephemeral)),
         }
@@ -228,13 +225,20 @@ impl EngineScope<'_, '_> {
 pub(crate) struct Functions {
     system: Arc<dyn System>,
     acts: bool,
+    /// What the paths of files begin with that only a run makes.
+    undecided: Option<Str>,
     /// The secrets that expressions come across, those in template files included.
     pub(crate) parts: Rc<SecretParts>,
 }
 
 impl Functions {
     pub(crate) fn new(system: &Arc<dyn System>, acts: bool) -> Functions {
-        Functions { system: Arc::clone(system), acts, parts: Rc::default() }
+        Functions { system: Arc::clone(system), acts, undecided: None, parts: Rc::default() }
+    }
+
+    /// The same where nothing is planned: what is in temporary directories is decided later.
+    pub(crate) fn without_plan(self) -> Functions {
+        Functions { undecided: Some(TempRoot::without_plan().path().into()), ..self }
     }
 }
 
@@ -252,6 +256,10 @@ impl FunctionEnv for Functions {
             return Err(format!("{} is a directory, not a file", path.display()));
         }
         Ok(self.system.is_file(path))
+    }
+
+    fn is_undecided(&self, path: &str) -> bool {
+        self.undecided.as_ref().is_some_and(|prefix| path.starts_with(&**prefix))
     }
 
     fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String> {

@@ -13,6 +13,7 @@
 
 use std::{
     any::Any,
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
@@ -354,7 +355,17 @@ impl Detached {
         let Detached { module, address, path, base, caller, gate, passed, children } = self;
         let template = Rc::clone(&templates[module.0 as usize]);
         let children = children.into();
-        ModuleRun { template, address, path, base, caller, gate, passed, children }
+        ModuleRun {
+            template,
+            address,
+            path,
+            base,
+            caller,
+            gate,
+            passed,
+            children,
+            temp: OnceCell::new(),
+        }
     }
 }
 

@@ -12,4 +12,5 @@ mod plan;
 mod provisioners;
 mod saved;
 mod standing;
+mod temp;
 mod world;

@@ -4,7 +4,10 @@ use std::{
     collections::BTreeMap,
     fmt::Write,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use addr::{ProviderSource, ResourceInstance};
@@ -51,6 +54,26 @@ pub(crate) struct World {
     pub(crate) uncertain: Vec<state::journal::Intent>,
     /// Which instances were taken down.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
+    pub(crate) plan_id: &'static str,
+    /// Which temporary directories were made.
+    pub(crate) temp: Arc<MadeDirectories>,
+}
+
+/// Makes nothing, and remembers what it was asked for.
+#[derive(Default)]
+pub(crate) struct MadeDirectories {
+    pub(crate) made: Mutex<Vec<String>>,
+    pub(crate) refuses: AtomicBool,
+}
+
+impl TempDirectories for MadeDirectories {
+    fn make(&self, path: &str) -> std::io::Result<()> {
+        if self.refuses.load(Ordering::Relaxed) {
+            return Err(std::io::ErrorKind::PermissionDenied.into());
+        }
+        self.made.lock().expect("not poisoned").push(path.to_owned());
+        Ok(())
+    }
 }
 
 pub(crate) fn world(fixture: &str) -> World {
@@ -87,6 +110,8 @@ pub(crate) fn world(fixture: &str) -> World {
         full: None,
         uncertain: Vec::new(),
         persisted: Arc::default(),
+        plan_id: "1111",
+        temp: Arc::default(),
     }
 }
 
@@ -271,6 +296,7 @@ impl World {
                 system: Arc::clone(&self.system),
             }),
             system: Arc::clone(&self.system) as Arc<dyn System>,
+            temp: Arc::clone(&self.temp) as Arc<dyn TempDirectories>,
             commands: Arc::new(Shell {
                 prints: self.prints,
                 fails: self.fails,
@@ -304,6 +330,7 @@ impl World {
             replace: self.replace.clone(),
             uncertain: self.uncertain.clone(),
             timestamp: "2025-01-01T00:00:00Z".into(),
+            temp: TempRoot::new(".terraform", self.plan_id),
         }
     }
 

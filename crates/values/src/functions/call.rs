@@ -20,6 +20,11 @@ pub trait FunctionEnv {
     /// With the reason why that cannot be told, or that it is no ordinary file.
     fn file_exists(&self, path: &str) -> Result<bool, String>;
 
+    /// Whether what is at a path is decided later, by a run. The result of whoever asks for it is unknown then.
+    fn is_undecided(&self, _path: &str) -> bool {
+        false
+    }
+
     /// Renders a template whose variables are the attributes or elements of `variables`. Those have their marks, to tell
     /// what is secret; the template is to see none, and the call puts them on the result.
     ///
@@ -42,15 +47,22 @@ pub struct FunctionError {
     pub argument: Option<usize>,
     /// The reason. It quotes no secret.
     pub message: String,
+    /// Whether there is nothing wrong: the result will be known later.
+    is_undecided: bool,
 }
 
 impl FunctionError {
     pub(super) fn new(message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: None, message: message.into() }
+        FunctionError { argument: None, message: message.into(), is_undecided: false }
+    }
+
+    /// No error: the result depends on what only a run decides.
+    pub(super) fn undecided() -> FunctionError {
+        FunctionError { is_undecided: true, ..FunctionError::new("") }
     }
 
     pub(super) fn at(argument: usize, message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: Some(argument), message: message.into() }
+        FunctionError { argument: Some(argument), ..FunctionError::new(message) }
     }
 }
 
@@ -135,7 +147,11 @@ impl Function {
             unknown_of(&ty, if carries { &bare } else { &[] })
         } else {
             let secret = args.iter().any(Value::has_deep_secret);
-            body(&Call { args: &bare, marked: &args, ty, env, secret })?
+            let call = Call { args: &bare, marked: &args, ty, env, secret };
+            match body(&call) {
+                Err(error) if error.is_undecided => call.unknown(),
+                result => result?,
+            }
         };
         let result = if self.nullable { result } else { result.refined(&Refinements::non_null()) };
         Ok(result.with_marks(&marks))

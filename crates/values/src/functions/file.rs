@@ -60,7 +60,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// The content of the file that an argument names.
 pub(super) fn bytes(call: &Call<'_>, position: usize) -> Result<Vec<u8>, FunctionError> {
-    call.env.read_file(call.text(position)).map_err(|message| refused(call, position, message))
+    let path = call.text(position);
+    if call.env.is_undecided(path) {
+        return Err(FunctionError::undecided());
+    }
+    call.env.read_file(path).map_err(|message| refused(call, position, message))
 }
 
 /// The reason may name the file, which must not be shown if the path is secret.
@@ -92,7 +96,11 @@ fn filebase64(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn fileexists(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let exists = call.env.file_exists(call.text(0));
+    let path = call.text(0);
+    if call.env.is_undecided(path) {
+        return Err(FunctionError::undecided());
+    }
+    let exists = call.env.file_exists(path);
     exists.map(Value::bool).map_err(|message| refused(call, 0, message))
 }
 

@@ -1,0 +1,103 @@
+//! Objects that would change in nothing but the plan whose temporary directory they name.
+//!
+//! A path below `path.temp` is another one in each plan, though it means the same file. Where a provider, shown the path of the
+//! earlier plan, would leave the object as it is, and nobody reads that path, the object stays as it is, with the old path in
+//! the state: so plans come to be empty (DESIGN 2.12). Where somebody reads it, it has to be the path of a file that is there.
+
+use hir::{Expr, ExprId, Item, Module, Ref};
+use provider::{PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, objchange};
+use rustc_hash::{FxHashMap, FxHashSet};
+use values::{Path, Step, Str, Value};
+
+use super::{Subject, prior::Prior};
+use crate::walk::Walk;
+
+/// Which attributes of resources the expressions of a module read.
+#[derive(Default)]
+pub(crate) struct Reads(FxHashSet<(addr::Resource, Option<Str>)>);
+
+impl Reads {
+    /// What a module reads of its own resources.
+    pub(crate) fn of(module: &Module) -> Reads {
+        let mut reads = Reads::default();
+        let entries = module.variables.values().chain(module.locals.values());
+        let entries = entries.chain(module.outputs.values()).chain(module.resources.values());
+        let entries = entries.chain(module.calls.values().map(|(call, _)| call));
+        let entries = entries.chain(module.providers.values()).chain(module.checks.values());
+        entries.for_each(|entry| reads.add(&entry.item));
+        reads
+    }
+
+    fn add(&mut self, item: &Item) {
+        // Resources and instances of them of which nobody is known to read only a part. Children come before parents.
+        let mut whole: FxHashMap<ExprId, &addr::Resource> = FxHashMap::default();
+        for (id, expr) in item.exprs.iter() {
+            match expr {
+                Expr::Ref(Ref::Resource(resource)) => {
+                    whole.insert(id, resource);
+                }
+                Expr::Index { base, .. } => {
+                    let of = whole.remove(base);
+                    whole.extend(of.map(|resource| (id, resource)));
+                }
+                Expr::GetAttr { base, name } => {
+                    let of = whole.remove(base);
+                    self.0.extend(of.map(|resource| (resource.clone(), Some(name.clone()))));
+                }
+                _ => {}
+            }
+        }
+        self.0.extend(whole.into_values().map(|resource| (resource.clone(), None)));
+    }
+
+    /// Whether somebody may read this attribute.
+    fn reach(&self, resource: &addr::Resource, attribute: &Str) -> bool {
+        self.0.contains(&(resource.clone(), None))
+            || self.0.contains(&(resource.clone(), Some(attribute.clone())))
+    }
+}
+
+impl Walk<'_> {
+    /// What the provider plans where the paths of earlier plans are left in a configuration, if that changes nothing.
+    pub(super) async fn unchanged_but_for_the_plan(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Prior,
+        config: &Value,
+    ) -> Option<PlanResourceChangeResponse> {
+        let before = prior.value.without_all_marks();
+        let (config, paths) =
+            self.settings.temp.with_earlier_paths(&before, &config.without_all_marks());
+        if paths.is_empty() || paths.iter().any(|path| self.is_read(subject, path)) {
+            return None;
+        }
+        let proposed = objchange::proposed_new(subject.schema.block(), &before, &config);
+        let request = PlanResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: before.clone(),
+            proposed_new_state: provider::null_write_only(&proposed, subject.schema.block()),
+            config,
+            prior_private: prior.private.clone(),
+            provider_meta: subject.provider_meta.clone(),
+            prior_identity: prior.identity.clone(),
+        };
+        // One that cannot do without the file of the earlier plan has something against it: then it is told the new path.
+        let response = provider.plan_resource_change(request).await;
+        let has_errors = response.diagnostics.iter().any(provider::ProviderDiagnostic::is_error);
+        let is_same = |planned: &Value| planned.equals(&before).as_bool() == Some(true);
+        (!has_errors && response.planned_state.as_ref().is_some_and(is_same)).then_some(response)
+    }
+
+    fn is_read(&self, subject: &Subject, path: &Path) -> bool {
+        let Some(Step::Attr(attribute)) = path.steps().first() else { return true };
+        let module = self.walk_module(subject);
+        let mut reads = self.reads.borrow_mut();
+        let reads = reads.entry(module.id).or_insert_with(|| Reads::of(module));
+        reads.reach(&subject.address.resource, attribute)
+    }
+
+    fn walk_module(&self, subject: &Subject) -> &Module {
+        self.program.module(self.module(subject.module).id())
+    }
+}
