@@ -29,6 +29,7 @@ mod schema_cache;
 mod session;
 mod signals;
 mod store;
+mod temp;
 mod ui;
 mod usage;
 mod variables;

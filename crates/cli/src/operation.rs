@@ -7,14 +7,16 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Severity, System};
+use db::{Diagnostic, Severity, Sources, System};
 use engine::{
     ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, PlanOptions,
     PlanOutcome, VariableValues,
 };
-use hir::{Program, unsupported};
+use hir::{Entry, Expr, Program, Ref, unsupported};
 use project::Project;
-use state::{Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, journal::Intent};
+use state::{
+    Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
+};
 
 use crate::{
     args::{ApplyArgs, OperationArgs, PlanArgs},
@@ -26,6 +28,7 @@ use crate::{
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
     store::{self, Keeper, OpenState},
+    temp::{self, TempFiles},
     variables::{self, Typed, VarFlag},
     verdicts::VerdictCache,
 };
@@ -76,22 +79,50 @@ pub(crate) fn plan_command(
     check_options(&args.operation)?;
     signals::listen(session);
     let open = store::open(session, &args.state, store::Purpose::Plan)?;
+    let files = TempFiles::new(session);
+    let exit = plan_and_save(session, args, flags, &open, &files);
+    open.close(session)?;
+    end_temp(session, &files, !matches!(exit, Ok(Exit::Success | Exit::Changes)));
+    exit
+}
+
+/// Removes the temporary files of a run, or says where they are.
+fn end_temp(session: &Session, files: &TempFiles, has_failed: bool) {
+    let left = files.end(has_failed);
+    session.ui.diagnostics(left.as_slice(), &Sources::default());
+}
+
+fn plan_and_save(
+    session: &Session,
+    args: &PlanArgs,
+    flags: Vec<VarFlag>,
+    open: &OpenState,
+    files: &Arc<TempFiles>,
+) -> Result<Exit, Failure> {
     let identity = if open.exists() { open.identity() } else { StateIdentity::default() };
-    let result = planned(session, &args.operation, flags, &open, false);
-    let (prepared, mut outcome) = match result {
-        Ok(planned) => planned,
-        Err(failure) => {
-            open.close(session)?;
-            return Err(failure);
+    let mut kept = Ok(Vec::new());
+    let keep = |outcome: &PlanOutcome| {
+        if args.out.is_some() && !outcome.has_errors() {
+            kept = captured(session, files, outcome);
         }
     };
+    let way = Planning { applying: false, files, at_end: keep };
+    let (prepared, mut outcome) = planned(session, &args.operation, flags, open, way)?;
     outcome.plan.prior_state = identity;
     outcome.plan.made_by = PROGRAM.to_owned();
     outcome.plan.backend.workspace = session.workspace().to_string();
-    outcome.plan.data_dir = session.data_dir().display().to_string();
-    let exit = finish_plan(session, args, &prepared, &outcome, &open);
-    open.close(session)?;
-    exit
+    finish_plan(session, args, &prepared, &outcome, open, kept)
+}
+
+/// The temporary files as a plan file keeps them, none of them with a secret.
+fn captured(
+    session: &Session,
+    files: &TempFiles,
+    outcome: &PlanOutcome,
+) -> Result<Vec<TempEntry>, Failure> {
+    let entries = files.capture(session)?;
+    temp::refuse_secrets(files, &entries, outcome, &session.redactor)?;
+    Ok(entries)
 }
 
 fn finish_plan(
@@ -100,6 +131,7 @@ fn finish_plan(
     prepared: &Prepared,
     outcome: &PlanOutcome,
     open: &OpenState,
+    temp: Result<Vec<TempEntry>, Failure>,
 ) -> Result<Exit, Failure> {
     show_plan(session, &args.operation, prepared, outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
@@ -107,7 +139,7 @@ fn finish_plan(
         return Ok(Exit::Failure);
     }
     if let Some(out) = &args.out {
-        save_plan(session, out, prepared, outcome, &open.file)?;
+        save_plan(session, out, prepared, outcome, &open.file, temp?)?;
         if !args.operation.json {
             let path = out.display().to_string();
             session.ui.print(&render::plan_footer(Some(&path), &session.ui.out));
@@ -121,13 +153,22 @@ fn finish_plan(
     })
 }
 
+/// How a plan is made.
+struct Planning<'t, F> {
+    /// Whether the command is an apply.
+    applying: bool,
+    files: &'t Arc<TempFiles>,
+    /// What is done while secrets are still known.
+    at_end: F,
+}
+
 /// Loads, checks and plans.
 fn planned(
     session: &Session,
     args: &OperationArgs,
     flags: Vec<VarFlag>,
     open: &OpenState,
-    applying: bool,
+    way: Planning<'_, impl FnOnce(&PlanOutcome)>,
 ) -> Result<(Prepared, PlanOutcome), Failure> {
     let mut prior = open.file.state.clone();
     let purpose = if args.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
@@ -140,19 +181,21 @@ fn planned(
         mode: if args.destroy { PlanMode::Destroy } else { PlanMode::Normal },
         refresh: args.refresh,
         parallelism: args.parallelism.get(),
-        applying,
+        applying: way.applying,
         workspace: session.workspace(),
         replace: replaced(&args.replace)?,
         uncertain: if args.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
         timestamp: session.timestamp().into(),
+        temp: way.files.root(),
     };
     let journal = open.openings(session);
-    let (environment, show) = environment(session, args.json, &prepared, journal);
+    let (environment, show) = environment(session, args.json, &prepared, journal, way.files);
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
     show.end_log();
+    (way.at_end)(&outcome);
     session.redactor.forget();
     Ok((prepared, outcome))
 }
@@ -233,10 +276,11 @@ pub(crate) fn environment(
     json: bool,
     prepared: &Prepared,
     journal: Arc<dyn Journal>,
+    files: &Arc<TempFiles>,
 ) -> (Environment, Arc<Show>) {
     let format = if json { Format::Json } else { Format::Human };
     let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
-    let acting = acting(session, &prepared.executables, events.clone());
+    let acting = acting(session, &prepared.executables, events.clone(), files);
     (Environment { journal, ..acting }, events)
 }
 
@@ -245,11 +289,13 @@ pub(crate) fn acting(
     session: &Session,
     executables: &Arc<ProviderExecutables>,
     events: Arc<dyn EventSink>,
+    files: &Arc<TempFiles>,
 ) -> Environment {
     let factory = Factory::new(executables.clone(), session.redactor.clone(), events.clone());
     Environment {
         providers: Arc::new(factory),
         system: session.system.clone(),
+        temp: files.clone(),
         commands: Arc::new(Processes),
         events,
         journal: Arc::new(NoJournal),
@@ -265,7 +311,7 @@ pub(crate) fn validate_with_providers(
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
     let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, &loaded.executables, events);
+    let environment = acting(session, &loaded.executables, events, &TempFiles::new(session));
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
     session.runtime.block_on(engine::validate(
         program,
@@ -364,6 +410,7 @@ fn save_plan(
     prepared: &Prepared,
     outcome: &PlanOutcome,
     previous: &StateFile,
+    temp: Vec<TempEntry>,
 ) -> Result<(), Failure> {
     let file = PlanFile {
         plan: outcome.plan.clone(),
@@ -371,7 +418,7 @@ fn save_plan(
         previous_state: previous.clone(),
         locks: session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default(),
         config: snapshot(&prepared.program)?,
-        temp: Vec::new(),
+        temp,
     };
     let write_error =
         |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
@@ -447,7 +494,12 @@ pub(crate) fn apply_command(
         None => apply_planned(session, args, flags, &open),
     };
     match result {
-        Ok(Decision::Apply(approved)) => carry_out(session, args, *approved, open),
+        Ok(Decision::Apply(approved)) => {
+            let files = Arc::clone(&approved.files);
+            let exit = carry_out(session, args, *approved, open);
+            end_temp(session, &files, !matches!(exit, Ok(Exit::Success)));
+            exit
+        }
         Ok(Decision::End(exit)) => {
             open.close(session)?;
             Ok(exit)
@@ -477,6 +529,7 @@ pub(crate) struct Approved {
     pub(crate) prepared: Prepared,
     pub(crate) plan: Plan,
     pub(crate) refreshed: State,
+    pub(crate) files: Arc<TempFiles>,
 }
 
 fn apply_planned(
@@ -485,22 +538,32 @@ fn apply_planned(
     flags: Vec<VarFlag>,
     open: &OpenState,
 ) -> Result<Decision, Failure> {
-    let (prepared, outcome) = planned(session, &args.operation, flags, open, true)?;
+    let files = TempFiles::new(session);
+    let way = Planning { applying: true, files: &files, at_end: |_: &PlanOutcome| {} };
+    let planned = planned(session, &args.operation, flags, open, way);
+    let (prepared, outcome) = planned.inspect_err(|_| end_temp(session, &files, true))?;
     show_plan(session, &args.operation, &prepared, &outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
+    let end = |has_failed: bool| {
+        end_temp(session, &files, has_failed);
+        Ok(Decision::End(Exit::Failure))
+    };
     if outcome.has_errors() {
-        return Ok(Decision::End(Exit::Failure));
+        return end(true);
     }
-    if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation)? {
-        let what = if args.operation.destroy { "Destroy" } else { "Apply" };
-        session.ui.line(&format!("\n{what} cancelled."));
-        return Ok(Decision::End(Exit::Failure));
+    if outcome.plan.is_applyable && !args.auto_approve {
+        let answer = approved(session, &args.operation);
+        if !answer.inspect_err(|_| end_temp(session, &files, false))? {
+            let what = if args.operation.destroy { "Destroy" } else { "Apply" };
+            session.ui.line(&format!("\n{what} cancelled."));
+            return end(false);
+        }
     }
     if session.cancel.level() > CancelLevel::Running {
-        return Ok(Decision::End(Exit::Failure));
+        return end(false);
     }
     let PlanOutcome { plan, refreshed, .. } = outcome;
-    Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed })))
+    Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed, files })))
 }
 
 fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
@@ -561,8 +624,20 @@ fn apply_saved(
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
         )?;
-    let approved = Approved { prepared, plan: file.plan, refreshed: file.prior_state.state };
+    let is_used = !file.temp.is_empty() || uses_temp(&prepared.program);
+    let files = TempFiles::of_plan(session, &file.plan, is_used)?;
+    files.restore(&file.temp).inspect_err(|_| end_temp(session, &files, true))?;
+    let refreshed = file.prior_state.state;
+    let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))
+}
+
+/// Whether an expression of the configuration has `path.temp`.
+fn uses_temp(program: &Program) -> bool {
+    let has_temp = |entry: &Entry| {
+        entry.item.exprs.iter().any(|(_, expr)| matches!(expr, Expr::Ref(Ref::PathTemp)))
+    };
+    program.modules.iter().flat_map(|module| module.entries()).any(has_temp)
 }
 
 /// Reads a saved plan.
@@ -624,7 +699,7 @@ pub(crate) fn carry_out(
     approved: Approved,
     open: OpenState,
 ) -> Result<Exit, Failure> {
-    let Approved { mut prepared, plan, refreshed } = approved;
+    let Approved { mut prepared, plan, refreshed, files } = approved;
     let (stored, before) = (open.file.state.clone(), open.uncertain.clone());
     let keeper = Arc::new(open.keeper(session, purpose_of(args)));
     if let Err(problem) = keeper.begin(&stored, &refreshed) {
@@ -632,7 +707,8 @@ pub(crate) fn carry_out(
         return Err((*problem).into());
     }
     drop(stored);
-    let (environment, show) = environment(session, args.operation.json, &prepared, keeper.clone());
+    let (environment, show) =
+        environment(session, args.operation.json, &prepared, keeper.clone(), &files);
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);
@@ -645,10 +721,16 @@ pub(crate) fn carry_out(
     show.end_log();
     session.redactor.forget();
     let mut diagnostics = outcome.diagnostics;
+    let mut own = Vec::new();
     if let Err(problem) = keeper.write(&outcome.state) {
-        diagnostics.push(rescued(&keeper, &outcome.state, *problem));
+        own.push(rescued(&keeper, &outcome.state, *problem));
     }
-    diagnostics.extend(news(&keeper.uncertain(), &before));
+    own.extend(news(&keeper.uncertain(), &before));
+    if args.operation.json {
+        // The engine's were shown as events; it knows nothing of these.
+        session.ui.diagnostics(&own, &prepared.program.sources);
+    }
+    diagnostics.extend(own);
     show_diagnostics(session, &args.operation, &diagnostics, &prepared);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     if !failed {

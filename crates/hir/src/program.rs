@@ -59,6 +59,16 @@ pub struct Module {
     pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
 }
 
+impl Module {
+    /// Every item that means something to the engine.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let named = self.variables.values().chain(self.locals.values());
+        let named = named.chain(self.outputs.values()).chain(self.resources.values());
+        let calls = self.calls.values().map(|(call, _)| call);
+        named.chain(calls).chain(self.providers.values()).chain(self.checks.values())
+    }
+}
+
 /// A module as one path of calls leads to it.
 pub struct ModulePath<'p> {
     /// The names of the calls, joined with dots; empty for the root module.

@@ -13,6 +13,7 @@ use crate::{
     session::{Failure, Session},
     signals,
     store::{self, OpenState},
+    temp::TempFiles,
     variables::{self, VarFlag},
 };
 
@@ -151,7 +152,9 @@ fn ask(
     prior: state::State,
 ) -> Result<Exit, Failure> {
     let keeper = Arc::new(open.keeper(session, request.purpose));
-    let (environment, show) = operation::environment(session, false, &prepared, keeper.clone());
+    let files = TempFiles::new(session);
+    let (environment, show) =
+        operation::environment(session, false, &prepared, keeper.clone(), &files);
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);
     let options = ImportOptions {
@@ -160,6 +163,7 @@ fn ask(
         answers: request.answers.map(Number),
         parallelism: request.parallelism,
         workspace: session.workspace(),
+        temp: files.root(),
     };
     let import = engine::import(&prepared.program, prior, values, &environment, options);
     let outcome = session.runtime.block_on(import);
@@ -171,6 +175,7 @@ fn ask(
     {
         diagnostics.push(operation::rescued(&keeper, &outcome.state, *problem));
     }
+    diagnostics.extend(files.end(diagnostics.iter().any(Diagnostic::is_error)));
     session.ui.diagnostics(&diagnostics, &prepared.program.sources);
     keeper.close(session)?;
     if diagnostics.iter().any(Diagnostic::is_error) {

@@ -159,6 +159,16 @@ impl Redactor {
         replaced(text, known.ephemeral.find(text))
     }
 
+    /// Whether an ephemeral value is somewhere in these bytes, or may be because there are too many to look for.
+    pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
+        let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
+        if known.ephemeral.is_full {
+            return !bytes.is_empty();
+        }
+        !known.ephemeral.secrets.is_empty()
+            && !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
+    }
+
     /// `text` without any ephemeral or sensitive value.
     pub fn redact_all(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);

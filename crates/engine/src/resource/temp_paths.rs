@@ -20,11 +20,7 @@ impl Reads {
     /// What a module reads of its own resources.
     pub(crate) fn of(module: &Module) -> Reads {
         let mut reads = Reads::default();
-        let entries = module.variables.values().chain(module.locals.values());
-        let entries = entries.chain(module.outputs.values()).chain(module.resources.values());
-        let entries = entries.chain(module.calls.values().map(|(call, _)| call));
-        let entries = entries.chain(module.providers.values()).chain(module.checks.values());
-        entries.for_each(|entry| reads.add(&entry.item));
+        module.entries().for_each(|entry| reads.add(&entry.item));
         reads
     }
 

@@ -140,7 +140,7 @@ fn read_entry(
 }
 
 /// Whether a name is relative, stays inside, and means the same on every system.
-fn is_safe(name: &str) -> bool {
+pub(crate) fn is_safe(name: &str) -> bool {
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     let has_drive = name.split('/').next().is_some_and(|it| it.contains(':'));
     let is_odd = |it: char| it.is_control() || it == '\\';

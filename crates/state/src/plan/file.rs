@@ -253,21 +253,34 @@ fn check_temp(temp: &[TempEntry]) -> Result<(), String> {
     }
     for entry in temp {
         let path = &entry.path;
-        let depth = path.matches('/').count();
-        if depth == 0 {
-            return Err(format!("{path:?} is in no module's directory"));
+        if let Some(cause) = entry.fault() {
+            return Err(format!("{path:?}: {cause}"));
         }
         let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
         if above.any(|it| paths.contains(it)) {
             return Err(format!("{path:?} lies under something that is not a directory"));
         }
-        if let TempKind::Symlink { target } = &entry.kind
-            && !stays_inside(target, depth - 1)
-        {
-            return Err(format!("the link {path:?} leads out of its module's directory"));
-        }
     }
     Ok(())
+}
+
+impl TempEntry {
+    /// Why a plan cannot hold it, whatever else is there.
+    pub fn fault(&self) -> Option<String> {
+        let depth = self.path.matches('/').count();
+        if depth == 0 {
+            return Some("it is in no module's directory".to_owned());
+        }
+        if !archive::is_safe(&self.path) {
+            return Some("its name does not mean the same on every system".to_owned());
+        }
+        match &self.kind {
+            TempKind::Symlink { target } if !stays_inside(target, depth - 1) => {
+                Some("it is a link that leads out of its module's directory".to_owned())
+            }
+            _ => None,
+        }
+    }
 }
 
 fn stays_inside(target: &str, depth: usize) -> bool {

@@ -1,6 +1,6 @@
 //! Applying the plan that is shown.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use render::WatchView;
 
@@ -88,7 +88,9 @@ impl Watch<'_> {
             auto_approve: true,
             plan_file: None,
         };
-        operation::carry_out(self.session, &args, Approved { prepared, plan, refreshed }, open)
+        let files = Arc::clone(&self.files);
+        let approved = Approved { prepared, plan, refreshed, files };
+        operation::carry_out(self.session, &args, approved, open)
     }
 
     fn wait_for_a_key(&mut self) {

@@ -45,6 +45,7 @@ use crate::{
     session::{self, Failure, Session},
     signals,
     store::{self, WatchJournal},
+    temp::TempFiles,
     variables::{self, VarFlag},
 };
 
@@ -123,6 +124,8 @@ struct Watch<'s> {
     is_applying: Arc<AtomicBool>,
     /// `plantimestamp()` of all plans.
     timestamp: Str,
+    /// The temporary files of all plans.
+    files: Arc<TempFiles>,
 }
 
 pub(crate) fn run(
@@ -181,6 +184,7 @@ impl<'s> Watch<'s> {
             looked: Instant::now(),
             is_applying,
             timestamp: session.timestamp().into(),
+            files: TempFiles::of_watcher(session),
         })
     }
 
@@ -212,7 +216,8 @@ impl<'s> Watch<'s> {
     }
 
     fn end(&mut self) {
-        let problems = self.close();
+        let mut problems = self.close();
+        problems.extend(self.files.clear());
         self.journal.end(self.session);
         self.report.end(self.session, &problems, &self.sources());
     }
@@ -269,7 +274,7 @@ impl<'s> Watch<'s> {
 
     fn environment(&mut self) -> Environment {
         let executables = self.configuration.executables(self.session);
-        let acting = operation::acting(self.session, &executables, self.sink.clone());
+        let acting = operation::acting(self.session, &executables, self.sink.clone(), &self.files);
         Environment { journal: self.journal.openings(self.session), ..acting }
     }
 
@@ -372,7 +377,6 @@ impl<'s> Watch<'s> {
         self.forget_closed();
         outcome.plan.prior_state = identity;
         outcome.plan.made_by = operation::PROGRAM.to_owned();
-        outcome.plan.data_dir = self.session.data_dir().display().to_string();
         Ok((outcome, checked))
     }
 
@@ -389,6 +393,7 @@ impl<'s> Watch<'s> {
                 false => uncertain,
             },
             timestamp: self.timestamp.clone(),
+            temp: self.files.root(),
         })
     }
 

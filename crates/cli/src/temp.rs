@@ -1,0 +1,315 @@
+//! The temporary directory of a plan on the disk: made, put into a plan file, brought back from one, and removed (path-temp
+//! RFC; DESIGN 2.12).
+//!
+//! ```text
+//!   plan ─► DATA_DIR/tmp/ID/… ─► captured ─► tmp/ of the plan file ─► restored ─► apply ─► removed
+//! ```
+//!
+//! **Invariant:** nothing is written outside of the plan's own directory, and no link is followed out of it.
+//! **Invariant:** after a success nothing of it is left; after a failure the user is told where it is.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use db::Diagnostic;
+use engine::{TempDirectories, TempRoot};
+use state::{Plan, TempEntry, TempKind};
+
+use crate::session::{Failure, Session};
+
+mod search;
+
+pub(crate) use search::refuse_secrets;
+
+/// What the temporary files of a plan may come to: a plan file is read as a whole.
+const MOST_BYTES: u64 = 200 << 20;
+/// How many there may be.
+const MOST_FILES: usize = 100_000;
+/// From how many bytes on it is said what takes so long.
+const LARGE: u64 = 16 << 20;
+
+/// The temporary directory of one plan.
+pub(crate) struct TempFiles {
+    root: TempRoot,
+    /// Whether it outlives what is done with it: that of a watcher serves the next plan too.
+    is_kept: bool,
+}
+
+impl TempFiles {
+    /// That of a new plan.
+    pub(crate) fn new(session: &Session) -> Arc<TempFiles> {
+        Arc::new(TempFiles { root: new_root(session), is_kept: false })
+    }
+
+    /// That of all plans of a watcher.
+    pub(crate) fn of_watcher(session: &Session) -> Arc<TempFiles> {
+        Arc::new(TempFiles { root: new_root(session), is_kept: true })
+    }
+
+    /// That of a plan that was saved. What it says of the place counts where somebody uses it.
+    ///
+    /// # Errors
+    /// If the plan names a place that is none for temporary files, or an absolute one that is another now.
+    pub(crate) fn of_plan(
+        session: &Session,
+        plan: &Plan,
+        is_used: bool,
+    ) -> Result<Arc<TempFiles>, Failure> {
+        if !is_used {
+            return Ok(TempFiles::new(session));
+        }
+        let now = data_dir(session);
+        let is_plain = |it: &str| !it.split('/').any(|step| step == "..");
+        let is_taken = match Path::new(&plan.data_dir).is_absolute() {
+            true => plan.data_dir == now,
+            false => {
+                plan.data_dir == now || (!plan.data_dir.is_empty() && is_plain(&plan.data_dir))
+            }
+        };
+        if !is_taken || uuid::Uuid::try_parse(&plan.id).is_err() {
+            let detail = format!(
+                "The plan's temporary files belong into {}, but the directory for working files is {now} here. Apply the plan with the environment variable \
+                 TF_DATA_DIR set to {}, or make a new plan.",
+                plan.data_dir, plan.data_dir
+            );
+            let summary = "Saved plan was made with another TF_DATA_DIR";
+            return Err(Diagnostic::error("stale-plan", summary, detail).into());
+        }
+        let root = TempRoot::new(plan.data_dir.as_str(), plan.id.as_str());
+        Ok(Arc::new(TempFiles { root, is_kept: false }))
+    }
+
+    /// Where it is, for the engine.
+    pub(crate) fn root(&self) -> TempRoot {
+        self.root.clone()
+    }
+
+    fn path(&self) -> PathBuf {
+        PathBuf::from(self.root.path())
+    }
+
+    /// Everything in it, as a plan file keeps it. Says so where there is much.
+    ///
+    /// # Errors
+    /// What cannot be kept: too much, and what is neither a file nor a directory nor a link.
+    pub(crate) fn capture(&self, session: &Session) -> Result<Vec<TempEntry>, Failure> {
+        let mut found = Found::default();
+        let path = self.path();
+        if fs::symlink_metadata(&path).is_ok() {
+            found.directory(&path, "").map_err(Fault::refused)?;
+        }
+        if found.bytes >= LARGE {
+            let (count, bytes) = (found.files.len(), found.bytes / 1_000_000);
+            session.ui.announce(&format!(
+                "\nSaving {count} temporary files with the plan ({bytes} MB)...\n"
+            ));
+        }
+        found.files.sort_by(|a, b| a.0.cmp(&b.0));
+        let read = |(name, path, kind): (String, PathBuf, FoundKind)| {
+            read(name, &path, kind).map_err(Fault::refused)
+        };
+        Ok(found.files.into_iter().map(read).collect::<Result<_, _>>()?)
+    }
+
+    /// Makes it what the plan file says, whatever is there.
+    ///
+    /// # Errors
+    /// What the system says; nothing was applied then.
+    pub(crate) fn restore(&self, entries: &[TempEntry]) -> Result<(), Failure> {
+        let restored = remove(&self.path())
+            .and_then(|()| entries.iter().try_for_each(|entry| self.restore_one(entry)));
+        restored.map_err(|error| {
+            let detail = format!(
+                "The temporary files of the plan cannot be put into {}: {error}. Nothing was applied. Check the directory's permissions and the disk.",
+                self.root.path()
+            );
+            Diagnostic::error("temp-restore", "Failed to restore temporary files", detail).into()
+        })
+    }
+
+    fn restore_one(&self, entry: &TempEntry) -> io::Result<()> {
+        let path = self.path().join(&entry.path);
+        if let Some(parent) = path.parent() {
+            self.make_all(parent)?;
+        }
+        match &entry.kind {
+            TempKind::Symlink { target } => symlink(target, path),
+            TempKind::File { is_executable, content } => {
+                let mode = if *is_executable { 0o700 } else { 0o600 };
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true).mode(mode).open(path)?.write_all(content)
+            }
+        }
+    }
+
+    /// The plan's own directory and what is in it are nobody else's business.
+    fn make_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(self.root.all_plans())?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path)
+    }
+
+    /// Ends it after a success, with nothing left, and after a failure, with a warning that names what is left.
+    pub(crate) fn end(&self, has_failed: bool) -> Option<Diagnostic> {
+        match self.is_kept || !self.path().exists() {
+            true => None,
+            false if has_failed => Some(self.left("so that you can look at them")),
+            false => self.clear(),
+        }
+    }
+
+    /// Removes it.
+    pub(crate) fn clear(&self) -> Option<Diagnostic> {
+        let removed = remove(&self.path());
+        // Other plans may have theirs there.
+        let _ = fs::remove_dir(self.root.all_plans());
+        let error = removed.err()?;
+        Some(self.left(&format!("because they cannot be removed: {error}")))
+    }
+
+    fn left(&self, why: &str) -> Diagnostic {
+        let detail = format!(
+            "Temporary files of this run are left in {}, {why}. Remove that directory when you no longer need it.",
+            self.root.path()
+        );
+        Diagnostic::warning("temp-left", "Temporary files were left behind", detail)
+    }
+}
+
+impl TempDirectories for TempFiles {
+    fn make(&self, path: &str) -> io::Result<()> {
+        self.make_all(Path::new(path))
+    }
+}
+
+fn new_root(session: &Session) -> TempRoot {
+    TempRoot::new(data_dir(session), uuid::Uuid::new_v4().to_string())
+}
+
+fn data_dir(session: &Session) -> String {
+    session.data_dir().display().to_string()
+}
+
+/// A directory with everything in it; links go, and what they lead to stays. What is not there is removed.
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Why something cannot be put into a plan file.
+struct Fault {
+    path: String,
+    cause: String,
+}
+
+impl Fault {
+    fn of(path: &Path) -> impl FnOnce(io::Error) -> Fault {
+        move |error| Fault { path: path.display().to_string(), cause: format!("{error}") }
+    }
+
+    fn refused(self) -> Failure {
+        let detail = format!(
+            "The temporary file {} cannot be saved with the plan: {}. Nothing was saved. Write such things somewhere else than below path.temp, or apply without \
+             saving the plan.",
+            self.path, self.cause
+        );
+        Diagnostic::error("plan-write", "Failed to write plan file", detail).into()
+    }
+}
+
+/// What a plan file keeps of a file.
+#[derive(Clone, Copy)]
+enum FoundKind {
+    File { is_executable: bool },
+    Link,
+}
+
+/// What lies in the directory of a plan: names within it, and where that is.
+#[derive(Default)]
+struct Found {
+    files: Vec<(String, PathBuf, FoundKind)>,
+    bytes: u64,
+}
+
+impl Found {
+    fn directory(&mut self, directory: &Path, prefix: &str) -> Result<(), Fault> {
+        for entry in fs::read_dir(directory).map_err(Fault::of(directory))? {
+            let path = entry.map_err(Fault::of(directory))?.path();
+            let refused =
+                |cause: &str| Fault { path: path.display().to_string(), cause: cause.to_owned() };
+            let name = path.file_name().and_then(|it| it.to_str());
+            let name = name.ok_or_else(|| refused("its name is not UTF-8"))?;
+            let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+            let meta = fs::symlink_metadata(&path).map_err(Fault::of(&path))?;
+            let kind = match meta.file_type() {
+                it if it.is_dir() => {
+                    self.directory(&path, &name)?;
+                    continue;
+                }
+                _ if prefix.is_empty() => {
+                    return Err(refused("it lies beside the directories of module instances"));
+                }
+                it if it.is_file() => {
+                    FoundKind::File { is_executable: meta.permissions().mode() & 0o111 != 0 }
+                }
+                it if it.is_symlink() => FoundKind::Link,
+                _ => {
+                    return Err(refused(
+                        "it is neither a file nor a link, but a pipe, a socket or a device",
+                    ));
+                }
+            };
+            self.bytes += meta.len();
+            if self.bytes > MOST_BYTES {
+                let most = MOST_BYTES >> 20;
+                return Err(refused(&format!(
+                    "with it there are more than {most} MiB of temporary files"
+                )));
+            }
+            if self.files.len() >= MOST_FILES {
+                return Err(refused(&format!("there are more than {MOST_FILES} temporary files")));
+            }
+            self.files.push((name, path.clone(), kind));
+        }
+        Ok(())
+    }
+}
+
+fn read(name: String, path: &Path, kind: FoundKind) -> Result<TempEntry, Fault> {
+    let kind = match kind {
+        FoundKind::Link => {
+            let target = fs::read_link(path).map_err(Fault::of(path))?;
+            let target = target.to_str().map(str::to_owned);
+            let cause = "it is a link to a name that is not UTF-8".to_owned();
+            let target = target.ok_or_else(|| Fault { path: path.display().to_string(), cause })?;
+            TempKind::Symlink { target }
+        }
+        FoundKind::File { is_executable } => {
+            let file = File::open(path).map_err(Fault::of(path))?;
+            let mut content = Vec::new();
+            // What grows while it is read is cut where the bound is.
+            io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES + 1), &mut content)
+                .map_err(Fault::of(path))?;
+            TempKind::File { is_executable, content }
+        }
+    };
+    let entry = TempEntry { path: name, kind };
+    match entry.fault() {
+        None => Ok(entry),
+        Some(cause) => Err(Fault { path: path.display().to_string(), cause }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

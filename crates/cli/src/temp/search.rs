@@ -1,0 +1,89 @@
+//! Looking for ephemeral values in temporary files, before a plan file keeps them (DESIGN 2.12).
+
+use std::io::{Cursor, Read};
+
+use db::Diagnostic;
+use engine::{PlanOutcome, Redactor};
+use state::{Attributes, TempEntry, TempKind};
+
+use super::TempFiles;
+use crate::session::Failure;
+
+/// How much of what is packed in a file is looked through.
+const MOST_UNPACKED: u64 = 256 << 20;
+
+/// Refuses to save a plan of which a temporary file has an ephemeral value.
+///
+/// # Errors
+/// Names the first such file, and the resource that names it.
+pub(crate) fn refuse_secrets(
+    files: &TempFiles,
+    entries: &[TempEntry],
+    outcome: &PlanOutcome,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
+    let is_secret = |bytes: &[u8]| redactor.finds_ephemeral(bytes);
+    let has_secret = |entry: &&TempEntry| {
+        is_secret(entry.path.as_bytes())
+            || match &entry.kind {
+                TempKind::File { content, .. } => is_secret(content) || is_any(content, is_secret),
+                TempKind::Symlink { target } => is_secret(target.as_bytes()),
+            }
+    };
+    let Some(entry) = entries.iter().find(has_secret) else { return Ok(()) };
+    let path = format!("{}/{}", files.root.path(), entry.path);
+    let named = match resource_of(&path, outcome) {
+        Some(resource) => format!(", which {resource} names,"),
+        None => String::new(),
+    };
+    let path = redactor.redact(&path);
+    let detail = format!(
+        "The temporary file {path}{named} holds an ephemeral value, which a plan file must not keep. Nothing was saved. Do not write ephemeral values to files: \
+         give them to write-only attributes. \"mayfly apply\" without a saved plan keeps no such file."
+    );
+    let summary = "Ephemeral value in a temporary file";
+    Err(Diagnostic::error("ephemeral-in-plan", summary, detail).into())
+}
+
+/// Whether something holds of one of the files that are packed in this one.
+fn is_any(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
+    if bytes.starts_with(b"\x1f\x8b") {
+        let mut unpacked = Vec::new();
+        let reader = flate2::read::MultiGzDecoder::new(bytes);
+        // What cannot be unpacked to its end may still hold something up to there.
+        let _ = reader.take(MOST_UNPACKED).read_to_end(&mut unpacked);
+        return holds(&unpacked);
+    }
+    let Ok(mut zip) = zip::ZipArchive::new(Cursor::new(bytes)) else { return false };
+    let mut left = MOST_UNPACKED;
+    (0..zip.len()).any(|index| {
+        let mut unpacked = Vec::new();
+        if let Ok(entry) = zip.by_index(index) {
+            let _ = entry.take(left).read_to_end(&mut unpacked);
+        }
+        left -= unpacked.len() as u64;
+        holds(&unpacked)
+    })
+}
+
+/// The first resource in whose plan or state the path of a file stands.
+fn resource_of(path: &str, outcome: &PlanOutcome) -> Option<String> {
+    let mut stored = outcome.refreshed.instances().filter(|(_, _, instance)| {
+        let object = instance.current.as_ref();
+        object.is_some_and(|it| match &it.attributes {
+            Attributes::Json(text) => text.contains(path),
+            Attributes::Flat(_) => false,
+        })
+    });
+    let planned = outcome.plan.resource_changes.iter().find(|it| {
+        let mut is_found = false;
+        it.change.after.walk(&mut |_, part| {
+            is_found = is_found || part.as_str().is_some_and(|it| it.contains(path));
+            !is_found
+        });
+        is_found
+    });
+    planned
+        .map(|it| it.addr.to_string())
+        .or_else(|| stored.next().map(|(address, ..)| address.to_string()))
+}
