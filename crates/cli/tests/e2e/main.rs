@@ -19,6 +19,7 @@ mod journal;
 mod read_only;
 mod saved_plans;
 mod search;
+mod temp;
 mod terraform;
 mod torture;
 mod watch;

@@ -1,0 +1,165 @@
+//! `path.temp` on the disk: what is there while a run goes on, what travels in a saved plan, and what is left.
+
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use state::{PlanFile, TempEntry, TempKind};
+
+use crate::bench::Bench;
+
+/// The provider writes its store while it is planned, below `path.temp`.
+const STORED: &str = r#"
+terraform {
+  required_providers {
+    playground = {
+      source = "registry.opentofu.org/mayfly/playground"
+    }
+  }
+}
+provider "playground" {
+  store = "${path.temp}/store"
+}
+variable "fails" {
+  default = false
+}
+resource "playground_secret" "s" {
+  name = "s"
+}
+resource "terraform_data" "lists" {
+  input = path.temp
+  provisioner "local-exec" {
+    command = "cat ${path.temp}/store/ledger.jsonl > seen; ${var.fails ? "exit 3" : "true"}"
+  }
+}
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("c/main.tf", STORED);
+    bench
+}
+
+/// Everything below a data directory's `tmp`.
+fn left(bench: &Bench, data_dir: &str) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(bench.path(&format!("{data_dir}/tmp"))) else {
+        return Vec::new();
+    };
+    entries.map(|it| it.expect("is there").file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn after_a_success_nothing_is_left_and_after_a_failure_it_is_said_where() {
+    let bench = bench();
+    bench.mayfly("c", ["plan"]).succeeds();
+    assert!(left(&bench, "c/.terraform").is_empty());
+    bench.mayfly("c", ["apply", "-auto-approve"]).succeeds().lacks(&["left behind"]);
+    assert!(left(&bench, "c/.terraform").is_empty());
+    let seen = fs::read_to_string(bench.path("c/seen")).expect("the files were there");
+    assert!(seen.contains("playground_secret"), "{seen}");
+    // The store is gone with the directory, so there is something to do again.
+    bench.mayfly("c", ["apply"]).input("no\n").fails().shows(&["Apply cancelled"]);
+    assert!(left(&bench, "c/.terraform").is_empty());
+    let ended = bench
+        .mayfly("c", ["apply", "-auto-approve", "-var=fails=true", "-replace=terraform_data.lists"])
+        .fails();
+    let left = left(&bench, "c/.terraform");
+    let [id] = &left[..] else { panic!("one is left: {left:?}") };
+    ended.shows(&["Temporary files were left behind", &format!(".terraform/tmp/{id}")]);
+}
+
+#[test]
+fn a_failure_names_what_is_left_in_json_too() {
+    let bench = bench();
+    let ended = bench.mayfly("c", ["apply", "-json", "-auto-approve", "-var=fails=true"]).fails();
+    let lines = ended.json_lines();
+    let warnings: Vec<_> = lines
+        .iter()
+        .filter(|it| it["diagnostic"]["summary"] == "Temporary files were left behind")
+        .collect();
+    assert_eq!(warnings.len(), 1, "{lines:#?}");
+}
+
+#[test]
+fn a_saved_plan_brings_its_files_to_another_directory() {
+    let bench = bench();
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    assert!(left(&bench, "c/.terraform").is_empty(), "the plan file has them");
+    bench.write("elsewhere/d/main.tf", STORED);
+    fs::copy(bench.path("c/plan.bin"), bench.path("elsewhere/d/plan.bin")).expect("is copied");
+    bench.mayfly("elsewhere/d", ["apply", "plan.bin"]).succeeds();
+    assert!(left(&bench, "elsewhere/d/.terraform").is_empty());
+    let seen = fs::read_to_string(bench.path("elsewhere/d/seen")).expect("the files were there");
+    let calls = seen.lines().filter(|it| it.contains(r#""rpc":"plan""#)).count();
+    assert!(calls >= 1, "the ledger of the plan goes on in the apply: {seen}");
+}
+
+#[test]
+fn an_ephemeral_value_in_a_file_refuses_to_save_the_plan() {
+    let bench = bench();
+    bench.write("c/main.tf", &format!("{STORED}\nvariable \"token\" {{ ephemeral = true }}\n"));
+    let plan = ["plan", "-out=plan.bin", "-var=token=playground_secret"];
+    let ended = bench.mayfly("c", plan).fails();
+    ended.shows(&["Ephemeral value in a temporary file", "ledger.jsonl", "must not keep"]);
+    assert!(!bench.path("c/plan.bin").exists());
+}
+
+#[test]
+fn the_data_directory_may_be_another() {
+    let bench = bench();
+    let plan = || bench.mayfly("c", ["plan", "-out=plan.bin"]);
+    plan().env("TF_DATA_DIR", "data").succeeds();
+    bench.mayfly("c", ["apply", "plan.bin"]).succeeds();
+    assert!(left(&bench, "c/data").is_empty());
+    fs::remove_file(bench.path("c/terraform.tfstate")).expect("is there");
+    let (here, there) = (bench.path("here"), bench.path("there"));
+    plan().env("TF_DATA_DIR", &here).succeeds();
+    let ended = bench.mayfly("c", ["apply", "plan.bin"]).env("TF_DATA_DIR", &there).fails();
+    let names = [here, there].map(|it| it.display().to_string());
+    ended.shows(&["another TF_DATA_DIR", &names[0], &names[1]]);
+}
+
+/// Applies a plan after somebody changed it.
+#[track_caller]
+fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
+    let bench = bench();
+    bench.write("precious/kept", "kept");
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    let program = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
+    let bytes = bench.read("c/plan.bin");
+    let mut file = PlanFile::read(&bytes, program).expect("is a plan");
+    tamper(&mut file);
+    fs::write(bench.path("c/plan.bin"), file.write().expect("can be written")).expect("is written");
+    bench.mayfly("c", ["apply", "plan.bin"]).fails().shows(parts);
+    assert_eq!(bench.read("precious/kept"), b"kept");
+    assert!(!bench.path("c/seen").exists(), "nothing was applied");
+}
+
+#[test]
+fn a_plan_cannot_choose_where_its_files_go() {
+    check_tampered(|file| file.plan.id = "..".to_owned(), &["another TF_DATA_DIR"]);
+    check_tampered(|file| file.plan.id = "../../../precious".to_owned(), &["another TF_DATA_DIR"]);
+    check_tampered(|file| file.plan.data_dir = "../precious".to_owned(), &["another TF_DATA_DIR"]);
+    check_tampered(|file| file.plan.data_dir = "/etc".to_owned(), &["another TF_DATA_DIR", "/etc"]);
+    check_tampered(|file| file.plan.data_dir = String::new(), &["another TF_DATA_DIR"]);
+}
+
+#[test]
+fn what_is_there_before_the_apply_is_replaced_by_what_was_planned() {
+    let bench = bench();
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    let program = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
+    let mut file = PlanFile::read(&bench.read("c/plan.bin"), program).expect("is a plan");
+    let module = file.temp[0].path.split('/').next().expect("is there").to_owned();
+    let kind = TempKind::Symlink { target: "store/ledger.jsonl".to_owned() };
+    file.temp.push(TempEntry { path: format!("{module}/link"), kind });
+    fs::write(bench.path("c/plan.bin"), file.write().expect("can be written")).expect("is written");
+    // Somebody waits with a link where the files will be, and with files of his own.
+    let directory = bench.path(&format!("c/.terraform/tmp/{}", file.plan.id));
+    fs::create_dir_all(directory.join(&module)).expect("can be made");
+    bench.write("victim/ledger.jsonl", "kept");
+    symlink(bench.path("victim"), directory.join(&module).join("store")).expect("can be made");
+    fs::write(directory.join(&module).join("foreign"), "").expect("is written");
+    bench.write("c/main.tf", STORED);
+    bench.mayfly("c", ["apply", "plan.bin"]).succeeds();
+    assert_eq!(bench.read("victim/ledger.jsonl"), b"kept");
+    assert!(!Path::new(&directory).exists());
+}
