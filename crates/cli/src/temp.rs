@@ -113,7 +113,7 @@ impl TempFiles {
         let read = |(name, path, kind): (String, PathBuf, FoundKind)| {
             read(name, &path, kind).map_err(Fault::refused)
         };
-        Ok(found.files.into_iter().map(read).collect::<Result<_, _>>()?)
+        found.files.into_iter().map(read).collect()
     }
 
     /// Makes it what the plan file says, whatever is there.

@@ -69,7 +69,7 @@ pub use crate::{
         CommandStatus, Environment, ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
     },
     saved::{check_plan_is_current, variables_for_saved_plan},
-    temp::{TempDirectories, TempRoot},
+    temp::{NoTempDirectories, TempDirectories, TempRoot},
     validate::{Question, Verdicts, validate},
     variables::{GivenValue, ValueSource, VariableValues},
 };

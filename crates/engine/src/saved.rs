@@ -17,7 +17,10 @@ pub fn check_plan_is_current(
 ) -> Result<(), Box<Diagnostic>> {
     let (lineage, serial) = current.map_or(("", 0), |it| (it.lineage.as_str(), it.serial));
     if !plan.lineage.is_empty() && !lineage.is_empty() && plan.lineage != lineage {
-        let detail = "The given plan file was created against a different state: its lineage is another one. A plan can only be applied to the state that it was made for. Make a new plan in this directory.";
+        let detail = format!(
+            "The given plan file was created against a different state: its lineage is {:?}, and that of the state here is {lineage:?}. A plan can only be applied to the state that it was made for. Make a new plan in this directory.",
+            plan.lineage
+        );
         return Err(Box::new(Diagnostic::error(
             "plan-for-other-state",
             "Saved plan does not match the given state",
@@ -25,7 +28,15 @@ pub fn check_plan_is_current(
         )));
     }
     if plan.serial != serial || plan.lineage.is_empty() != lineage.is_empty() {
-        let detail = "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. Make a new plan.";
+        let which = |lineage: &str, serial: u64| match lineage {
+            "" => "no state".to_owned(),
+            _ => format!("the state with serial {serial}"),
+        };
+        let detail = format!(
+            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created: it was made for {}, and here is {}. Make a new plan.",
+            which(&plan.lineage, plan.serial),
+            which(lineage, serial)
+        );
         return Err(Box::new(Diagnostic::error("stale-plan", "Saved plan is stale", detail)));
     }
     Ok(())
@@ -98,21 +109,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(plan: (&str, u64), current: Option<(&str, u64)>, expected: Option<&str>) {
+    fn check(plan: (&str, u64), current: Option<(&str, u64)>, expected: Option<[&str; 3]>) {
         let plan = StateIdentity { lineage: plan.0.to_owned(), serial: plan.1 };
         let current = current
             .map(|(lineage, serial)| StateFile { serial, ..StateFile::new(lineage.to_owned()) });
         let found = check_plan_is_current(&plan, current.as_ref()).err();
-        assert_eq!(found.map(|it| it.summary).as_deref(), expected);
+        let text = found.as_ref().map(|it| format!("{}: {}", it.summary, it.detail));
+        assert_eq!(text.is_some(), expected.is_some(), "{text:?}");
+        for part in expected.into_iter().flatten() {
+            assert!(text.as_ref().is_some_and(|it| it.contains(part)), "{part}: {text:?}");
+        }
     }
 
     #[test]
     fn a_plan_fits_the_state_that_it_was_made_for_and_no_other() {
         check(("a", 3), Some(("a", 3)), None);
         check(("", 0), None, None);
-        check(("a", 3), Some(("a", 4)), Some("Saved plan is stale"));
-        check(("", 0), Some(("a", 1)), Some("Saved plan is stale"));
-        check(("a", 3), None, Some("Saved plan is stale"));
-        check(("a", 3), Some(("b", 3)), Some("Saved plan does not match the given state"));
+        let stale = "Saved plan is stale";
+        check(("a", 3), Some(("a", 4)), Some([stale, "serial 3", "serial 4"]));
+        check(("", 0), Some(("a", 1)), Some([stale, "for no state", "serial 1"]));
+        check(("a", 3), None, Some([stale, "serial 3", "here is no state"]));
+        let other = "Saved plan does not match the given state";
+        check(("a", 3), Some(("b", 3)), Some([other, "\"a\"", "\"b\""]));
     }
 }

@@ -109,6 +109,15 @@ pub trait TempDirectories: Send + Sync {
     fn make(&self, path: &str) -> io::Result<()>;
 }
 
+/// Makes nothing: for runs in which nobody writes a file.
+pub struct NoTempDirectories;
+
+impl TempDirectories for NoTempDirectories {
+    fn make(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Walk<'_> {
     /// What `path.temp` is in a module instance: a directory that is there.
     ///

@@ -43,6 +43,7 @@ pub(crate) fn environment(
     Environment {
         providers: Arc::new(Playground),
         system: Arc::clone(system) as Arc<dyn System>,
+        temp: Arc::new(engine::NoTempDirectories),
         commands: Arc::new(Shell { ran: Arc::clone(commands) }),
         journal: Arc::new(engine::NoJournal),
         events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),

@@ -227,6 +227,7 @@ impl World {
             replace: Vec::new(),
             uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),
+            temp: engine::TempRoot::without_plan(),
         };
         let (state, variables) = (self.state.clone(), self.variables.clone());
         block_on(plan(&program, state, variables, &environment, options))
