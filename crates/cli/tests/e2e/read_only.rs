@@ -24,8 +24,8 @@ resource "playground_secret" "a" {
 "#;
 
 /// A bench whose commands are run by somebody who may not write everywhere.
-struct Guarded {
-    bench: Bench,
+pub(crate) struct Guarded {
+    pub(crate) bench: Bench,
     program: PathBuf,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Closed {
 }
 
 impl Guarded {
-    fn with_main(text: &str) -> Guarded {
+    pub(crate) fn with_main(text: &str) -> Guarded {
         let bench = Bench::with_main(text);
         // The playground keeps its world beside the configuration, and that can be written.
         fs::create_dir(bench.path(".playground")).expect("can be made");
@@ -61,7 +61,7 @@ impl Guarded {
     }
 
     /// Gives files to who runs the commands.
-    fn hand_over(&self, path: &Path) {
+    pub(crate) fn hand_over(&self, path: &Path) {
         if !rustix::process::geteuid().is_root() {
             return;
         }
@@ -71,7 +71,7 @@ impl Guarded {
         }
     }
 
-    fn mayfly<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    pub(crate) fn mayfly<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
         let program = self.program.to_str().expect("is text");
         self.bench.program(program, ".", arguments).by_nobody()
     }

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 
 use state::{PlanFile, TempEntry, TempKind};
 
-use crate::bench::Bench;
+use crate::{bench::Bench, read_only::Guarded};
 
 /// The provider writes its store while it is planned, below `path.temp`.
 const STORED: &str = r#"
@@ -90,6 +90,20 @@ fn a_saved_plan_brings_its_files_to_another_directory() {
     let seen = fs::read_to_string(bench.path("elsewhere/d/seen")).expect("the files were there");
     let calls = seen.lines().filter(|it| it.contains(r#""rpc":"plan""#)).count();
     assert!(calls >= 1, "the ledger of the plan goes on in the apply: {seen}");
+}
+
+#[test]
+fn a_saved_plan_is_applied_by_another_user() {
+    let guarded = Guarded::with_main(STORED);
+    // Where the tests run as root, root plans and somebody else applies.
+    guarded.bench.mayfly(".", ["plan", "-out=plan.bin"]).succeeds();
+    for name in ["home", "work"] {
+        guarded.hand_over(&guarded.bench.root().join(name));
+    }
+    guarded.mayfly(["apply", "plan.bin"]).succeeds();
+    let seen = fs::read_to_string(guarded.bench.path("seen")).expect("the files were there");
+    assert!(seen.contains(r#""rpc":"plan""#), "{seen}");
+    assert!(left(&guarded.bench, ".terraform").is_empty());
 }
 
 #[test]
