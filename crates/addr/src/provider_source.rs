@@ -180,13 +180,15 @@ fn host(text: &str) -> Result<SmolStr, &'static str> {
         return Err("not a valid hostname");
     }
     // One word is the namespace of somebody who forgot a part, except on the machine itself.
-    if port.is_none() && !name.contains('.') && name != "localhost" {
+    let is_word = !name.contains('.') && name != "localhost";
+    if port.is_none() && is_word {
         return Err("a hostname must contain at least one dot");
     }
     match port {
         None => Ok(name.to_lowercase().into()),
         Some(port) => match port.parse::<u16>() {
-            Ok(443) => Ok(name.to_lowercase().into()),
+            // A word needs its port to be a host.
+            Ok(443) if !is_word => Ok(name.to_lowercase().into()),
             Ok(port) => Ok(format!("{}:{port}", name.to_lowercase()).into()),
             Err(_) => Err("the port must be a number from 0 to 65535"),
         },

@@ -11,6 +11,7 @@ fn source_addresses_are_completed() {
         ("-/aws", "registry.opentofu.org/-/aws", "aws"),
         ("example.com/acme/aws", "example.com/acme/aws", "example.com/acme/aws"),
         ("Example.com:443/acme/aws", "example.com/acme/aws", "example.com/acme/aws"),
+        ("Host:443/acme/aws", "host:443/acme/aws", "host:443/acme/aws"),
         ("localhost:8080/acme/aws", "localhost:8080/acme/aws", "localhost:8080/acme/aws"),
         (
             "terraform.io/builtin/terraform",

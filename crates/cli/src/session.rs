@@ -307,20 +307,21 @@ impl Session {
     /// The modules that were installed from elsewhere, by who calls them. Local modules are where their source says.
     pub(crate) fn installed_modules(&self) -> Result<Manifest, Failure> {
         let manifest = self.read_manifest()?;
-        let dir_of = |key: &str| manifest.modules.get(key).map(|it| it.dir.clone());
-        let mut calls = BTreeMap::new();
-        for (key, record) in &manifest.modules {
-            // Other tools leave an empty directory where they failed.
-            if record.dir.is_empty() || is_local_source(&record.source) {
-                continue;
-            }
-            let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
-            let caller = if parent.is_empty() { Some(".".to_owned()) } else { dir_of(parent) };
-            if let (Some(caller), false) = (caller, name.is_empty()) {
-                calls.insert((Arc::from(caller), Str::from(name)), Arc::from(record.dir.as_str()));
-            }
-        }
-        Ok(calls)
+        let modules = manifest.modules.iter();
+        Ok(called_elsewhere(&modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir))).collect()))
+    }
+
+    /// The providers of a configuration and a state that can be found here; none if one of them cannot.
+    pub(crate) fn providers_at_hand(
+        &self,
+        project: &Project,
+        state: &mut state::State,
+    ) -> ProviderExecutables {
+        let required = project.provider_requirements();
+        state.adopt_other_registry(&|source| required.contains_key(source));
+        let requirements = self.requirements(project, Some(state));
+        ProviderExecutables::locate(self, &requirements)
+            .unwrap_or_else(|_| ProviderExecutables::none(self))
     }
 
     /// The configuration with the schemas of all providers that it, or the state, needs.
@@ -392,6 +393,25 @@ impl Session {
     pub(crate) fn platform(&self) -> Platform {
         Platform::current()
     }
+}
+
+/// The calls of modules that are not where their source says: what is called from which directory. `modules` has source and
+/// directory of each module by its key.
+pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str)>) -> Manifest {
+    let dir_of = |key: &str| modules.get(key).map(|(_, dir)| *dir);
+    let mut calls = BTreeMap::new();
+    for (key, (source, dir)) in modules {
+        // Other tools leave an empty directory where they failed.
+        if dir.is_empty() || is_local_source(source) {
+            continue;
+        }
+        let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let caller = if parent.is_empty() { Some(".") } else { dir_of(parent) };
+        if let (Some(caller), false) = (caller, name.is_empty()) {
+            calls.insert((Arc::from(caller), Str::from(name)), Arc::from(*dir));
+        }
+    }
+    calls
 }
 
 /// The time now in RFC 3339, UTC, in whole seconds that have begun.

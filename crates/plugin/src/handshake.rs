@@ -121,9 +121,11 @@ fn certificate(field: &str) -> Result<Option<Vec<u8>>, HandshakeError> {
     if field.len() < MIN_CERTIFICATE_CHARS {
         return Ok(None);
     }
-    let der = STANDARD_NO_PAD
-        .decode(field.trim_end_matches('='))
-        .map_err(|_| HandshakeError::Certificate)?;
+    let text = field.trim_end_matches('=');
+    if text.len() < MIN_CERTIFICATE_CHARS {
+        return Err(HandshakeError::Certificate);
+    }
+    let der = STANDARD_NO_PAD.decode(text).map_err(|_| HandshakeError::Certificate)?;
     Ok(Some(der))
 }
 
@@ -189,6 +191,10 @@ mod tests {
         check("1|6|unix|/p|netrpc|", "unsupported plugin protocol \"netrpc\", expected \"grpc\"");
         check(
             &format!("1|6|unix|/p|grpc|{}", "?".repeat(60)),
+            "the plugin's certificate is not base64 of DER",
+        );
+        check(
+            &format!("1|6|unix|/p|grpc|ICMA{}", "=".repeat(60)),
             "the plugin's certificate is not base64 of DER",
         );
         check("1|6|tcp|127.0.0.1:1|grpc|", "the plugin listens on TCP without a certificate");

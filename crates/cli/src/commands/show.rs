@@ -1,16 +1,20 @@
 //! `show`.
 
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use backend::LocalPaths;
-use db::{Diagnostic, System};
-use state::StateFile;
+use db::{Diagnostic, MemorySystem, System};
+use project::Project;
+use state::{ConfigSnapshot, StateFile};
 
 use crate::{
     args::ShowArgs,
     exit::Exit,
     operation,
-    session::{Failure, Session},
+    session::{Failure, Session, called_elsewhere},
     store,
 };
 
@@ -88,8 +92,10 @@ fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Resul
 
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
     let mut file = operation::read_plan(session, path)?;
-    let loaded = session.load(Some(&mut file.prior_state.state))?;
-    let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
+    // What is in the working directory has nothing to do with it.
+    let project = planned_project(&file.config)?;
+    let executables = session.providers_at_hand(&project, &mut file.prior_state.state);
+    let schemas = |source: &addr::ProviderSource| executables.schemas(session, source).ok();
     let view = render::PlanView {
         plan: &file.plan,
         schemas: &schemas,
@@ -97,7 +103,7 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
     };
     match args.json {
         true => {
-            let program = loaded.project.program();
+            let program = project.program();
             let prior_state = Some(&file.prior_state.state);
             session.ui.line(&render::plan_json(&render::PlanJson {
                 view,
@@ -108,4 +114,24 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
         false => session.ui.print(&render::plan(&view, &session.ui.out)),
     }
     Ok(Exit::Success)
+}
+
+/// How deep the root module lies where a plan's configuration is read: modules may be beside and above it.
+const DEPTH: usize = 64;
+
+/// The configuration that a plan was made from, as the plan file has it.
+fn planned_project(config: &ConfigSnapshot) -> Result<Project, Failure> {
+    let system = MemorySystem::new();
+    let root = PathBuf::from("/plan".repeat(DEPTH));
+    for module in config.modules.values() {
+        for (name, content) in &module.files {
+            system.write(root.join(&module.dir).join(name), content.as_slice());
+        }
+    }
+    let modules = config.modules.iter();
+    let modules = modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir))).collect();
+    Project::load(Arc::new(system), root, called_elsewhere(&modules)).map_err(|error| {
+        let detail = format!("The configuration in the plan file cannot be read: {error}.");
+        Diagnostic::error("plan-read", "Failed to load plan file", detail).into()
+    })
 }

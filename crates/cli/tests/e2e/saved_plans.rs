@@ -170,6 +170,30 @@ fn the_file_holds_what_the_specification_says_and_no_secret() {
 }
 
 #[test]
+fn a_plan_is_shown_anywhere_and_as_it_was_planned() {
+    let bench = Bench::new();
+    bench.write("c/main.tf", &format!("{MAIN}\nmodule \"m\" {{ source = \"../mod\" }}\n"));
+    bench.write("mod/main.tf", "output \"o\" { value = 1 }\n");
+    bench.mayfly("c", ["plan", "-out=plan.bin", "-var=token=t"]).succeeds();
+    let show = |folder: &str, flag: &[&str]| {
+        let arguments = [&["show"], flag, &["plan.bin"]].concat();
+        bench.mayfly(folder, arguments).succeeds().out
+    };
+    let (text, json) = (show("c", &[]), show("c", &["-json"]));
+    assert!(text.contains("(write-only attribute)") && json.contains("\"module_calls\""), "{json}");
+    // Elsewhere there is nothing, or something that has nothing to do with it, or something broken.
+    for (folder, main) in
+        [("none", ""), ("other", "output \"x\" { value = 1 }\n"), ("broken", "resource {")]
+    {
+        bench.write(&format!("{folder}/main.tf"), main);
+        fs::copy(bench.path("c/plan.bin"), bench.path(&format!("{folder}/plan.bin")))
+            .expect("is copied");
+        assert_eq!(show(folder, &[]), text, "{folder}");
+        assert_eq!(show(folder, &["-json"]), json, "{folder}");
+    }
+}
+
+#[test]
 fn a_plan_is_for_one_version_of_one_state() {
     let planned = Planned::with(&["-var=token=t"]);
     let bench = &planned.bench;

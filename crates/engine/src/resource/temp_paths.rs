@@ -2,12 +2,13 @@
 //!
 //! A path below `path.temp` is another one in each plan, though it means the same file. Where a provider, shown the path of the
 //! earlier plan, would leave the object as it is, and nobody reads that path, the object stays as it is, with the old path in
-//! the state: so plans come to be empty (DESIGN 2.12). Where somebody reads it, it has to be the path of a file that is there.
+//! the state: so plans come to be empty (DESIGN 2.12). Where somebody reads it, it has to be the path of a file that is there; and
+//! where a provisioner may have written the file, it has to write it again.
 
 use hir::{Expr, ExprId, Item, Module, Ref};
 use provider::{PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, objchange};
 use rustc_hash::{FxHashMap, FxHashSet};
-use values::{Path, Step, Str, Value};
+use values::{Str, Value};
 
 use super::{Subject, prior::Prior};
 use crate::walk::Walk;
@@ -65,7 +66,9 @@ impl Walk<'_> {
         let before = prior.value.without_all_marks();
         let (config, paths) =
             self.settings.temp.with_earlier_paths(&before, &config.without_all_marks());
-        if paths.is_empty() || paths.iter().any(|path| self.is_read(subject, path)) {
+        let provisions =
+            subject.entry.as_ref().is_some_and(|it| !it.resource().provisioners.is_empty());
+        if paths.is_empty() || provisions || self.is_earlier_path_read(subject, &before) {
             return None;
         }
         let proposed = objchange::proposed_new(subject.schema.block(), &before, &config);
@@ -85,12 +88,23 @@ impl Walk<'_> {
         (!has_errors && response.planned_state.as_ref().is_some_and(is_same)).then_some(response)
     }
 
-    fn is_read(&self, subject: &Subject, path: &Path) -> bool {
-        let Some(Step::Attr(attribute)) = path.steps().first() else { return true };
+    /// Whether somebody reads an attribute of the object that has a path of an earlier plan: the configured one, or one that the
+    /// provider made of it.
+    fn is_earlier_path_read(&self, subject: &Subject, before: &Value) -> bool {
         let module = self.walk_module(subject);
         let mut reads = self.reads.borrow_mut();
         let reads = reads.entry(module.id).or_insert_with(|| Reads::of(module));
-        reads.reach(&subject.address.resource, attribute)
+        let prefix = self.settings.temp.all_plans();
+        let attributes = before.as_map().into_iter().flatten();
+        let mut with_path = attributes.filter(|(_, value)| {
+            let mut is_found = false;
+            value.walk(&mut |_, part| {
+                is_found = is_found || part.as_str().is_some_and(|it| it.contains(&*prefix));
+                !is_found
+            });
+            is_found
+        });
+        with_path.any(|(name, _)| reads.reach(&subject.address.resource, name))
     }
 
     fn walk_module(&self, subject: &Subject) -> &Module {

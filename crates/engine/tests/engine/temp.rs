@@ -119,6 +119,39 @@ fn an_object_that_only_changes_its_plan_stays_as_it_is() {
 }
 
 #[test]
+fn a_path_that_a_provider_passes_on_is_the_path_of_this_plan() {
+    let is_applyable = |text: &str| {
+        let resource = "resource \"terraform_data\" \"a\" { input = \"${path.temp}/a\" }";
+        let mut world = world(&format!("//- /main.tf\n{resource}\n{text}\n"));
+        assert_eq!(summaries(&world.apply()), "");
+        world.plan_id = "2222";
+        world.plan().plan.is_applyable
+    };
+    assert!(is_applyable("locals { f = terraform_data.a.output }"));
+    assert!(!is_applyable("locals { f = terraform_data.a.id }"));
+}
+
+#[test]
+fn what_a_provisioner_wrote_is_written_again() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "terraform_data" "tool" {
+  triggers_replace = path.temp
+  provisioner "local-exec" {
+    command = "tool --out=${path.temp}/meta.json"
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.plan_id = "2222";
+    let outcome = world.plan();
+    let [change] = &outcome.plan.resource_changes[..] else { panic!("there is one") };
+    assert!(change.change.action.is_replace(), "{}", actions(&outcome.plan));
+}
+
+#[test]
 fn a_path_that_somebody_reads_is_the_path_of_this_plan() {
     let reads = |text: &str| {
         let mut world = world(&format!("//- /main.tf{KEPT}{text}"));

@@ -85,7 +85,7 @@ pub(crate) async fn end(provider: &GrpcProvider) {
     let id = provider.process().and_then(|it| it.id()).expect("it runs");
     let begin = Instant::now();
     provider.close().await;
-    assert!(begin.elapsed() < Duration::from_millis(1500), "took {:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(6), "took {:?}", begin.elapsed());
     assert!(!exists(id), "process {id} is still there");
 }
 
@@ -94,11 +94,11 @@ pub(crate) fn exists(id: u32) -> bool {
     PathBuf::from(format!("/proc/{id}")).exists()
 }
 
-/// Waits until `condition` holds, at most five seconds.
+/// Waits until `condition` holds, at most half a minute.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !condition() {
-        assert!(begin.elapsed() < Duration::from_secs(5), "never: {what}");
+        assert!(begin.elapsed() < Duration::from_secs(30), "never: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
