@@ -305,7 +305,7 @@ mod tests {
         );
         check(
             r#"{"source": [{"filename": "a", "content": "hidden"}, {"filename": "./a", "content": "b"}]}"#,
-            &expect![[r#".source: Invalid File Name: The file name "./a" is there twice."#]],
+            &expect![[r#".source: Invalid File Name: The file name "a" is there twice."#]],
         );
     }
 

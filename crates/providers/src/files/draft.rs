@@ -114,18 +114,18 @@ mod tests {
     }
 
     /// Whoever runs the tests may have a mask; it is the same for all files.
-    fn mask(folder: &Path) -> u32 {
+    fn allowed(folder: &Path) -> u32 {
         let all = tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o777))
             .tempfile_in(folder)
             .expect("can be made");
-        !mode(all.path())
+        mode(all.path())
     }
 
     #[test]
     fn a_draft_is_seen_when_it_is_kept_and_never_before() {
         let folder = tempfile::tempdir().expect("can be made");
-        let (path, mask) = (folder.path().join("a/b/file"), mask(folder.path()));
+        let (path, allowed) = (folder.path().join("a/b/file"), allowed(folder.path()));
         let mut draft = Draft::begin(&path, Mode(0o640), Mode(0o750)).expect("begins");
         draft.file().write_all(b"half").expect("can be written");
         assert!(!path.exists());
@@ -134,7 +134,10 @@ mod tests {
         write(&path, "first").expect("is written");
         write(&path, "second").expect("is written");
         assert_eq!(fs::read_to_string(&path).expect("can be read"), "second");
-        assert_eq!((mode(&path), mode(&folder.path().join("a"))), (0o640 & mask, 0o750 & mask));
+        assert_eq!(
+            (mode(&path), mode(&folder.path().join("a"))),
+            (0o640 & allowed, 0o750 & allowed)
+        );
     }
 
     #[test]
