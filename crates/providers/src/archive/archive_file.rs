@@ -1,4 +1,5 @@
-//! `archive_file`: an archive at a path, made each time it is read as a data source, and where it has changed as a resource.
+//! `archive_file`: an archive at a path. As a data source it is made each time it is read, as a resource where something has
+//! changed.
 
 use std::{
     fs::File,

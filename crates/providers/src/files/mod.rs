@@ -1,6 +1,7 @@
 //! What the providers of files have in common.
 //!
-//! Start at [`Draft`], which is how files come to be; [`Digests`] is what is known of one, [`Mode`] what may be done with it.
+//! Start at [`Draft`], which is how files come to be; [`Digests`] is what is known of one, [`Mode`] what may be done with
+//! it.
 
 mod digests;
 mod draft;

@@ -1,5 +1,5 @@
-//! `local_file` and `local_sensitive_file` as resources. Every change is another file: the one that was goes, if it still is
-//! the same, and a new one comes.
+//! `local_file` and `local_sensitive_file` as resources. Every change is another file: the one that was goes, if it still
+//! is the same, and a new one comes.
 
 use std::{
     fs::{self, File},

@@ -43,14 +43,15 @@ data "archive_file" "note" {
   }
 }
 
-data "local_file" "zip" {
-  filename = data.archive_file.note.output_path
+data "local_file" "all" {
+  filename   = archive_file.all.output_path
+  depends_on = [archive_file.all]
 }
 
 output "hashes" {
-  value = [data.archive_file.note.output_base64sha256, data.local_file.zip.content_base64sha256]
+  value = [archive_file.all.output_base64sha256, data.local_file.all.content_base64sha256]
 }
 
 output "size" {
-  value = archive_file.all.output_size
+  value = data.archive_file.note.output_size
 }
