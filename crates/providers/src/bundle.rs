@@ -6,7 +6,10 @@ use addr::{ProviderSource, Version};
 pub use plugin::ServeError;
 use provider::Provider;
 
-use crate::playground;
+use crate::{archive, local, playground};
+
+/// The version of all of them.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A provider that comes with the program.
 pub struct Bundled {
@@ -27,13 +30,17 @@ pub struct Bundled {
 /// Never: the addresses and versions are constants that parse.
 #[must_use]
 pub fn bundled() -> Vec<Bundled> {
-    vec![Bundled {
-        source: ProviderSource::parse(playground::SOURCE)
-            .expect("the constant is a source address"),
-        version: Version::parse(playground::VERSION).expect("the constant is a version"),
-        provider: || Arc::new(playground::provider()),
-        serve: serve_playground,
-    }]
+    let bundled = |source, provider, serve| Bundled {
+        source: ProviderSource::parse(source).expect("the constant is a source address"),
+        version: Version::parse(VERSION).expect("the constant is a version"),
+        provider,
+        serve,
+    };
+    vec![
+        bundled(playground::SOURCE, || Arc::new(playground::provider()), serve_playground),
+        bundled(archive::SOURCE, || Arc::new(archive::provider()), serve_archive),
+        bundled(local::SOURCE, || Arc::new(local::provider()), serve_local),
+    ]
 }
 
 /// Serves the playground to the core that started this process, until that ends it. Its memory is not dumped.
@@ -41,8 +48,23 @@ pub fn bundled() -> Vec<Bundled> {
 /// # Errors
 /// Where this process was not started as a plugin, or cannot listen.
 pub fn serve_playground() -> Result<(), ServeError> {
-    forbid_dumps();
-    run(plugin::serve(Arc::new(playground::provider())))
+    serve(playground::provider())
+}
+
+/// Serves `mayfly/archive`, as [`serve_playground`] does.
+///
+/// # Errors
+/// Where this process was not started as a plugin, or cannot listen.
+pub fn serve_archive() -> Result<(), ServeError> {
+    serve(archive::provider())
+}
+
+/// Serves `mayfly/local`, as [`serve_playground`] does.
+///
+/// # Errors
+/// Where this process was not started as a plugin, or cannot listen.
+pub fn serve_local() -> Result<(), ServeError> {
+    serve(local::provider())
 }
 
 /// Serves the playground to any core that is told of it by `TF_REATTACH_PROVIDERS`, which is printed, until an interrupt.
@@ -51,6 +73,11 @@ pub fn serve_playground() -> Result<(), ServeError> {
 /// Where it cannot listen.
 pub fn serve_playground_for_debugging() -> Result<(), ServeError> {
     run(plugin::serve_debug(Arc::new(playground::provider()), playground::SOURCE))
+}
+
+fn serve(provider: impl Provider + 'static) -> Result<(), ServeError> {
+    forbid_dumps();
+    run(plugin::serve(Arc::new(provider)))
 }
 
 /// Keeps the memory, which holds secrets, out of core dumps and away from other processes of the user. A system that

@@ -11,7 +11,7 @@ const SUITES: &[(&str, &[&str])] = &[
     ("ide", &["crates/ide/src"]),
     ("plugin", &["crates/plugin/src", "crates/plugin/tests/processes"]),
     ("provider", &["crates/provider/src"]),
-    ("providers", &["crates/providers/src", "crates/providers/tests/playground"]),
+    ("providers", &["crates/providers/src", "crates/providers/tests/bundled"]),
     ("backend", &["crates/backend/src"]),
     ("render", &["crates/render/src"]),
     ("state", &["crates/state/src"]),

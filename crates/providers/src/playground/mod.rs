@@ -37,9 +37,6 @@ pub use gate::Gate;
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/playground";
 
-/// The provider's version.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
 /// The playground, not configured.
 #[must_use]
 pub fn provider() -> Gate {

@@ -1,4 +1,4 @@
-//! The examples under `terraform`, where it is installed.
+//! The examples, and the providers of files, under `terraform`, where it is installed.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const SECRETS: [&str; 2] = ["AK-canary-7f31", "SK-canary-c09d"];
 
-/// Copies of the examples, and a `terraform` that takes the provider from the build.
+/// Copies of the examples, and a `terraform` that takes the providers from the build.
 struct Bench {
     directory: TempDir,
 }
@@ -33,10 +33,10 @@ impl Bench {
         }
         let plugin = Path::new(env!("CARGO_BIN_EXE_terraform-provider-playground"));
         let folder = plugin.parent().expect("is in a folder").display();
-        let overrides = format!(
-            "provider_installation {{\n  dev_overrides {{\n    \"{}\" = \"{folder}\"\n  }}\n}}\n",
-            providers::playground::SOURCE
-        );
+        let bundled = providers::bundled().into_iter();
+        let lines: String =
+            bundled.map(|it| format!("    \"{}\" = \"{folder}\"\n", it.source)).collect();
+        let overrides = format!("provider_installation {{\n  dev_overrides {{\n{lines}  }}\n}}\n");
         fs::write(directory.path().join("terraformrc"), overrides).expect("can be written");
         Some(Bench { directory })
     }
@@ -228,4 +228,40 @@ fn terraform_hands_over_write_only_values_and_keeps_none() {
     let updated = received("updated", "playground_database");
     assert_ne!(created["secret_wo"], updated["password_wo"], "the new value was received");
     assert_eq!(created["secret_wo"], received("created", "playground_database")["password_wo"]);
+}
+
+#[test]
+fn terraform_writes_files_and_packs_them() {
+    let Some(bench) = Bench::new() else { return };
+    fs::create_dir(bench.path("files")).expect("can be made");
+    fs::write(bench.path("files/main.tf"), include_str!("files.tf")).expect("can be written");
+    let variables =
+        |text: &str| [format!("-var=text={text}"), format!("-var=secret={}", SECRETS[0])];
+    let printed = bench.apply("files", &variables("one"));
+    assert_has(&printed, &["Apply complete! Resources: 3 added, 0 changed, 0 destroyed."]);
+    let hashes = bench.run("files", ["output", "-json", "hashes"]);
+    let hashes: Vec<String> = serde_json::from_str(&hashes).expect("is a list");
+    assert!(hashes.len() == 2 && hashes[0] == hashes[1], "the hash is that of the file");
+
+    let printed = bench.run(
+        "files",
+        [&["apply", "-auto-approve"].map(str::to_owned)[..], &variables("two")].concat(),
+    );
+    assert_has(&printed, &["local_file.note must be replaced", "1 added, 0 changed, 1 destroyed."]);
+    // What the note became in the run is what the archive of its directory follows in the next.
+    let printed = bench.apply("files", &variables("two"));
+    assert_has(
+        &printed,
+        &["archive_file.all will be updated in-place", "0 added, 1 changed, 0 destroyed."],
+    );
+
+    fs::remove_file(bench.path("files/files/all.tar.gz")).expect("is there");
+    fs::remove_file(bench.path("files/files/note.txt")).expect("is there");
+    let printed = bench.apply("files", &variables("two"));
+    assert_has(&printed, &["Apply complete! Resources: 2 added, 0 changed, 0 destroyed."]);
+    bench.destroy("files", &variables("two"));
+    assert!(
+        !bench.path("files/files/key").exists() && !bench.path("files/files/note.txt").exists()
+    );
+    assert!(bench.path("files/files/all.tar.gz").exists(), "an archive is left");
 }

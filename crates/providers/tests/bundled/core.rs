@@ -1,6 +1,10 @@
 //! A core in miniature: it plans and applies as a real one does, and checks every answer by the rules of one.
 
-use std::{path::Path, process::Command, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, launch};
 use provider::{
@@ -20,7 +24,7 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 use values::{Value, json};
 
-/// A configured playground with a store of its own.
+/// A configured provider, with a directory of its own: the store of the playground, and the place of files for others.
 pub(crate) struct Core {
     pub(crate) provider: Arc<dyn Provider>,
     schemas: Arc<ProviderSchemas>,
@@ -50,13 +54,35 @@ impl Core {
     /// In a process of its own.
     pub(crate) async fn launched(config: &str, environment: &[(&str, &str)]) -> Core {
         let directory = store_directory();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_terraform-provider-playground"));
-        command.current_dir(directory.path()).envs(environment.iter().copied());
-        let sink: fn(&str, PluginEvent) = |_, _| ();
-        let redact: fn(&str) -> String = str::to_owned;
-        let options = LaunchOptions::new("playground", Arc::new(sink), Arc::new(redact));
-        let process = launch(command, options).await.expect("starts");
-        Core::configured(Arc::new(GrpcProvider::new(process, None)), config, directory).await
+        let executable = env!("CARGO_BIN_EXE_terraform-provider-playground");
+        let provider = process(executable, directory.path(), environment).await;
+        Core::configured(provider, config, directory).await
+    }
+
+    /// Another provider than the playground, in this process. It has nothing to configure.
+    pub(crate) async fn of(provider: impl Provider + 'static) -> Core {
+        Core::without_store(Arc::new(provider), store_directory()).await
+    }
+
+    /// Another provider than the playground in a process of its own, whose working directory is [`Core::path`]'s.
+    pub(crate) async fn launched_from(executable: &str) -> Core {
+        let directory = store_directory();
+        let provider = process(executable, directory.path(), &[]).await;
+        Core::without_store(provider, directory).await
+    }
+
+    async fn without_store(provider: Arc<dyn Provider>, directory: TempDir) -> Core {
+        let schemas = provider.schemas().await.expect("has schemas");
+        let config = object(schemas.provider.block(), "{}");
+        assert_no_errors(&provider.validate_provider_config(config.clone()).await);
+        let request = ConfigureRequest { core_version: "1.13.0".into(), config };
+        assert_no_errors(&provider.configure(request).await);
+        Core { provider, schemas, directory }
+    }
+
+    /// A path in the directory.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
     }
 
     /// Another provider process' worth of configuration on the same store.
@@ -93,6 +119,17 @@ impl Core {
         let config = self.object(type_name, Some(config));
         let request = ValidateRequest { type_name: type_name.into(), config };
         self.provider.validate_resource_config(request).await
+    }
+
+    pub(crate) async fn validate_data(
+        &self,
+        type_name: &str,
+        config: &str,
+    ) -> Vec<ProviderDiagnostic> {
+        let schema = self.schemas.data(type_name).expect("the type is there");
+        let config = object(schema.block(), config);
+        let request = ValidateRequest { type_name: type_name.into(), config };
+        self.provider.validate_data_config(request).await
     }
 
     pub(crate) async fn plan(
@@ -283,6 +320,20 @@ fn action(prior: Option<&State>, planned: &Value, replace: &[values::Path]) -> A
     }
 }
 
+async fn process(
+    executable: &str,
+    directory: &Path,
+    environment: &[(&str, &str)],
+) -> Arc<dyn Provider> {
+    let mut command = Command::new(executable);
+    command.current_dir(directory).envs(environment.iter().copied());
+    let sink: fn(&str, PluginEvent) = |_, _| ();
+    let redact: fn(&str) -> String = str::to_owned;
+    let options = LaunchOptions::new("provider", Arc::new(sink), Arc::new(redact));
+    let process = launch(command, options).await.expect("starts");
+    Arc::new(GrpcProvider::new(process, None))
+}
+
 fn store_directory() -> TempDir {
     tempfile::tempdir().expect("a directory can be made")
 }
@@ -324,4 +375,14 @@ fn object(block: &Block, config: &str) -> Value {
 pub(crate) fn assert_no_errors(said: &[ProviderDiagnostic]) {
     let errors: Vec<_> = said.iter().map(|it| format!("{}: {}", it.summary, it.detail)).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+/// What was said, a line each, with the attribute that it is about.
+pub(crate) fn said_of(said: &[ProviderDiagnostic]) -> String {
+    let line = |it: &ProviderDiagnostic| {
+        let path = it.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
+        let severity = if it.is_error() { "" } else { "warning: " };
+        format!("{severity}{path}{}: {}", it.summary, it.detail)
+    };
+    said.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,0 +1,119 @@
+//! The hashes of a file.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Read},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256, Sha512};
+
+use crate::sdk::Object;
+
+/// How much of a file is in memory at once.
+const CHUNK: usize = 64 * 1024;
+
+/// The size of a file and all hashes that the providers tell of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Digests {
+    size: u64,
+    /// MD5, SHA-1, SHA-256 and SHA-512 in hexadecimal digits, then SHA-256 and SHA-512 in base64.
+    texts: [String; 6],
+}
+
+impl Digests {
+    /// Reads to the end.
+    ///
+    /// # Errors
+    /// Where that fails.
+    pub(crate) fn of(mut content: impl Read) -> io::Result<Digests> {
+        let (mut md5, mut sha1) = (Md5::new(), Sha1::new());
+        let (mut sha256, mut sha512) = (Sha256::new(), Sha512::new());
+        let (mut size, mut chunk) = (0, vec![0; CHUNK]);
+        loop {
+            let read = match content.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(read) => &chunk[..read],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            md5.update(read);
+            sha1.update(read);
+            sha256.update(read);
+            sha512.update(read);
+            size += read.len() as u64;
+        }
+        let (sha256, sha512) = (sha256.finalize(), sha512.finalize());
+        let texts = [
+            hex(&md5.finalize()),
+            hex(&sha1.finalize()),
+            hex(&sha256),
+            hex(&sha512),
+            STANDARD.encode(sha256),
+            STANDARD.encode(sha512),
+        ];
+        Ok(Digests { size, texts })
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The SHA-1 in hexadecimal digits: the `id` of all objects that are files.
+    pub(crate) fn id(&self) -> &str {
+        &self.texts[1]
+    }
+
+    /// Sets `id` and the attributes of these names, in the order of the hashes.
+    pub(crate) fn show(&self, object: &mut Object, names: &[&str; 6]) {
+        object.set("id", self.id());
+        for (name, text) in names.iter().zip(&self.texts) {
+            object.set(name, text.as_str());
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _never = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, and is interrupted before each.
+    struct Slow<'a>(&'a [u8], bool);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = self.0.len().min(1);
+            self.0.read(&mut buffer[..count])
+        }
+    }
+
+    #[test]
+    fn the_hashes_are_those_of_everybody() {
+        let digests = Digests::of(&b"abc"[..]).expect("memory can be read");
+        let expected = [
+            "900150983cd24fb0d6963f7d28e17f72",
+            "a9993e364706816aba3e25717850c26c9cd0d89d",
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+            "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+            "3a81oZNherrMQXNJriBBMRLm+k6JqX6iCp7u5ktV05ohkpkqJ0/BqDa6PCOj/uu9RU1EI2Q86A4qmslPpUyknw==",
+        ];
+        assert_eq!((digests.size(), digests.id()), (3, expected[1]));
+        assert_eq!(digests.texts, expected);
+        assert_eq!(Digests::of(Slow(b"abc", false)).expect("goes on"), digests);
+    }
+}

@@ -1,0 +1,55 @@
+//! Permissions as texts of octal digits.
+
+use values::{Path, Value};
+
+use crate::sdk::{Diagnostics, validate::Validator};
+
+/// Who may read, write and execute a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mode(pub(crate) u32);
+
+impl Mode {
+    /// Of three octal digits, or four of which the first is 0. Nothing else: `0o644`, and what sets more than the
+    /// permissions, are more likely mistakes than wishes.
+    pub(crate) fn parse(text: &str) -> Option<Mode> {
+        let digits = if text.len() == 4 { text.strip_prefix('0')? } else { text };
+        let is_octal = digits.len() == 3 && digits.bytes().all(|it| (b'0'..=b'7').contains(&it));
+        is_octal.then(|| u32::from_str_radix(digits, 8).ok().map(Mode)).flatten()
+    }
+}
+
+/// The text must be a [`Mode`].
+pub(crate) struct IsMode;
+
+impl Validator for IsMode {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        if value.as_str().is_some_and(|text| Mode::parse(text).is_none()) {
+            let detail = format!("{path} must be permissions in octal digits, such as \"0644\".");
+            diagnostics.error_at(path.clone(), "Invalid File Mode", detail);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<u32>) {
+        assert_eq!(Mode::parse(text), expected.map(Mode), "{text:?}");
+        let mut diagnostics = Diagnostics::default();
+        IsMode.validate(&Path::root().attr("m"), &Value::string(text), &mut diagnostics);
+        assert_eq!(diagnostics.has_errors(), expected.is_none(), "{text:?}");
+    }
+
+    #[test]
+    fn three_octal_digits_are_a_mode() {
+        for (text, mode) in [("0644", 0o644), ("755", 0o755), ("0000", 0), ("0777", 0o777)] {
+            check(text, Some(mode));
+        }
+        for text in ["", "0", "64", "0648", "1777", "00644", "0o644", "+644", "rw-", "６44", " 644"]
+        {
+            check(text, None);
+        }
+    }
+}
