@@ -83,6 +83,11 @@ impl TempRoot {
         (with_earlier, found)
     }
 
+    /// Whether a path in the directory of the plan stands anywhere in a value.
+    pub(crate) fn is_named_in(&self, value: &Value) -> bool {
+        holds(value, &self.path())
+    }
+
     /// What `path.temp` is in a module instance.
     pub fn of(&self, module: &ModuleInstance) -> String {
         let hash = Sha256::digest(module.to_string());
@@ -93,6 +98,16 @@ impl TempRoot {
         }
         path
     }
+}
+
+/// Whether a text inside of a value has this part.
+pub(crate) fn holds(value: &Value, part: &str) -> bool {
+    let mut is_found = false;
+    value.walk(&mut |_, inner| {
+        is_found = is_found || inner.as_str().is_some_and(|it| it.contains(part));
+        !is_found
+    });
+    is_found
 }
 
 /// What a path is within the directory of its plan.

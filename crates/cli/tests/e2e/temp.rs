@@ -177,3 +177,135 @@ fn what_is_there_before_the_apply_is_replaced_by_what_was_planned() {
     assert_eq!(bench.read("victim/ledger.jsonl"), b"kept");
     assert!(!Path::new(&directory).exists());
 }
+
+const PROVIDERS: &str = r#"
+terraform {
+  required_providers {
+    archive = {
+      source = "registry.opentofu.org/mayfly/archive"
+    }
+    local = {
+      source = "registry.opentofu.org/mayfly/local"
+    }
+  }
+}
+"#;
+
+/// The first example of the specification's appendix, with a file in the place of the bucket.
+const PACKAGE: &str = r#"
+data "archive_file" "sources" {
+  source_dir  = "${path.module}/lambda-sources"
+  output_path = "${path.temp}/lambda-sources.zip"
+  type        = "zip"
+}
+resource "local_file" "uploaded" {
+  filename = "bucket/${data.archive_file.sources.output_sha256}.zip"
+  source   = data.archive_file.sources.output_path
+}
+output "etag" {
+  value = filemd5(data.archive_file.sources.output_path)
+}
+"#;
+
+#[test]
+fn a_package_that_was_planned_here_is_uploaded_there() {
+    let bench = Bench::new();
+    for folder in ["c", "elsewhere"] {
+        bench.write(&format!("{folder}/main.tf"), &format!("{PROVIDERS}{PACKAGE}"));
+    }
+    bench.write("c/lambda-sources/index.js", "exports.example = () => 1;\n");
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    fs::copy(bench.path("c/plan.bin"), bench.path("elsewhere/plan.bin")).expect("is copied");
+    // The sources are not there; only the package is.
+    bench.mayfly("elsewhere", ["apply", "plan.bin"]).succeeds().shows(&["1 added"]);
+    let uploaded: Vec<_> =
+        fs::read_dir(bench.path("elsewhere/bucket")).expect("is there").collect();
+    let uploaded = uploaded.into_iter().next().expect("there is one").expect("is there").path();
+    let package = fs::read(uploaded).expect("is there");
+    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(package)).expect("is a zip");
+    let mut text = String::new();
+    let mut file = zip.by_name("index.js").expect("is in it");
+    std::io::Read::read_to_string(&mut file, &mut text).expect("is text");
+    assert_eq!(text, "exports.example = () => 1;\n");
+    // The package comes to be another path in every plan, and that is no change.
+    bench.write("elsewhere/lambda-sources/index.js", "exports.example = () => 1;\n");
+    let again = bench.mayfly("elsewhere", ["plan", "-detailed-exitcode"]);
+    again.succeeds().shows(&["No changes."]);
+}
+
+/// The second example of the appendix, with `terraform_data` in the place of `null_resource`.
+const WORKAROUND: &str = r#"
+resource "terraform_data" "workaround" {
+  triggers_replace = {
+    meta_file = "${path.temp}/infrastructure-meta.json"
+  }
+  provisioner "local-exec" {
+    command = "echo '{\"made\": \"by a tool\"}' > ${self.triggers_replace.meta_file}"
+  }
+}
+data "local_file" "meta" {
+  filename = terraform_data.workaround.triggers_replace.meta_file
+}
+output "meta" {
+  value = jsondecode(data.local_file.meta.content)
+}
+"#;
+
+#[test]
+fn a_file_that_a_provisioner_wrote_is_read_in_every_run() {
+    let bench = Bench::new();
+    bench.write("c/main.tf", &format!("{PROVIDERS}{WORKAROUND}"));
+    for _ in 0..2 {
+        bench.mayfly("c", ["apply", "-auto-approve"]).succeeds().shows(&["by a tool"]);
+        assert!(left(&bench, "c/.terraform").is_empty());
+    }
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    bench.mayfly("c", ["apply", "plan.bin"]).succeeds().shows(&["by a tool"]);
+}
+
+#[test]
+fn module_instances_never_collide() {
+    let bench = Bench::new();
+    let calls = r#"
+module "m" {
+  for_each = { one = "1", two = "2", "a/b" = "3" }
+  source   = "./mod"
+  text     = each.value
+}
+module "n" {
+  count  = 2
+  source = "./mod"
+  text   = "n${count.index}"
+}
+output "texts" {
+  value = join(",", concat(values(module.m)[*].text, module.n[*].text))
+}
+"#;
+    bench.write("c/main.tf", calls);
+    let module = r#"
+variable "text" {}
+data "archive_file" "a" {
+  type                    = "zip"
+  output_path             = "${path.temp}/a.zip"
+  source_content          = var.text
+  source_content_filename = "text"
+}
+resource "terraform_data" "reads" {
+  input = data.archive_file.a.output_sha256
+  provisioner "local-exec" {
+    command = "sha256sum < ${data.archive_file.a.output_path} | cut -c 1-64 >> ../sums"
+  }
+}
+output "text" {
+  value = var.text
+}
+"#;
+    bench.write("c/mod/main.tf", &format!("{PROVIDERS}{module}"));
+    bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
+    bench.mayfly("c", ["apply", "plan.bin"]).succeeds().shows(&["3,1,2,n0,n1"]);
+    let sums = fs::read_to_string(bench.path("sums")).expect("was written");
+    let state = bench.state("c").to_string();
+    let sums: std::collections::BTreeSet<&str> = sums.lines().collect();
+    assert_eq!(sums.len(), 5, "each has a package of its own: {sums:?}");
+    assert!(sums.iter().all(|it| state.contains(it)), "{sums:?} in {state}");
+}

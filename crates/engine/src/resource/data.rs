@@ -62,12 +62,13 @@ impl Walk<'_> {
         if !config.is_wholly_known() {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
-        let has_conditions = has_conditions(entry);
+        // The file that it names may be written by what it refers to.
+        let waits = has_conditions(entry) || self.settings.temp.is_named_in(config);
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
             let counts = kind == EdgeKind::DependsOn
-                || (has_conditions && matches!(kind, EdgeKind::Value | EdgeKind::Condition));
+                || (waits && matches!(kind, EdgeKind::Value | EdgeKind::Condition));
             active && counts && facts[dependency.0 as usize].pending
         });
         pending.then_some(Reason::ReadBecauseDependencyPending)

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Str, Value};
 
 use super::{Subject, prior::Prior};
-use crate::walk::Walk;
+use crate::{temp::holds, walk::Walk};
 
 /// Which attributes of resources the expressions of a module read.
 #[derive(Default)]
@@ -95,16 +95,10 @@ impl Walk<'_> {
         let mut reads = self.reads.borrow_mut();
         let reads = reads.entry(module.id).or_insert_with(|| Reads::of(module));
         let prefix = self.settings.temp.all_plans();
-        let attributes = before.as_map().into_iter().flatten();
-        let mut with_path = attributes.filter(|(_, value)| {
-            let mut is_found = false;
-            value.walk(&mut |_, part| {
-                is_found = is_found || part.as_str().is_some_and(|it| it.contains(&*prefix));
-                !is_found
-            });
-            is_found
-        });
-        with_path.any(|(name, _)| reads.reach(&subject.address.resource, name))
+        let mut attributes = before.as_map().into_iter().flatten();
+        attributes.any(|(name, value)| {
+            holds(value, &prefix) && reads.reach(&subject.address.resource, name)
+        })
     }
 
     fn walk_module(&self, subject: &Subject) -> &Module {
