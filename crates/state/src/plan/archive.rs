@@ -17,6 +17,10 @@ const MAX_UNPACKED: u64 = 256 << 20;
 /// What a big plan file may unpack to, as a multiple of its size.
 const MAX_RATIO: u64 = 200;
 
+/// The record at the end of a zip without a comment.
+const END: &[u8] = b"PK\x05\x06";
+const END_SIZE: usize = 22;
+
 const FILE_TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const LINK: u32 = 0o120_000;
@@ -73,6 +77,10 @@ pub(crate) fn unpack_within(bytes: &[u8], mut left: u64) -> Result<Entries, Plan
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
     check_whole(&mut zip)?;
+    // The crate looks for the end from behind, and past whatever follows it.
+    if !bytes.last_chunk::<END_SIZE>().is_some_and(|it| it.starts_with(END)) {
+        return Err(damaged("", "it has data around its entries"));
+    }
     let mut entries = Entries::new();
     for index in 0..zip.len() {
         let entry = zip.by_index(index).map_err(|it| damaged("", it.to_string()))?;

@@ -244,6 +244,82 @@ fn temporary_files_stay_in_their_directories() {
     assert_eq!(PlanFile::read(&plan.write().expect("fine"), PROGRAM), Ok(plan));
 }
 
+/// A plan with one more temporary file, of which a byte string is another everywhere.
+#[track_caller]
+fn attacked(kind: Kind, content: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let bytes = edited(|it| drop(it.insert("tmp/hash/name".into(), (kind, content.to_vec()))));
+    assert_eq!(PlanFile::read(&bytes, PROGRAM).map(|_| ()), Ok(()), "it is a plan before");
+    let mut patched = Vec::new();
+    let mut rest = bytes.as_slice();
+    let mut count = 0;
+    while let Some(at) = rest.windows(from.len()).position(|it| it == from) {
+        patched.extend_from_slice(&rest[..at]);
+        patched.extend_from_slice(to);
+        rest = &rest[at + from.len()..];
+        count += 1;
+    }
+    assert!(count > 0, "{from:?} is not there");
+    patched.extend_from_slice(rest);
+    patched
+}
+
+#[test]
+fn a_plan_that_somebody_changed_by_hand_is_refused() {
+    let file = |to: &[u8]| attacked(Kind::File, b"x", b"tmp/hash/name", to);
+    let says = |bytes: &[u8], words: &str| {
+        let error = PlanFile::read(bytes, PROGRAM).map(|_| ()).expect_err(words).to_string();
+        assert!(error.contains(words), "{error:?} does not say {words:?}");
+    };
+    // Where a file goes.
+    says(&file(b"tmp/../../name"[1..].as_ref()), "the name leads elsewhere");
+    says(&file(b"/tmp/hash/nam"), "the name leads elsewhere");
+    says(&file(b"tmp/hash\\name"), "the name leads elsewhere");
+    says(&file(b"tmp/hash/./me"), "the name leads elsewhere");
+    says(&file(b"tmp/hash//ame"), "the name leads elsewhere");
+    says(&file(b"tmp/hash/na\x00e"), "the name leads elsewhere");
+    says(&file(b"tmp/hash/na\x1be"), "the name leads elsewhere");
+    says(&file(b"tmp/hash/n\xff\xfee"), "not UTF-8");
+    says(&file(b"tmp/hash_name"), "it is in no module's directory");
+    says(&file(b"other/as/name"), "a plan has no such entry");
+    // Where a link leads, and what lies under one.
+    let link = |to: &[u8]| attacked(Kind::Symlink, b"inside-of-it", b"inside-of-it", to);
+    let links = |target: &[u8]| {
+        edited(|it| drop(it.insert("tmp/hash/link".into(), (Kind::Symlink, target.to_vec()))))
+    };
+    for target in [&b"/etc/passwd"[..], b"../other/file", b"a/../../../b", b"..", b"", b"a\\b"] {
+        says(&links(target), "leads out of its module's directory");
+    }
+    // The checksum is that of the link as it was.
+    says(&link(b"../../../../"), "damaged");
+    let under = |it: &mut archive::Entries| {
+        it.insert("tmp/hash/link".into(), (Kind::Symlink, b"other".to_vec()));
+        it.insert("tmp/hash/link/file".into(), (Kind::File, Vec::new()));
+    };
+    says(&edited(under), "lies under something that is not a directory");
+    // What a file is: a pipe, a device, a directory, nothing. (Whose rights a program has is not even read.)
+    let mode = |mode: u32| {
+        let attributes = |mode: u32| (mode << 16).to_le_bytes();
+        attacked(Kind::Executable, b"x", &attributes(0o100_700), &attributes(mode))
+    };
+    for (mode_bits, shown) in
+        [(0o010_600, "10600"), (0o060_600, "60600"), (0o040_700, "40700"), (0, "mode is 0")]
+    {
+        says(&mode(mode_bits), shown);
+    }
+    // What is around and between.
+    says(&[&file(b"tmp/hash/name")[..], b"more"].concat(), "damaged");
+    says(&[b"more", &file(b"tmp/hash/name")[..]].concat(), "not a valid plan file");
+    let twice = |it: &mut archive::Entries| {
+        it.insert("tmp/hash/aa".into(), (Kind::File, Vec::new()));
+        it.insert("tmp/hash/ab".into(), (Kind::File, Vec::new()));
+    };
+    let twice = edited(twice);
+    let text = twice.windows(11).map(|it| it == b"tmp/hash/ab").collect::<Vec<_>>();
+    let mut same = twice;
+    text.iter().enumerate().filter(|(_, is)| **is).for_each(|(at, _)| same[at + 10] = b'a');
+    says(&same, "damaged");
+}
+
 /// Bytes flipped and cut anywhere: an error or a plan, never a panic. A changed checksum is always an error.
 #[test]
 fn a_damaged_plan_is_an_error_and_never_a_panic() {
