@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, Sources, System};
 use engine::{
-    ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, PlanOptions,
-    PlanOutcome, VariableValues,
+    ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, NoTempDirectories,
+    PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
 use hir::{Entry, Expr, Program, Ref, unsupported};
 use project::Project;
@@ -81,8 +81,8 @@ pub(crate) fn plan_command(
     let open = store::open(session, &args.state, store::Purpose::Plan)?;
     let files = TempFiles::new(session);
     let exit = plan_and_save(session, args, flags, &open, &files);
-    open.close(session)?;
     end_temp(session, &files, !matches!(exit, Ok(Exit::Success | Exit::Changes)));
+    open.close(session)?;
     exit
 }
 
@@ -280,7 +280,7 @@ pub(crate) fn environment(
 ) -> (Environment, Arc<Show>) {
     let format = if json { Format::Json } else { Format::Human };
     let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
-    let acting = acting(session, &prepared.executables, events.clone(), files);
+    let acting = acting(session, &prepared.executables, events.clone(), files.clone());
     (Environment { journal, ..acting }, events)
 }
 
@@ -289,13 +289,13 @@ pub(crate) fn acting(
     session: &Session,
     executables: &Arc<ProviderExecutables>,
     events: Arc<dyn EventSink>,
-    files: &Arc<TempFiles>,
+    temp: Arc<dyn TempDirectories>,
 ) -> Environment {
     let factory = Factory::new(executables.clone(), session.redactor.clone(), events.clone());
     Environment {
         providers: Arc::new(factory),
         system: session.system.clone(),
-        temp: files.clone(),
+        temp,
         commands: Arc::new(Processes),
         events,
         journal: Arc::new(NoJournal),
@@ -311,7 +311,7 @@ pub(crate) fn validate_with_providers(
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
     let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, &loaded.executables, events, &TempFiles::new(session));
+    let environment = acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
     session.runtime.block_on(engine::validate(
         program,
@@ -491,7 +491,14 @@ pub(crate) fn apply_command(
     let open = store::open(session, &args.state, purpose_of(args))?;
     let result = match &args.plan_file {
         Some(path) => apply_saved(session, args, flags, &open, path),
-        None => apply_planned(session, args, flags, &open),
+        None => {
+            let files = TempFiles::new(session);
+            let decision = apply_planned(session, args, flags, &open, &files);
+            if !matches!(decision, Ok(Decision::Apply(_))) {
+                end_temp(session, &files, !matches!(decision, Ok(Decision::Cancelled)));
+            }
+            decision
+        }
     };
     match result {
         Ok(Decision::Apply(approved)) => {
@@ -500,9 +507,9 @@ pub(crate) fn apply_command(
             end_temp(session, &files, !matches!(exit, Ok(Exit::Success)));
             exit
         }
-        Ok(Decision::End(exit)) => {
+        Ok(Decision::Cancelled | Decision::Failed) => {
             open.close(session)?;
-            Ok(exit)
+            Ok(Exit::Failure)
         }
         Err(failure) => {
             open.close(session)?;
@@ -521,7 +528,10 @@ fn purpose_of(args: &ApplyArgs) -> store::Purpose {
 /// What comes after planning.
 enum Decision {
     Apply(Box<Approved>),
-    End(Exit),
+    /// Somebody decided against it.
+    Cancelled,
+    /// There is no plan that could be applied, and why was said.
+    Failed,
 }
 
 /// A plan that may be applied.
@@ -537,32 +547,25 @@ fn apply_planned(
     args: &ApplyArgs,
     flags: Vec<VarFlag>,
     open: &OpenState,
+    files: &Arc<TempFiles>,
 ) -> Result<Decision, Failure> {
-    let files = TempFiles::new(session);
-    let way = Planning { applying: true, files: &files, at_end: |_: &PlanOutcome| {} };
-    let planned = planned(session, &args.operation, flags, open, way);
-    let (prepared, outcome) = planned.inspect_err(|_| end_temp(session, &files, true))?;
+    let way = Planning { applying: true, files, at_end: |_: &PlanOutcome| {} };
+    let (prepared, outcome) = planned(session, &args.operation, flags, open, way)?;
     show_plan(session, &args.operation, &prepared, &outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
-    let end = |has_failed: bool| {
-        end_temp(session, &files, has_failed);
-        Ok(Decision::End(Exit::Failure))
-    };
     if outcome.has_errors() {
-        return end(true);
+        return Ok(Decision::Failed);
     }
-    if outcome.plan.is_applyable && !args.auto_approve {
-        let answer = approved(session, &args.operation);
-        if !answer.inspect_err(|_| end_temp(session, &files, false))? {
-            let what = if args.operation.destroy { "Destroy" } else { "Apply" };
-            session.ui.line(&format!("\n{what} cancelled."));
-            return end(false);
-        }
+    if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation)? {
+        let what = if args.operation.destroy { "Destroy" } else { "Apply" };
+        session.ui.line(&format!("\n{what} cancelled."));
+        return Ok(Decision::Cancelled);
     }
     if session.cancel.level() > CancelLevel::Running {
-        return end(false);
+        return Ok(Decision::Cancelled);
     }
     let PlanOutcome { plan, refreshed, .. } = outcome;
+    let files = Arc::clone(files);
     Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed, files })))
 }
 

@@ -101,7 +101,7 @@ impl TempFiles {
         let mut found = Found::default();
         let path = self.path();
         if fs::symlink_metadata(&path).is_ok() {
-            found.directory(&path, "").map_err(Fault::refused)?;
+            found.directory(&path, "").map_err(|it| it.refused(session))?;
         }
         if found.bytes >= LARGE {
             let (count, bytes) = (found.files.len(), found.bytes / 1_000_000);
@@ -111,7 +111,7 @@ impl TempFiles {
         }
         found.files.sort_by(|a, b| a.0.cmp(&b.0));
         let read = |(name, path, kind): (String, PathBuf, FoundKind)| {
-            read(name, &path, kind).map_err(Fault::refused)
+            read(name, &path, kind).map_err(|it| it.refused(session))
         };
         found.files.into_iter().map(read).collect()
     }
@@ -218,11 +218,12 @@ impl Fault {
         move |error| Fault { path: path.display().to_string(), cause: format!("{error}") }
     }
 
-    fn refused(self) -> Failure {
+    /// A name may hold what the expression that gives it was made from.
+    fn refused(self, session: &Session) -> Failure {
+        let [path, cause] = [self.path, self.cause].map(|it| session.redactor.redact(&it));
         let detail = format!(
-            "The temporary file {} cannot be saved with the plan: {}. Nothing was saved. Write such things somewhere else than below path.temp, or apply without \
-             saving the plan.",
-            self.path, self.cause
+            "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. Write such things somewhere else than below path.temp, or apply without \
+             saving the plan."
         );
         Diagnostic::error("plan-write", "Failed to write plan file", detail).into()
     }

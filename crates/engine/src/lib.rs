@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands ([`CommandRunner`]),
-//! events ([`EventSink`]), what takes down what is done ([`Journal`]), the [`Redactor`] that logs must pass, and a
+//! events ([`EventSink`]), temporary directories ([`TempDirectories`]), what takes down what is done ([`Journal`]), the [`Redactor`] that logs must pass, and a
 //! [`CancelToken`].
 //!
 //! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a plan with

@@ -85,7 +85,7 @@ impl TempRoot {
 
     /// Whether a path in the directory of the plan stands anywhere in a value.
     pub(crate) fn is_named_in(&self, value: &Value) -> bool {
-        holds(value, &self.path())
+        value.has_text(&self.path())
     }
 
     /// What `path.temp` is in a module instance.
@@ -98,16 +98,6 @@ impl TempRoot {
         }
         path
     }
-}
-
-/// Whether a text inside of a value has this part.
-pub(crate) fn holds(value: &Value, part: &str) -> bool {
-    let mut is_found = false;
-    value.walk(&mut |_, inner| {
-        is_found = is_found || inner.as_str().is_some_and(|it| it.contains(part));
-        !is_found
-    });
-    is_found
 }
 
 /// What a path is within the directory of its plan.

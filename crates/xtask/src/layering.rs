@@ -6,7 +6,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     path::Path,
-    process::Command,
 };
 
 use anyhow::{Context, Result, bail};
@@ -103,16 +102,8 @@ fn table() -> BTreeMap<String, Uses> {
 }
 
 fn manifests(root: &Path) -> Result<BTreeMap<String, Uses>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .context("failed to start cargo")?;
-    if !output.status.success() {
-        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let metadata: serde_json::Value = serde_json::from_str(&crate::cargo(root, &arguments)?)?;
     let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
     packages.iter().map(manifest).collect()
 }

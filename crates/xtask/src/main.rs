@@ -26,10 +26,10 @@ mod words;
 
 use std::{
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -78,4 +78,16 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap_or(root)
+}
+
+/// What cargo prints.
+fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(arguments).current_dir(root).output();
+    let output = output.context("failed to start cargo")?;
+    if !output.status.success() {
+        let what = arguments.join(" ");
+        bail!("cargo {what} failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }

@@ -2,7 +2,7 @@
 //!
 //! This is the part of `cargo deny` that needs no tool; docs/supply-chain.md says what the rest is.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -70,25 +70,13 @@ pub(crate) fn check(root: &Path) -> Result<()> {
 /// platforms were never fetched, as after a plain `cargo test`, they are those that are compiled here.
 fn metadata(root: &Path) -> Result<Value> {
     let all = ["metadata", "--locked", "--offline", "--format-version", "1"];
-    let found = cargo(root, &all).or_else(|_| {
-        let version = cargo(root, &["-vV"])?;
+    let found = crate::cargo(root, &all).or_else(|_| {
+        let version = crate::cargo(root, &["-vV"])?;
         let host = version.lines().find_map(|it| it.strip_prefix("host: "));
         let host = host.context("cargo does not say on which platform it runs")?;
-        cargo(root, &[&all[..], &["--filter-platform", host]].concat())
+        crate::cargo(root, &[&all[..], &["--filter-platform", host]].concat())
     })?;
     Ok(serde_json::from_str(&found)?)
-}
-
-/// What cargo prints.
-fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo).args(arguments).current_dir(root).output();
-    let output = output.context("failed to start cargo")?;
-    if !output.status.success() {
-        let what = arguments.join(" ");
-        bail!("cargo {what} failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// What is wrong with a package of others.

@@ -75,14 +75,7 @@ fn resource_of(path: &str, outcome: &PlanOutcome) -> Option<String> {
             Attributes::Flat(_) => false,
         })
     });
-    let planned = outcome.plan.resource_changes.iter().find(|it| {
-        let mut is_found = false;
-        it.change.after.walk(&mut |_, part| {
-            is_found = is_found || part.as_str().is_some_and(|it| it.contains(path));
-            !is_found
-        });
-        is_found
-    });
+    let planned = outcome.plan.resource_changes.iter().find(|it| it.change.after.has_text(path));
     planned
         .map(|it| it.addr.to_string())
         .or_else(|| stored.next().map(|(address, ..)| address.to_string()))

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Str, Value};
 
 use super::{Subject, prior::Prior};
-use crate::{temp::holds, walk::Walk};
+use crate::walk::Walk;
 
 /// Which attributes of resources the expressions of a module read.
 #[derive(Default)]
@@ -97,7 +97,7 @@ impl Walk<'_> {
         let prefix = self.settings.temp.all_plans();
         let mut attributes = before.as_map().into_iter().flatten();
         attributes.any(|(name, value)| {
-            holds(value, &prefix) && reads.reach(&subject.address.resource, name)
+            value.has_text(&prefix) && reads.reach(&subject.address.resource, name)
         })
     }
 

@@ -79,6 +79,12 @@ impl Value {
         }
     }
 
+    /// Whether `part` stands in a text anywhere inside of the value, whatever its marks.
+    pub fn has_text(&self, part: &str) -> bool {
+        self.as_str().is_some_and(|it| it.contains(part))
+            || self.parts().any(|(_, inner)| inner.has_text(part))
+    }
+
     /// Where an infinite number is, if there is one. Neither plans nor states have a place for it.
     pub fn infinite_part(&self) -> Option<Path> {
         match self.kind() {

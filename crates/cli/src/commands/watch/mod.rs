@@ -274,7 +274,8 @@ impl<'s> Watch<'s> {
 
     fn environment(&mut self) -> Environment {
         let executables = self.configuration.executables(self.session);
-        let acting = operation::acting(self.session, &executables, self.sink.clone(), &self.files);
+        let acting =
+            operation::acting(self.session, &executables, self.sink.clone(), self.files.clone());
         Environment { journal: self.journal.openings(self.session), ..acting }
     }
 
