@@ -4,9 +4,9 @@
 use std::fmt::{Debug, Display};
 
 use crate::{
-    LocalProviderConfig, ProviderConfigRef, ProviderSource, Version, VersionConstraint,
-    parse_config_resource, parse_module_instance, parse_module_path, parse_resource,
-    parse_resource_instance, parse_target,
+    LocalProviderConfig, ModuleSource, ProviderConfigRef, ProviderSource, Version,
+    VersionConstraint, parse_config_resource, parse_module_instance, parse_module_path,
+    parse_resource, parse_resource_instance, parse_target,
 };
 
 /// An address is written as a text that is read as the same address.
@@ -24,9 +24,20 @@ pub fn check_address(bytes: &[u8]) {
     check(text, ProviderSource::parse);
     check(text, ProviderConfigRef::parse);
     check(text, LocalProviderConfig::parse);
+    check_module_source(text);
     if let Ok(instance) = parse_resource_instance(text) {
         assert!(parse_target(text).is_ok_and(|it| it.covers(&instance)), "{text:?}");
     }
+}
+
+/// What is printed of a module's source is read as what is printed the same: passwords are left out.
+fn check_module_source(text: &str) {
+    let Ok(source) = ModuleSource::parse(text) else { return };
+    let written = source.to_string();
+    let again = ModuleSource::parse(&written);
+    let again = again.unwrap_or_else(|it| panic!("{written:?} of {text:?}: {it}"));
+    assert_eq!(again.to_string(), written, "{text:?}");
+    assert_eq!((&again.subdir, &again.package.getter), (&source.subdir, &source.package.getter));
 }
 
 /// A version or a constraint is written as a text that is read as the same, and comparing is an order.

@@ -1,5 +1,5 @@
-//! Addresses: how modules, resources, instances and providers are named, and which versions of a provider satisfy
-//! a constraint.
+//! Addresses: how modules, resources, instances and providers are named, where the sources of modules are, and which
+//! versions of a provider satisfy a constraint.
 //!
 //! Start reading at [`ResourceInstance`], then [`Target`], [`ProviderConfigRef`] and [`VersionConstraint`].
 //!
@@ -13,6 +13,7 @@ mod constraint;
 pub mod fuzz;
 mod key;
 mod module;
+mod module_source;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
@@ -32,6 +33,7 @@ pub use smol_str::SmolStr;
 pub use crate::constraint::{ConstraintError, ConstraintTerm, Operator, VersionConstraint};
 pub use crate::key::InstanceKey;
 pub use crate::module::{ModuleInstance, ModulePath, ModuleStep};
+pub use crate::module_source::{Getter, ModulePackage, ModuleSource};
 pub use crate::parse::{
     Target, parse_config_resource, parse_module_instance, parse_module_path, parse_resource,
     parse_resource_instance, parse_target,

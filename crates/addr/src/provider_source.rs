@@ -164,7 +164,7 @@ fn part(text: &str) -> Result<SmolStr, &'static str> {
     Ok(text.to_lowercase().into())
 }
 
-fn host(text: &str) -> Result<SmolStr, &'static str> {
+pub(crate) fn host(text: &str) -> Result<SmolStr, &'static str> {
     let (name, port) = match text.split_once(':') {
         Some((name, port)) => (name, Some(port)),
         None => (text, None),

@@ -13,6 +13,7 @@ use engine::{
     PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
 use hir::{Entry, Expr, Program, Ref, unsupported};
+use packages::Locks;
 use project::Project;
 use state::{
     Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
@@ -24,6 +25,7 @@ use crate::{
     exit::Exit,
     local_exec::Processes,
     located::{Factory, ProviderExecutables},
+    modules::{self, ModuleDirectories},
     private_file::{self, Durable},
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
@@ -190,13 +192,20 @@ fn planned(
     };
     let journal = open.openings(session);
     let (environment, show) = environment(session, args.json, &prepared, journal, way.files);
+    let directories = ModuleDirectories::of(session, &prepared.program);
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
-    let outcome = session.runtime.block_on(plan);
+    let mut outcome = session.runtime.block_on(plan);
     // Nobody who knows a secret runs any more; the apply learns its own.
     show.end_log();
     (way.at_end)(&outcome);
     session.redactor.forget();
+    let written = directories.changes(&prepared.program);
+    if args.json {
+        // The engine's were shown as events; it knows nothing of these.
+        session.ui.diagnostics(&written, &prepared.program.sources);
+    }
+    outcome.diagnostics.extend(written);
     Ok((prepared, outcome))
 }
 
@@ -250,6 +259,9 @@ pub(crate) fn check(
         .collect();
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(warnings, program.sources.clone()));
+    }
+    if purpose != Purpose::Saved {
+        warnings.extend(modules::verify(session, &program, &session.locks()?)?);
     }
     let (values, of_values) = variables::collect(session, program.root(), flags)?;
     warnings.extend(of_values);
@@ -444,7 +456,7 @@ fn snapshot(program: &Program) -> Result<state::ConfigSnapshot, Failure> {
         texts.entry(directory).or_default().insert(name.to_owned(), file.text().into_bytes());
     }
     let mut snapshot = state::ConfigSnapshot::default();
-    for path in crate::modules::paths(program)? {
+    for path in modules::paths(program)? {
         let record = state::ModuleSource {
             source: path.source.to_owned(),
             version: None,
@@ -623,6 +635,8 @@ fn apply_saved(
     check_fresh(&file, open, session)?;
     let mut prepared = prepare(session, flags, &mut file.prior_state.state, Purpose::Saved)?;
     check_configuration(&file, &prepared.program)?;
+    let warnings = modules::verify(session, &prepared.program, &planned_locks(session, &file)?)?;
+    session.ui.diagnostics(&warnings, &prepared.program.sources);
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
@@ -633,6 +647,17 @@ fn apply_saved(
     let refreshed = file.prior_state.state;
     let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))
+}
+
+/// The locks that a plan was made with: packages must be what they were then.
+fn planned_locks(session: &Session, file: &PlanFile) -> Result<Locks, Failure> {
+    if file.locks.is_empty() {
+        return session.locks();
+    }
+    Locks::parse(&String::from_utf8_lossy(&file.locks)).map_err(|error| {
+        let detail = format!("Its lock file cannot be read: {}", error.detail);
+        Diagnostic::error("plan-read", "Failed to load plan file", detail).into()
+    })
 }
 
 /// Whether an expression of the configuration has `path.temp`.
@@ -719,6 +744,7 @@ pub(crate) fn carry_out(
         parallelism: args.operation.parallelism.get(),
         workspace: session.workspace(),
     };
+    let directories = ModuleDirectories::of(session, &prepared.program);
     let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);
     let outcome = session.runtime.block_on(apply);
     show.end_log();
@@ -729,6 +755,7 @@ pub(crate) fn carry_out(
         own.push(rescued(&keeper, &outcome.state, *problem));
     }
     own.extend(news(&keeper.uncertain(), &before));
+    own.extend(directories.changes(&prepared.program));
     if args.operation.json {
         // The engine's were shown as events; it knows nothing of these.
         session.ui.diagnostics(&own, &prepared.program.sources);

@@ -11,7 +11,10 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
 use engine::{CancelToken, Redactor};
-use hir::{unsupported, workspace::is_local_source};
+use hir::{
+    unsupported,
+    workspace::{InstalledModule, is_local_source},
+};
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManifest, Platform};
 use project::{Manifest, Project};
 use values::Str;
@@ -278,7 +281,8 @@ impl Session {
         self.project_with(self.installed_modules().unwrap_or_default())
     }
 
-    fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
+    /// The same with these modules in place.
+    pub(crate) fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
         Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
@@ -408,7 +412,8 @@ pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str)>) -> Manife
         let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
         let caller = if parent.is_empty() { Some(".") } else { dir_of(parent) };
         if let (Some(caller), false) = (caller, name.is_empty()) {
-            calls.insert((Arc::from(caller), Str::from(name)), Arc::from(*dir));
+            let installed = InstalledModule { source: Str::from(*source), dir: Arc::from(*dir) };
+            calls.insert((Arc::from(caller), Str::from(name)), installed);
         }
     }
     calls
@@ -451,6 +456,7 @@ const FIRST: &[&str] = &[
     "unreadable-file",
     "invalid-provider-source",
     "module-not-installed",
+    "invalid-module-source",
     "module-cycle",
     "dynamic-module-source",
     "invalid-version-constraint",
@@ -460,8 +466,17 @@ const FIRST: &[&str] = &[
 
 /// Why nothing can be done with a configuration, whatever its providers are.
 pub(crate) fn broken(project: &Project) -> Option<Failure> {
+    broken_beside(project, &[])
+}
+
+/// Why not even its modules can be installed.
+pub(crate) fn unreadable(project: &Project) -> Option<Failure> {
+    broken_beside(project, &["module-not-installed"])
+}
+
+fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
     let mut problems = project.diagnostics();
-    problems.retain(|it| it.is_error() && FIRST.contains(&it.id));
+    problems.retain(|it| it.is_error() && FIRST.contains(&it.id) && !but.contains(&it.id));
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 

@@ -10,6 +10,7 @@ use values::Str;
 use crate::{
     Db,
     analysis::{ItemProblem, item_problems},
+    expr::{At, NodeId},
     fix::Fix,
     lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR, context_at},
     names::{ItemKey, block_problems, source_maps},
@@ -85,6 +86,14 @@ pub fn of_file(
     file: File,
 ) -> Vec<Diagnostic> {
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
+}
+
+/// A diagnostic at a place of an item, with the header of the block around it.
+pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -> Diagnostic {
+    let map = source_maps(db, key.block).get(key.index as usize);
+    let Some(range) = map.and_then(|map| map.range(At::from(node))) else { return found };
+    let location = Places::default().location(db, key.block, range);
+    Diagnostic { context: context_at(db::parse(db, key.block), range), ..found }.at(location)
 }
 
 /// What is wrong with a file, and with which of its blocks.

@@ -16,10 +16,11 @@ use values::Str;
 
 use crate::{
     Db,
+    expr::NodeId,
     item::{Item, ItemKind, RequiredProvider},
     lower::{Lowered, Problem, SourceMap, lower_chunk},
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
-    workspace::{Workspace, is_local_source, local_module_directory},
+    workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
 
 /// One item, by its place: the block that declares it and its index among the block's items.
@@ -249,6 +250,40 @@ pub fn called_path(
         Some(source) if is_local_source(source) => {
             Some(local_module_directory(caller.path(db), source))
         }
-        _ => workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone())).cloned(),
+        source => {
+            let installed = installed_module(db, workspace, caller, call)?;
+            let is_asked = source.is_none_or(|source| installed.is_of(source));
+            is_asked.then(|| installed.dir.clone())
+        }
     }
+}
+
+/// What was installed for a call, perhaps when its source was another one.
+pub fn installed_module<'db>(
+    db: &'db dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &crate::item::ModuleCall,
+) -> Option<&'db InstalledModule> {
+    workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone()))
+}
+
+/// A call of a module, and where it says that the module is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcedCall {
+    /// The call's name.
+    pub name: Str,
+    /// Its `source`.
+    pub source: Str,
+    /// The call's item, and where `source` stands in it.
+    pub place: (ItemKey, NodeId),
+}
+
+/// The calls of a module whose sources are known, by name.
+pub fn sourced_calls(db: &dyn Db, caller: Directory) -> impl Iterator<Item = SourcedCall> {
+    names_of_kind(db, caller, NameKind::Module).into_iter().filter_map(move |(name, key)| {
+        let ItemName::Module(name) = name else { return None };
+        let call = item(db, key).kind.as_module_call()?;
+        Some(SourcedCall { name, source: call.source.clone()?, place: (key, call.source_node) })
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use addr::ProviderSource;
+use addr::{ModuleSource, ProviderSource};
 use db::Directory;
 use provider::{ProviderSchemas, Schema};
 use values::Str;
@@ -18,13 +18,44 @@ pub struct Workspace {
     /// Every module directory that was read, by its path as shown. Shared by the configurations of one database.
     #[returns(ref)]
     pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
-    /// Installed modules: directory of the caller and name of the call, to the directory called. Calls of local paths
-    /// are not listed.
+    /// Installed modules by directory of the caller and name of the call. Calls of local paths are not listed.
     #[returns(ref)]
-    pub manifest: BTreeMap<(Arc<str>, Str), Arc<str>>,
+    pub manifest: BTreeMap<(Arc<str>, Str), InstalledModule>,
     /// The schemas that are at hand.
     #[returns(ref)]
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
+}
+
+/// What was installed for a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledModule {
+    /// The `source` that it was installed for, as whoever installed it writes it.
+    pub source: Str,
+    /// Where it is.
+    pub dir: Arc<str>,
+}
+
+impl InstalledModule {
+    /// The `source`, without passwords.
+    pub fn shown_source(&self) -> String {
+        ModuleSource::parse(&self.source)
+            .map_or_else(|_| self.source.to_string(), |it| it.to_string())
+    }
+
+    /// Whether it is what a `source` asks for. A module without a registry's host is in the one that is the default of
+    /// whoever installed it.
+    pub fn is_of(&self, source: &str) -> bool {
+        let normal = |text: &str| match ModuleSource::parse(text) {
+            Ok(source) => {
+                let text = source.to_string();
+                let hosts = ["registry.opentofu.org/", "registry.terraform.io/"];
+                let bare = hosts.iter().find_map(|it| text.strip_prefix(it));
+                bare.unwrap_or(&text).to_owned()
+            }
+            Err(_) => text.to_owned(),
+        };
+        *self.source == *source || normal(&self.source) == normal(source)
+    }
 }
 
 /// The schemas of one provider.

@@ -1,7 +1,7 @@
 //! Hashes of packages: `h1:` over what a package unpacks to, `zh:` over its zip.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
@@ -141,18 +141,28 @@ fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
 }
 
 fn summary(hashes: BTreeMap<String, String>) -> io::Result<Hash> {
-    let mut sha = Sha256::new();
+    let mut list = String::new();
     for (name, hash) in hashes {
         if name.contains('\n') {
             return Err(io::Error::other("a file's name has a line break"));
         }
-        sha.update(format!("{hash}  {name}\n").as_bytes());
+        // Writing into a string cannot fail.
+        let _ = writeln!(list, "{hash}  {name}");
     }
-    let value = base64::engine::general_purpose::STANDARD.encode(sha.finalize());
-    Ok(Hash(format!("h1:{value}")))
+    Ok(hash_of_list(&list))
 }
 
-fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+/// `h1:` of a sorted list of files' hashes and names, one a line.
+pub(crate) fn hash_of_list(list: &str) -> Hash {
+    let value = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(list));
+    Hash(format!("h1:{value}"))
+}
+
+pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     let mut sha = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     loop {
@@ -169,7 +179,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-fn fault(path: &Path, cause: impl ToString) -> HashError {
+pub(crate) fn fault(path: &Path, cause: impl ToString) -> HashError {
     HashError { path: path.to_owned(), cause: cause.to_string() }
 }
 

@@ -1,7 +1,8 @@
 //! Where providers and modules come from: the CLI configuration, mirrors, the dependency lock file, installed packages
 //! and the module manifest.
 //!
-//! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`].
+//! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`]; for modules at
+//! [`ModuleInstaller`] and [`verify_module_package`].
 //!
 //! ```text
 //!   init:                requirements + Locks ──install──► .terraform/providers, new Locks
@@ -12,6 +13,7 @@
 //! is bundled with the program or the user has overridden it.
 //! **Invariant:** an interrupted installation leaves no package that looks whole: packages appear by rename.
 //! **Invariant:** a token is never shown.
+//! **Invariant:** nothing of a package of modules is run, and no entry of one leads out of it.
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
 
@@ -36,8 +38,12 @@ pub use hash::{
 };
 pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
 pub use locate::{LocateError, LocateRequest, Located, locate};
-pub use locks::{LockFileError, Locks, ProviderLock};
-pub use modules::{ManifestError, ModuleManifest, ModuleRecord};
+pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
+pub use modules::{
+    Alteration, Contents, FetchError, Git, ManifestError, ModuleEvent, ModuleInstallError,
+    ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot, Verdict,
+    verify_module_package,
+};
 pub use package::PackageError;
 pub use platform::Platform;
 pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

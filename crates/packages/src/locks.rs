@@ -12,6 +12,17 @@ use crate::literal::{self, Item, Literal, Place};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locks {
     pub providers: BTreeMap<ProviderSource, ProviderLock>,
+    /// Packages of modules by their addresses, each with what says which version it is.
+    pub modules: BTreeMap<String, ModuleLock>,
+}
+
+/// What a package of modules is. The reference reserves the block and passes over it with a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleLock {
+    /// What was got: the revision of a repository, which a branch or a tag does not say.
+    pub revision: Option<String>,
+    /// Hashes of the package's files.
+    pub hashes: BTreeSet<Hash>,
 }
 
 /// The selection of one provider.
@@ -53,8 +64,7 @@ impl Locks {
         for item in &body {
             match item.name.as_str() {
                 "provider" => locks.add(item)?,
-                // Reserved by the reference for later; it warns and goes on.
-                "module" => {}
+                "module" => locks.add_module(item)?,
                 other => {
                     let detail = format!("Blocks of type {other:?} are not expected here.");
                     return Err(fault("Unsupported block type", detail, item.place));
@@ -99,6 +109,40 @@ impl Locks {
         Ok(())
     }
 
+    fn add_module(&mut self, item: &Item) -> Result<(), LockFileError> {
+        const SUMMARY: &str = "Invalid module package lock";
+        let ([address], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
+            let detail =
+                "The lock of a module package is a block with one label, the package's address.";
+            return Err(fault(SUMMARY, detail, item.place));
+        };
+        if address.is_empty() || address.contains(char::is_control) {
+            let detail = format!("{address:?} is no address of a module package.");
+            return Err(fault(SUMMARY, detail, item.place));
+        }
+        let mut lock = ModuleLock { revision: None, hashes: BTreeSet::new() };
+        for argument in body {
+            match argument.name.as_str() {
+                "revision" => lock.revision = Some(read_revision(argument)?),
+                "hashes" => lock.hashes = read_hashes(argument)?,
+                other => {
+                    let detail = format!("An argument named {other:?} is not expected here.");
+                    return Err(fault("Unsupported argument", detail, argument.place));
+                }
+            }
+        }
+        if lock.hashes.is_empty() {
+            let detail = "The lock of a module package must contain a \"hashes\" argument.";
+            return Err(fault("Missing required argument", detail, item.place));
+        }
+        if self.modules.insert(address.clone(), lock).is_some() {
+            let detail =
+                format!("This lock file already has a lock for the module package {address}.");
+            return Err(fault("Duplicate module package lock", detail, item.place));
+        }
+        Ok(())
+    }
+
     /// The text of the file.
     pub fn to_text(&self) -> String {
         let mut text = HEADER.to_owned();
@@ -111,13 +155,15 @@ impl Locks {
             if !constraints.is_empty() {
                 let _ = writeln!(text, "  constraints = \"{constraints}\"");
             }
-            if !lock.hashes.is_empty() {
-                text.push_str("  hashes = [\n");
-                for hash in &lock.hashes {
-                    let _ = writeln!(text, "    \"{}\",", escaped(hash.as_str()));
-                }
-                text.push_str("  ]\n");
+            write_hashes(&mut text, &lock.hashes);
+            text.push_str("}\n");
+        }
+        for (address, lock) in &self.modules {
+            let _ = writeln!(text, "\nmodule \"{}\" {{", escaped(address));
+            if let Some(revision) = &lock.revision {
+                let _ = writeln!(text, "  revision = \"{revision}\"");
             }
+            write_hashes(&mut text, &lock.hashes);
             text.push_str("}\n");
         }
         text
@@ -140,6 +186,18 @@ impl Locks {
         }
         adopted
     }
+}
+
+fn write_hashes(text: &mut String, hashes: &BTreeSet<Hash>) {
+    if hashes.is_empty() {
+        return;
+    }
+    text.push_str("  hashes = [\n");
+    for hash in hashes {
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "    \"{}\",", escaped(hash.as_str()));
+    }
+    text.push_str("  ]\n");
 }
 
 /// A text as it stands between quotes: what is read from a file is not let out of them.
@@ -182,6 +240,20 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
         return Err(fault("Non-normalized provider source address", detail, place));
     }
     Ok(source)
+}
+
+/// What is given to git as a revision is nothing else.
+fn read_revision(argument: &Item) -> Result<String, LockFileError> {
+    let text = string(argument)?;
+    let is_revision = matches!(text.len(), 40 | 64)
+        && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+    match is_revision {
+        true => Ok(text.to_owned()),
+        false => {
+            let detail = format!("{text:?} is no full revision of a repository.");
+            Err(fault("Invalid module package lock", detail, argument.place))
+        }
+    }
 }
 
 fn read_version(source: &ProviderSource, argument: &Item) -> Result<Version, LockFileError> {
@@ -227,9 +299,8 @@ fn read_hashes(argument: &Item) -> Result<BTreeSet<Hash>, LockFileError> {
     }
     let mut hashes = BTreeSet::new();
     for text in texts {
-        let hash = Hash::parse(text).map_err(|it| {
-            invalid(format!("Cannot interpret {text:?} as a provider hash: {it}."))
-        })?;
+        let hash = Hash::parse(text)
+            .map_err(|it| invalid(format!("Cannot interpret {text:?} as a hash: {it}.")))?;
         if !hashes.insert(hash) {
             return Err(invalid(format!("The hash {text:?} is listed twice.")));
         }
@@ -271,6 +342,19 @@ provider "registry.opentofu.org/hashicorp/aws" {
 
 provider "registry.terraform.io/hashicorp/null" {
   version = "3.2.0-beta1"
+}
+
+module "file:///srv/modules/net.zip" {
+  hashes = [
+    "h1:edXOJWE4ORX8Fm+dpVpICzMZJat4AX0VRCAy/xkcOc0=",
+  ]
+}
+
+module "git::https://example.com/net.git?ref=v1" {
+  revision = "0123456789abcdef0123456789abcdef01234567"
+  hashes = [
+    "h1:edXOJWE4ORX8Fm+dpVpICzMZJat4AX0VRCAy/xkcOc0=",
+  ]
 }
 "#;
 

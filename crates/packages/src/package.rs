@@ -129,7 +129,7 @@ fn unpack(archive: &Path, target: &Path) -> Result<(), PackageError> {
     settle(unpacked, target)
 }
 
-fn create(path: &Path, mode: u32) -> io::Result<File> {
+pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
@@ -146,7 +146,7 @@ fn write_limited(entry: impl Read, mut file: File, left: u64) -> io::Result<u64>
 }
 
 /// A zip entry's name as a path inside the package.
-fn inner_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn inner_path(name: &str) -> Option<PathBuf> {
     let name = name.strip_suffix('/').unwrap_or(name);
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     let is_safe = name.split('/').all(is_plain) && !name.contains(['\\', '\0']);
@@ -154,7 +154,7 @@ fn inner_path(name: &str) -> Option<PathBuf> {
 }
 
 /// An empty directory beside the target, so that putting it in place is a rename.
-fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> {
+pub(crate) fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> {
     let parent = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(fault("create", parent))?;
     tempfile::Builder::new()
@@ -163,7 +163,7 @@ fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> {
         .map_err(fault("create a directory in", parent))
 }
 
-fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), PackageError> {
+pub(crate) fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), PackageError> {
     clear(target)?;
     // The scratch directory is 0700; a package is as readable as its parent allows.
     let permissions: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);

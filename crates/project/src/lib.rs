@@ -71,7 +71,7 @@ impl Project {
     /// Reads the root module in `root` and every module that its calls lead to.
     ///
     /// `root` is relative to the system's working directory and is also what paths are shown relative to. `manifest` is
-    /// the installed modules: directory of the caller and name of the call, to the directory called.
+    /// the installed modules, by directory of the caller and name of the call.
     ///
     /// # Errors
     /// If the root directory or one of its files cannot be read. A module that cannot be read is a diagnostic instead.

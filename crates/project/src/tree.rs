@@ -26,6 +26,7 @@ use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_path, item},
     symbols::{NameKind, Redeclared, all_of_kind, declare, redeclare},
+    workspace::InstalledModule,
 };
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,8 +40,8 @@ use crate::{
     prime,
 };
 
-/// Installed modules: the caller's directory and the name of the call, to the directory called.
-pub type Manifest = BTreeMap<(Arc<str>, Str), Arc<str>>;
+/// Installed modules, by the caller's directory and the name of the call.
+pub type Manifest = BTreeMap<(Arc<str>, Str), InstalledModule>;
 
 /// Every module that was read, in one database, and the configurations that they are parts of.
 pub struct SourceTree {

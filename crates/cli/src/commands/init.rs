@@ -1,4 +1,4 @@
-//! `init`: modules, providers and the lock file. Modules are local so far: nothing is downloaded.
+//! `init`: modules, providers and the lock file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
-    let project = session.project_to_init()?;
+    let mut project = session.project_to_init()?;
     if project.is_empty() {
         session.ui.line(
             "Mayfly initialized in an empty directory!\n\nThe directory has no configuration files. You may begin working with Mayfly immediately \
@@ -22,16 +22,20 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Success);
     }
-    if let Some(failure) = session::broken(&project) {
+    if let Some(failure) = session::unreadable(&project) {
         return Err(failure);
     }
     session::refuse_other_backends(&project)?;
-    let program = project.program();
     if args.backend {
         session.ui.line("\nInitializing the backend...");
     }
+    let before = session.locks()?;
+    let mut module_locks = before.modules.clone();
     if args.get {
-        modules::init(session, &program, args.upgrade)?;
+        (project, module_locks) = modules::install(session, args.upgrade, &before)?;
+    }
+    if let Some(failure) = session::broken(&project) {
+        return Err(failure);
     }
     session.ui.line("\nInitializing provider plugins...");
     let requirements = session.requirements(&project, None);
@@ -40,7 +44,6 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     if !args.plugin_dir.is_empty() {
         sources = sources.from_plugin_dirs(&args.plugin_dir);
     }
-    let before = session.locks()?;
     let target = session.data_dir().join("providers");
     let platform = session.platform();
     let request = InstallRequest {
@@ -62,7 +65,8 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
             .collect();
         return Err(diagnostics.into());
     }
-    write_locks(session, args, &before, &installed.locks)?;
+    let locks = Locks { modules: module_locks, ..installed.locks };
+    write_locks(session, args, &before, &locks)?;
     // The schemas are read now, so that the first `validate` is as quick as the others.
     let executables = ProviderExecutables::locate(session, &requirements)?;
     for source in requirements.keys() {
@@ -83,11 +87,11 @@ fn write_locks(
     after: &Locks,
 ) -> Result<(), Failure> {
     let exists = session.system.is_file(Path::new(LOCK_FILE));
-    if after == before || (after.providers.is_empty() && !exists) {
+    if after == before || (*after == Locks::default() && !exists) {
         return Ok(());
     }
     if args.lockfile.as_deref() == Some("readonly") {
-        let detail = "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these \
+        let detail = "Changes to the required dependencies were detected, but the lock file is read-only. To use and record these \
                       requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
         return Err(
             Diagnostic::error("lock-file", "Provider dependency changes detected", detail).into()

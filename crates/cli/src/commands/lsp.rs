@@ -8,6 +8,7 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{OsSystem, system::normalize};
+use hir::workspace::InstalledModule;
 use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
@@ -55,7 +56,10 @@ impl Installation for OnDisk {
         };
         let calls = installed.unwrap_or_default().into_iter();
         calls
-            .map(|((caller, name), called)| ((absolute(&caller), name), absolute(&called)))
+            .map(|((caller, name), called)| {
+                let called = InstalledModule { dir: absolute(&called.dir), ..called };
+                ((absolute(&caller), name), called)
+            })
             .collect()
     }
 

@@ -41,6 +41,7 @@ use self::{
 use crate::{
     args::WatchArgs,
     exit::Exit,
+    modules::ModuleDirectories,
     operation::{self, Checked, Purpose},
     session::{self, Failure, Session},
     signals,
@@ -374,7 +375,9 @@ impl<'s> Watch<'s> {
             &environment,
             options,
         );
+        let directories = ModuleDirectories::of(self.session, &checked.program);
         let mut outcome = self.session.runtime.block_on(plan);
+        outcome.diagnostics.extend(directories.changes(&checked.program));
         self.forget_closed();
         outcome.plan.prior_state = identity;
         outcome.plan.made_by = operation::PROGRAM.to_owned();

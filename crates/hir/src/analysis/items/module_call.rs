@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use addr::ModuleSource;
 use db::{Block, Directory, Severity};
 use values::{Str, Type, convert};
 
@@ -23,7 +24,8 @@ use crate::{
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
     lower::MISSING_ARGUMENT,
     names::{
-        ItemKey, ItemName, called_directory, item as item_of, module_calls, required_providers,
+        ItemKey, ItemName, called_directory, installed_module, item as item_of, module_calls,
+        required_providers,
     },
     suggest,
     symbols::{NameKind, names_of_kind},
@@ -36,7 +38,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     check_source(&mut infer, call);
     let child = called_directory(env.db, env.workspace, env.directory, call);
     if child.is_none() && call.source.is_some() {
-        infer.problems.push(missing_module(call));
+        infer.problems.push(missing_module(&env, call));
     }
     if child.is_some_and(|child| leads_to(&env, child)) {
         infer.problems.push(ItemProblem::error(
@@ -135,24 +137,43 @@ fn leads_to(env: &ItemEnv<'_>, child: Directory) -> bool {
     false
 }
 
-fn missing_module(call: &ModuleCall) -> ItemProblem {
+fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall) -> ItemProblem {
+    const ID: &str = "module-not-installed";
     let source = call.source.as_deref().unwrap_or_default();
-    let (summary, detail) = match is_local_source(source) {
-        true => (
+    if is_local_source(source) {
+        let detail = format!(
+            "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
+        );
+        let summary = "Unreadable module directory";
+        return ItemProblem::error(call.source_node.into(), ID, summary, detail);
+    }
+    if let Err(error) = ModuleSource::parse(source) {
+        let id = "invalid-module-source";
+        return ItemProblem::error(call.source_node.into(), id, error.summary, error.detail);
+    }
+    let installed = installed_module(env.db, env.workspace, env.directory, call);
+    let (summary, detail) = match installed {
+        Some(installed) if !installed.is_of(source) => (
+            "Module source has changed",
+            format!(
+                "The source address was changed since this module was installed from \"{}\". Run \"mayfly init\" to install all modules that this \
+                 configuration needs.",
+                installed.shown_source()
+            ),
+        ),
+        Some(installed) => (
             "Unreadable module directory",
             format!(
-                "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
+                "The module was installed in {}, and there is none any more. Run \"mayfly init\" to install it again.",
+                installed.dir
             ),
         ),
-        false => (
+        None => (
             "Module not installed",
-            format!(
-                "This version of Mayfly downloads no modules, and \"{source}\" is not among those that another tool put into the modules directory of \
-                 .terraform. Put the module into a directory and call it by its path, which begins with \"./\" or \"../\"."
-            ),
+            "This module is not yet installed. Run \"mayfly init\" to install all modules that this configuration needs.".to_owned(),
         ),
     };
-    ItemProblem::error(call.source_node.into(), "module-not-installed", summary, detail)
+    ItemProblem::error(call.source_node.into(), ID, summary, detail)
 }
 
 /// What a call of its module has to know of a variable.

@@ -1,11 +1,20 @@
-//! Module calls as `init` lists them and plan files keep them.
+//! Module calls as `init` lists them and plan files keep them, and the packages that they lead to.
 
-use std::{collections::BTreeMap, path::Path};
+mod install;
+mod verify;
+mod writes;
 
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use addr::{ModulePackage, ModuleSource};
 use db::Diagnostic;
 use hir::{ModulePath, Program, workspace::is_local_source};
 use packages::{ModuleManifest, ModuleRecord};
 
+pub(crate) use self::{install::install, verify::verify, writes::ModuleDirectories};
 use crate::session::{Failure, Session};
 
 /// Paths double with each module that is called twice by one that is called twice.
@@ -29,13 +38,13 @@ pub(crate) fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
     }
 }
 
-/// Says which modules are called, and writes down where they lie, as other tools expect it.
-pub(crate) fn init(session: &Session, program: &Program, upgrade: bool) -> Result<(), Failure> {
+/// Writes down where modules lie, as other tools expect it, and says so.
+fn write_manifest(
+    session: &Session,
+    program: &Program,
+    before: &ModuleManifest,
+) -> Result<(), Failure> {
     let paths = paths(program)?;
-    if paths.len() > 1 {
-        let doing = if upgrade { "Upgrading" } else { "Initializing" };
-        session.ui.line(&format!("{doing} modules..."));
-    }
     for path in &paths[1..] {
         session.ui.line(&format!("- {} in {}", path.key, path.module.dir));
     }
@@ -43,7 +52,7 @@ pub(crate) fn init(session: &Session, program: &Program, upgrade: bool) -> Resul
     if paths.len() == 1 && !file.exists() {
         return Ok(());
     }
-    let text = manifest(&paths, &session.read_manifest().unwrap_or_default()).to_json();
+    let text = manifest(&paths, before).to_json();
     let written = match file.parent() {
         Some(directory) => std::fs::create_dir_all(directory),
         None => Ok(()),
@@ -58,29 +67,44 @@ pub(crate) fn init(session: &Session, program: &Program, upgrade: bool) -> Resul
     })
 }
 
-/// What is known of installed modules (their version) stays.
+/// The version of a module that somebody else put in place stays known.
 fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest {
-    let record = |path: &ModulePath<'_>| match before.modules.get(&path.key) {
-        Some(known) if !is_local_source(path.source) && !path.key.is_empty() => known.clone(),
-        _ => ModuleRecord {
-            source: as_others_write(path.source),
-            version: None,
-            dir: path.module.dir.to_string(),
-        },
+    let record = |path: &ModulePath<'_>| {
+        let dir = path.module.dir.to_string();
+        let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
+        let version = known.and_then(|it| it.version.clone());
+        ModuleRecord { source: as_others_write(path.source), version, dir }
     };
     let modules: BTreeMap<_, _> =
         paths.iter().map(|path| (path.key.clone(), record(path))).collect();
     ModuleManifest { modules }
 }
 
-/// A local source without needless steps; other tools compare it with what they make of the configuration's.
+/// A source without needless steps; other tools compare it with what they make of the configuration's.
 fn as_others_write(source: &str) -> String {
+    if source.is_empty() {
+        return String::new();
+    }
     if !is_local_source(source) {
-        return source.to_owned();
+        return ModuleSource::parse(source).map_or_else(|_| source.to_owned(), |it| it.to_string());
     }
     let path = db::system::normalize(Path::new(source));
     match path.starts_with("..") {
         true => path.display().to_string(),
         false => format!("./{}", path.display()),
+    }
+}
+
+/// The directory of the package that a directory below the modules directory belongs to: all of a package lies in one there.
+fn package_directory(modules: &Path, directory: &Path) -> Option<PathBuf> {
+    let below = directory.strip_prefix(modules).ok()?;
+    Some(modules.join(below.components().next()?))
+}
+
+/// The address under which a package is locked; a registry's with the version that was selected.
+fn locked_address(package: &ModulePackage, version: Option<&str>) -> String {
+    match version {
+        Some(version) => format!("{package}?version={version}"),
+        None => package.to_string(),
     }
 }

@@ -1,0 +1,498 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::provider_source::{DEFAULT_HOST, host};
+use crate::scan::AddrError;
+
+/// Where the source of a module call leads that is no path beside its caller: a package, and a directory in it.
+///
+/// A package is what is installed as a whole; modules of one package share it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModuleSource {
+    /// What is installed.
+    pub package: ModulePackage,
+    /// The module's directory in it, with forward slashes; empty for the package's own.
+    pub subdir: String,
+}
+
+/// What is installed as a whole, and as which version of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModulePackage {
+    /// Who gets it.
+    pub getter: Getter,
+    /// Where it is, in the getter's words: a URL, an absolute path, or the address in a registry.
+    pub location: String,
+    /// What stands behind the question mark: `ref`, `depth`, `archive`.
+    pub query: BTreeMap<String, String>,
+}
+
+/// The ways to get a package.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Getter {
+    /// `[HOST/]NAMESPACE/NAME/SYSTEM`
+    Registry,
+    /// `git::URL`, `github.com/…`, `user@host:path`
+    Git,
+    /// An absolute path: a directory or an archive.
+    File,
+    /// `http://…` and `https://…`
+    Http,
+    /// Any other one that is named before `::` or `://`.
+    Other(String),
+}
+
+/// What parameters of a query are secrets: they are never printed.
+const SECRET_PARAMETERS: [&str; 2] = ["sshkey", "aws_access_key_secret"];
+
+impl ModuleSource {
+    /// Reads the source of a module call that is no local path (`reference`: surface 7).
+    ///
+    /// # Errors
+    /// On a text that names neither a registry's module nor a way to get a package, and on a directory outside of the
+    /// package.
+    pub fn parse(text: &str) -> Result<ModuleSource, AddrError> {
+        let (text, query) = match text.split_once('?') {
+            Some((text, query)) => (text, query),
+            None => (text, ""),
+        };
+        let (location, subdir) = split_subdir(text);
+        let subdir = normal_subdir(subdir).ok_or_else(|| {
+            let detail = format!(
+                "The part behind the double slash, {subdir:?}, must be a directory in the package."
+            );
+            fault("Invalid module source address", detail, text)
+        })?;
+        let mut source = ModuleSource { package: package(location)?, subdir };
+        if source.package.getter == Getter::Git {
+            source.split_directory_of_repository();
+        }
+        source.package.query = parameters(query);
+        Ok(source)
+    }
+
+    /// `github.com/owner/repository/directory` is a directory of the repository, too.
+    fn split_directory_of_repository(&mut self) {
+        for host in REPOSITORIES {
+            let prefix = format!("https://{host}/");
+            let Some(path) = self.package.location.strip_prefix(&prefix) else { continue };
+            let mut parts = path.splitn(3, '/');
+            let (Some(owner), Some(name)) = (parts.next(), parts.next()) else { continue };
+            let (Some(rest), true) = (parts.next(), self.subdir.is_empty()) else { continue };
+            if let Some(subdir) = normal_subdir(rest) {
+                self.package.location = format!("{prefix}{owner}/{name}");
+                self.subdir = subdir;
+            }
+        }
+        let is_known = REPOSITORIES
+            .iter()
+            .any(|it| self.package.location.starts_with(&format!("https://{it}/")));
+        if is_known && !self.package.location.ends_with(".git") {
+            self.package.location.push_str(".git");
+        }
+    }
+}
+
+/// Prints the normal form, without passwords and keys.
+impl fmt::Display for ModuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.package.place())?;
+        if !self.subdir.is_empty() {
+            write!(f, "//{}", self.subdir)?;
+        }
+        self.package.write_query(f)
+    }
+}
+
+/// Prints the normal form, without passwords and keys.
+impl fmt::Display for ModulePackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place())?;
+        self.write_query(f)
+    }
+}
+
+impl ModulePackage {
+    /// The last part of the location that says something: what people call it.
+    pub fn name(&self) -> &str {
+        let location = self.location.trim_end_matches('/');
+        let last = match self.getter {
+            // The last part is the system that the module is for.
+            Getter::Registry => location.rsplit('/').nth(1).unwrap_or(location),
+            _ => location.rsplit('/').next().unwrap_or(location),
+        };
+        let endings = [".git", ".zip", ".tar.gz", ".tgz", ".tar"];
+        endings.iter().find_map(|it| last.strip_suffix(it)).unwrap_or(last)
+    }
+
+    /// Where it is whatever version is meant, without passwords: what its versions have in common.
+    pub fn place(&self) -> String {
+        match &self.getter {
+            Getter::Registry => self.location.clone(),
+            Getter::Git => format!("git::{}", without_password(&self.location)),
+            Getter::File => format!("file://{}", self.location),
+            Getter::Http => without_password(&self.location),
+            Getter::Other(getter) => format!("{getter}::{}", without_password(&self.location)),
+        }
+    }
+
+    fn write_query(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.query.iter().filter(|(name, _)| !SECRET_PARAMETERS.contains(&&***name));
+        for (index, (name, value)) in shown.enumerate() {
+            let mark = if index == 0 { '?' } else { '&' };
+            write!(f, "{mark}{}={}", encoded(name), encoded(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// Hosts whose repositories are known by the first two parts of a path.
+const REPOSITORIES: [&str; 2] = ["github.com", "bitbucket.org"];
+
+/// Splits at the double slash that is not the one of `https://`.
+fn split_subdir(text: &str) -> (&str, &str) {
+    let from = text.find("://").map_or(0, |at| at + "://".len());
+    match text[from..].find("//") {
+        Some(at) => (&text[..from + at], &text[from + at + 2..]),
+        None => (text, ""),
+    }
+}
+
+/// A directory in the package without needless steps; `None` if it leads out.
+fn normal_subdir(text: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            // These belong to git, not to the package.
+            ".git" => return None,
+            _ if part.contains(['\\', '\0', '\n', '*', '[']) => return None,
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn package(location: &str) -> Result<ModulePackage, AddrError> {
+    let (getter, location) = match location.split_once("::") {
+        Some(("git", location)) => (Getter::Git, git_url(location)?),
+        Some((getter, location)) if is_getter(getter) && !location.is_empty() => {
+            (Getter::Other(getter.to_owned()), location.to_owned())
+        }
+        _ => detected(location)?,
+    };
+    if location.contains(['\0', '\n', '\r']) {
+        return Err(unknown(&location));
+    }
+    Ok(ModulePackage { getter, location, query: BTreeMap::new() })
+}
+
+fn is_getter(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit())
+}
+
+/// Who gets what is not said to be got by anybody.
+fn detected(location: &str) -> Result<(Getter, String), AddrError> {
+    if let Some(path) = location.strip_prefix("file://") {
+        return Ok((Getter::File, absolute(path, location)?));
+    }
+    if location.starts_with('/') {
+        return Ok((Getter::File, absolute(location, location)?));
+    }
+    if let Some((scheme, rest)) = location.split_once("://") {
+        return match scheme {
+            _ if rest.is_empty() => Err(unknown(location)),
+            "http" | "https" => Ok((Getter::Http, location.to_owned())),
+            "ssh" | "git" => Ok((Getter::Git, git_url(location)?)),
+            _ if is_getter(scheme) => Ok((Getter::Other(scheme.to_owned()), location.to_owned())),
+            _ => Err(unknown(location)),
+        };
+    }
+    let path_of = |host: &&str| location.strip_prefix(*host)?.strip_prefix('/');
+    if let Some(path) = REPOSITORIES.iter().find_map(path_of) {
+        let parts = path.split('/').take(2).filter(|it| !it.is_empty()).count();
+        return match parts {
+            2 => Ok((Getter::Git, format!("https://{location}"))),
+            _ => Err(unknown(location)),
+        };
+    }
+    if location.contains('@') && location.contains(':') {
+        return Ok((Getter::Git, git_url(location)?));
+    }
+    Ok((Getter::Registry, registry_module(location)?))
+}
+
+fn absolute(path: &str, text: &str) -> Result<String, AddrError> {
+    let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+    if !path.starts_with('/') || parts.contains(&"..") || parts.is_empty() {
+        return Err(fault(
+            "Invalid module source address",
+            format!("{text:?} must be an absolute path without \"..\"."),
+            text,
+        ));
+    }
+    Ok(format!("/{}", parts.join("/")))
+}
+
+/// A URL for git, which also takes `user@host:path` and absolute paths.
+fn git_url(location: &str) -> Result<String, AddrError> {
+    if location.starts_with('/') {
+        return Ok(format!("file://{}", absolute(location, location)?));
+    }
+    if let Some((scheme, rest)) = location.split_once("://") {
+        let is_known = matches!(scheme, "file" | "git" | "http" | "https" | "ssh");
+        return match is_known && !rest.is_empty() && !rest.starts_with('-') {
+            true => Ok(location.to_owned()),
+            false => Err(unknown(location)),
+        };
+    }
+    let (user, rest) = location.split_once('@').ok_or_else(|| unknown(location))?;
+    let (host, path) = rest.split_once(':').ok_or_else(|| unknown(location))?;
+    let path = path.trim_start_matches('/');
+    if user.is_empty() || host.is_empty() || path.is_empty() || user.starts_with('-') {
+        return Err(unknown(location));
+    }
+    Ok(format!("ssh://{user}@{host}/{path}"))
+}
+
+fn registry_module(location: &str) -> Result<String, AddrError> {
+    let parts: Vec<&str> = location.split('/').collect();
+    let (registry, names) = match parts.as_slice() {
+        [registry, names @ ..] if names.len() == 3 => {
+            (host(registry).map_err(|_| unknown(location))?, names)
+        }
+        names => (DEFAULT_HOST.into(), names),
+    };
+    let is_name = |it: &&str| {
+        !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it))
+    };
+    match names.len() == 3 && names.iter().all(is_name) {
+        true => Ok(format!("{registry}/{}", names.join("/"))),
+        false => Err(unknown(location)),
+    }
+}
+
+fn unknown(location: &str) -> AddrError {
+    let detail = format!(
+        "{:?} is neither a path that begins with \"./\" or \"../\", nor the address of a module in a registry (\"namespace/name/system\"), nor does it \
+         say how to get the module: \"git::https://…\", \"github.com/owner/repository\", an absolute path.",
+        without_password(location)
+    );
+    fault("Invalid module source address", detail, location)
+}
+
+fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
+    AddrError::new(summary, detail, 0..text.len())
+}
+
+/// A URL without the password before its host.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
+    let Some((name, _)) = user.split_once(':') else { return url.to_owned() };
+    format!("{scheme}://{name}@{host}{}", &rest[authority.len()..])
+}
+
+fn parameters(query: &str) -> BTreeMap<String, String> {
+    let pairs = query.split('&').filter(|it| !it.is_empty());
+    let pairs = pairs.map(|it| it.split_once('=').unwrap_or((it, "")));
+    pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
+}
+
+/// A part of a query without its escapes.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escaped = tail.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        let escaped = escaped.filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+        let escaped = escaped.and_then(|it| u8::from_str_radix(it, 16).ok());
+        match (first, escaped) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            (b'+', _) => {
+                bytes.push(b' ');
+                rest = tail;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A part of a query as URLs write it.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            b' ' => encoded.push('+'),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(sources: &[&str], expected: Expect) {
+        let of = |text: &&str| match ModuleSource::parse(text) {
+            Ok(source) => format!("{text}\n  {source}\n  {}\n", source.package.name()),
+            Err(error) => format!("{text}\n  {error}\n"),
+        };
+        expected.assert_eq(&sources.iter().map(of).collect::<String>());
+    }
+
+    /// The normal forms are those that `terraform init` prints and writes into its manifest.
+    #[test]
+    fn sources_have_a_normal_form() {
+        check(
+            &[
+                "github.com/o/r//sub?ref=v1",
+                "github.com/o/r.git",
+                "github.com/o/r/a/b",
+                "git@github.com:o/r.git",
+                "git::git@github.com:o/r.git//a/b?ref=x&depth=1",
+                "git::ssh://git@github.com/o/r.git?ref=feature%2Fx",
+                "bitbucket.org/o/r",
+                "git::file:///src/net//sub/./x/..?ref=v1",
+                "git::/src/net",
+                "/src/net.zip//sub",
+                "file:///src/net",
+                "https://example.com/x.zip?archive=zip",
+                "s3::https://s3.amazonaws.com/b/k.zip",
+                "hashicorp/consul/aws//modules/x",
+                "Example.com/a/b/c",
+            ],
+            expect![[r#"
+                github.com/o/r//sub?ref=v1
+                  git::https://github.com/o/r.git//sub?ref=v1
+                  r
+                github.com/o/r.git
+                  git::https://github.com/o/r.git
+                  r
+                github.com/o/r/a/b
+                  git::https://github.com/o/r.git//a/b
+                  r
+                git@github.com:o/r.git
+                  git::ssh://git@github.com/o/r.git
+                  r
+                git::git@github.com:o/r.git//a/b?ref=x&depth=1
+                  git::ssh://git@github.com/o/r.git//a/b?depth=1&ref=x
+                  r
+                git::ssh://git@github.com/o/r.git?ref=feature%2Fx
+                  git::ssh://git@github.com/o/r.git?ref=feature%2Fx
+                  r
+                bitbucket.org/o/r
+                  git::https://bitbucket.org/o/r.git
+                  r
+                git::file:///src/net//sub/./x/..?ref=v1
+                  git::file:///src/net//sub?ref=v1
+                  net
+                git::/src/net
+                  git::file:///src/net
+                  net
+                /src/net.zip//sub
+                  file:///src/net.zip//sub
+                  net
+                file:///src/net
+                  file:///src/net
+                  net
+                https://example.com/x.zip?archive=zip
+                  https://example.com/x.zip?archive=zip
+                  x
+                s3::https://s3.amazonaws.com/b/k.zip
+                  s3::https://s3.amazonaws.com/b/k.zip
+                  k
+                hashicorp/consul/aws//modules/x
+                  registry.opentofu.org/hashicorp/consul/aws//modules/x
+                  consul
+                Example.com/a/b/c
+                  example.com/a/b/c
+                  b
+            "#]],
+        );
+    }
+
+    #[test]
+    fn passwords_are_not_printed() {
+        check(
+            &[
+                "git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a",
+                "https://u:secret@example.com/x.zip",
+                "git::https://token@example.com/x.git",
+            ],
+            expect![[r#"
+                git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a
+                  git::https://u@example.com/x.git?ref=a
+                  x
+                https://u:secret@example.com/x.zip
+                  https://u@example.com/x.zip
+                  x
+                git::https://token@example.com/x.git
+                  git::https://token@example.com/x.git
+                  x
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_refused() {
+        check(
+            &[
+                "",
+                "foo",
+                "a/b",
+                "a/b/c/d/e",
+                "git::ext::sh -c x",
+                "git::--upload-pack=x",
+                "/",
+                "/a/../b",
+                "github.com/o",
+                "git::https://u:secret",
+                "a/b/c//../d",
+                "a/b/c//.git/x",
+            ],
+            expect![[r#"
+
+                  Invalid module source address: "" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                foo
+                  Invalid module source address: "foo" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                a/b
+                  Invalid module source address: "a/b" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                a/b/c/d/e
+                  Invalid module source address: "a/b/c/d/e" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                git::ext::sh -c x
+                  Invalid module source address: "ext::sh -c x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                git::--upload-pack=x
+                  Invalid module source address: "--upload-pack=x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                /
+                  Invalid module source address: "/" must be an absolute path without "..".
+                /a/../b
+                  Invalid module source address: "/a/../b" must be an absolute path without "..".
+                github.com/o
+                  Invalid module source address: "github.com/o" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                git::https://u:secret
+                  git::https://u:secret
+                  u:secret
+                a/b/c//../d
+                  Invalid module source address: The part behind the double slash, "../d", must be a directory in the package.
+                a/b/c//.git/x
+                  Invalid module source address: The part behind the double slash, ".git/x", must be a directory in the package.
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! The module half of `init`: packages that calls lead to are got, and the modules in them are read for further calls.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use addr::ModuleSource;
+use db::{Diagnostic, Directory, System, system::normalize};
+use hir::{
+    diagnostics::at_item,
+    names::{SourcedCall, sourced_calls},
+    workspace::{InstalledModule, is_local_source, local_module_directory},
+};
+use packages::{
+    FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
+    ModuleManifest, ModuleRequest,
+};
+use project::{Manifest, Project};
+
+use super::{locked_address, package_directory, write_manifest};
+use crate::{
+    child_environment,
+    session::{Failure, Session},
+};
+
+/// Installs what the calls of a configuration lead to. Gives the configuration with everything that it calls, and the locks of
+/// its packages.
+///
+/// # Errors
+/// For packages that cannot be had; those that can are in place all the same, and nothing is written down.
+pub(crate) fn install(
+    session: &Session,
+    upgrade: bool,
+    locks: &Locks,
+) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
+    let target = session.data_dir().join("modules");
+    let git = Git {
+        program: "git".into(),
+        withheld: child_environment::withheld_from_providers().collect(),
+    };
+    let request = ModuleRequest { target: &target, locks, upgrade, git: &git };
+    let mut installation = Installation {
+        session,
+        target: &target,
+        before: session.read_manifest().unwrap_or_default(),
+        theirs: session.installed_modules().unwrap_or_default(),
+        installer: ModuleInstaller::new(request),
+        manifest: Manifest::new(),
+        problems: Vec::new(),
+        is_announced: false,
+        upgrade,
+    };
+    let project = installation.run()?;
+    let program = project.program();
+    if program.modules.len() > 1 {
+        installation.announce();
+    }
+    write_manifest(session, &program, &installation.before)?;
+    installation.installer.remove_others();
+    Ok((project, installation.installer.locks().clone()))
+}
+
+struct Installation<'a> {
+    session: &'a Session,
+    target: &'a Path,
+    /// What was in place before, perhaps by other tools.
+    before: ModuleManifest,
+    theirs: Manifest,
+    installer: ModuleInstaller<'a>,
+    manifest: Manifest,
+    problems: Vec<Diagnostic>,
+    is_announced: bool,
+    upgrade: bool,
+}
+
+impl Installation<'_> {
+    /// Reads, installs what is called, and reads again, until nothing is called that is not in place.
+    fn run(&mut self) -> Result<Project, Failure> {
+        loop {
+            let project = self.session.project_with(self.manifest.clone())?;
+            let known = self.manifest.len();
+            for directory in hir::reachable(project.db(), project.workspace()) {
+                for call in sourced_calls(project.db(), directory) {
+                    self.follow(&project, directory, &call);
+                }
+            }
+            if !self.problems.is_empty() {
+                let problems = std::mem::take(&mut self.problems);
+                return Err(Failure::Diagnostics(problems, project.program().sources));
+            }
+            if self.manifest.len() == known {
+                return Ok(project);
+            }
+        }
+    }
+
+    fn follow(&mut self, project: &Project, caller: Directory, call: &SourcedCall) {
+        let path = caller.path(project.db());
+        let key = (path.clone(), call.name.clone());
+        if is_local_source(&call.source) {
+            if let Some(problem) = self.escaping(path, &call.source) {
+                self.problems.push(at_item(project.db(), call.place, problem));
+            }
+            return;
+        }
+        if self.manifest.contains_key(&key) {
+            return;
+        }
+        // What is no address is told of by the analysis.
+        let Ok(source) = ModuleSource::parse(&call.source) else { return };
+        match self.installed(&source, &key, call) {
+            Ok(dir) => {
+                let installed = InstalledModule { source: source.to_string().into(), dir };
+                self.manifest.insert(key, installed);
+            }
+            Err(problem) => self.problems.push(at_item(project.db(), call.place, *problem)),
+        }
+    }
+
+    /// A module of a package can call what is in the package.
+    fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
+        let package = package_directory(self.target, Path::new(caller))?;
+        let called = local_module_directory(caller, source);
+        if Path::new(&*called).starts_with(&package) {
+            return None;
+        }
+        let detail = format!(
+            "The source \"{source}\" leads out of the package that this module came in. Local sources of a module in a package must stay within it: \
+             whoever installs the package gets nothing beside it."
+        );
+        Some(Diagnostic::error(
+            "module-escapes",
+            "Local module path escapes module package",
+            detail,
+        ))
+    }
+
+    fn installed(
+        &mut self,
+        source: &ModuleSource,
+        key: &(Arc<str>, values::Str),
+        call: &SourcedCall,
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        self.announce();
+        let (session, package) = (self.session, &source.package);
+        let shown = |event: ModuleEvent| match event {
+            ModuleEvent::Fetching => {
+                session.ui.line(&format!("Downloading {package} for {}...", call.name));
+            }
+            ModuleEvent::Restoring => {
+                session.ui.line(&format!(
+                    "Downloading {package} for {} again: what was in place is not what is locked...",
+                    call.name
+                ));
+            }
+        };
+        let directory = match self.installer.install(package, shown) {
+            Ok(directory) => directory.join(&source.subdir),
+            Err(ModuleInstallError::Fetch(FetchError::Unsupported(_)))
+                if self.theirs_for(source, key).is_some() =>
+            {
+                return self.adopted(source, key);
+            }
+            Err(error) => return Err(Box::new(failed(source, &error))),
+        };
+        let directory = normalize(&directory);
+        if !session.system.is_directory(&directory) {
+            let detail = format!("The package {package} has no directory \"{}\".", source.subdir);
+            let summary = "Unreadable module subdirectory";
+            return Err(Box::new(Diagnostic::error("module-subdirectory", summary, detail)));
+        }
+        Ok(Arc::from(directory.to_string_lossy().as_ref()))
+    }
+
+    /// What another tool put in place for the same call.
+    fn theirs_for(
+        &self,
+        source: &ModuleSource,
+        key: &(Arc<str>, values::Str),
+    ) -> Option<&InstalledModule> {
+        let theirs = self.theirs.get(key)?;
+        let is_there = theirs.is_of(&source.to_string())
+            && self.session.system.is_directory(Path::new(&*theirs.dir));
+        is_there.then_some(theirs)
+    }
+
+    /// Takes over what another tool installed and this one cannot: from now on it is locked.
+    fn adopted(
+        &mut self,
+        source: &ModuleSource,
+        key: &(Arc<str>, values::Str),
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        let dir = self.theirs_for(source, key).map(|it| it.dir.clone()).unwrap_or_default();
+        let package = package_directory(self.target, Path::new(&*dir));
+        let package = package.unwrap_or_else(|| PathBuf::from(&*dir));
+        let version = self.before.modules.values().find(|it| *it.dir == *dir);
+        let version = version.and_then(|it| it.version.as_deref());
+        let address = locked_address(&source.package, version);
+        let adopted = self.installer.adopt(&address, &package);
+        adopted.map_err(|error| Box::new(failed(source, &error)))?;
+        Ok(dir)
+    }
+
+    fn announce(&mut self) {
+        if !std::mem::replace(&mut self.is_announced, true) {
+            let doing = if self.upgrade { "Upgrading" } else { "Initializing" };
+            self.session.ui.line(&format!("{doing} modules..."));
+        }
+    }
+}
+
+fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
+    let package = &source.package;
+    let (summary, detail) = match error {
+        ModuleInstallError::Fetch(FetchError::Unsupported(what)) => (
+            "Module not installed",
+            format!(
+                "This version of Mayfly does not get modules {what}, and {package} was not put in place by another tool either. If \"tofu init\" (or \
+                 \"terraform init\") installs it here, Mayfly takes over what is there; or call its repository: \"git::https://…\"."
+            ),
+        ),
+        ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => (
+            "Failed to download module",
+            format!("Could not download the source code from \"{package}\": {error}."),
+        ),
+        ModuleInstallError::Changed { .. } => (
+            "Module package has changed",
+            format!(
+                "{package} is not what it was when it was locked: {error}. Somebody may have moved a tag, or changed the package. If that is known to be \
+                 right, \"mayfly init -upgrade\" locks what is there now."
+            ),
+        ),
+    };
+    Diagnostic::error("module-download", summary, detail)
+}

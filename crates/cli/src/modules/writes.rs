@@ -1,0 +1,78 @@
+//! Whether modules write into their own directories.
+
+use std::path::{Path, PathBuf};
+
+use db::Diagnostic;
+use hir::{ModulePath, Program};
+use packages::Snapshot;
+
+use super::{package_directory, verify::listed};
+use crate::session::Session;
+
+/// The directories of the modules that a program calls, as they were before it ran. The root module's is the user's to
+/// write into.
+pub(crate) struct ModuleDirectories {
+    before: Vec<(PathBuf, Snapshot)>,
+}
+
+impl ModuleDirectories {
+    /// Looks at them. One that cannot be looked at, or has too many files, is not looked at later either.
+    pub(crate) fn of(session: &Session, program: &Program) -> ModuleDirectories {
+        let modules = session.data_dir().join("modules");
+        let mut directories: Vec<PathBuf> = program.modules[1..]
+            .iter()
+            .map(|it| PathBuf::from(&*it.dir))
+            .map(|it| package_directory(&modules, &it).unwrap_or(it))
+            .filter(|it| !is_above_root(it))
+            .collect();
+        directories.sort();
+        // What lies in another one is looked at with it.
+        directories.dedup_by(|next, kept| next.starts_with(&*kept));
+        let looked = directories.into_iter().filter_map(|directory| {
+            let snapshot = Snapshot::of(&directory, |_| false).ok()?;
+            Some((directory, snapshot))
+        });
+        ModuleDirectories { before: looked.collect() }
+    }
+
+    /// A warning for each directory in which files changed since.
+    pub(crate) fn changes(&self, program: &Program) -> Vec<Diagnostic> {
+        let changed = self.before.iter().filter_map(|(directory, before)| {
+            let now = Snapshot::of(directory, |_| false).ok()?;
+            let names = before.changes(&now);
+            (!names.is_empty()).then(|| written(program, directory, &names))
+        });
+        changed.collect()
+    }
+}
+
+/// Whether the root module lies in a directory: then anything may be written there.
+fn is_above_root(directory: &Path) -> bool {
+    directory.components().all(|it| matches!(it, std::path::Component::ParentDir))
+        || std::fs::canonicalize(directory).is_ok_and(|directory| {
+            std::env::current_dir().is_ok_and(|root| root.starts_with(directory))
+        })
+}
+
+fn written(program: &Program, directory: &Path, names: &[String]) -> Diagnostic {
+    // The deepest module is the one that the file lies beside.
+    let file = directory.join(&names[0]);
+    let module = program
+        .module_paths()
+        .take(super::MOST_PATHS)
+        .filter(|it| !it.key.is_empty() && file.starts_with(&*it.module.dir))
+        .max_by_key(|it: &ModulePath<'_>| it.module.dir.len());
+    let module = module.map_or_else(
+        || "A module".to_owned(),
+        |it| format!("module.{}", it.key.replace('.', ".module.")),
+    );
+    let detail = format!(
+        "While this ran, files changed in {}: {}. {module} lies there. All of its instances and calls share that directory, so that they overwrite what the \
+         others write, and a saved plan does not bring it along. Files that one plan and its apply need belong below \"${{path.temp}}\", which each instance \
+         has for itself; for files that last, let the caller say where.",
+        directory.display(),
+        listed(names)
+    );
+    let summary = "Module writes into its own directory";
+    Diagnostic::warning("module-writes-into-itself", summary, detail)
+}

@@ -1,0 +1,168 @@
+//! Unpacking what somebody else packed.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use tar::EntryType;
+
+use super::contents::{LEFT_OUT, MOST_FILES, stays_inside};
+use crate::hash::open_zip;
+use crate::package::{create, inner_path};
+
+/// More than any package of modules unpacks to.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// The kinds of archives, by the ends of their names and by what `archive=` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Archive {
+    Zip,
+    Tar,
+    TarGz,
+}
+
+/// Kinds that others unpack and we do not.
+const OTHERS: [&str; 6] = ["tar.bz2", "tbz2", "tar.xz", "txz", "tar.zst", "bz2"];
+
+impl Archive {
+    /// What a file is, by its name. `None` if it is no archive.
+    pub(super) fn of(name: &str) -> Result<Option<Archive>, String> {
+        let ends = |ending: &str| name.strip_suffix(ending).is_some_and(|it| it.ends_with('.'));
+        if let Some(ending) = OTHERS.iter().find(|it| ends(it)) {
+            return Err(format!(
+                "archives of the kind {ending} cannot be unpacked; pack it as .zip or .tar.gz"
+            ));
+        }
+        let kinds = [("zip", Archive::Zip), ("tar.gz", Archive::TarGz), ("tgz", Archive::TarGz)];
+        let mut kinds = kinds.into_iter().chain([("tar", Archive::Tar)]);
+        Ok(kinds.find(|(ending, _)| ends(ending)).map(|(_, kind)| kind))
+    }
+
+    /// Unpacks a file into an empty directory.
+    pub(super) fn unpack(self, archive: &Path, target: &Path) -> io::Result<()> {
+        let mut unpacking = Unpacking { target, left: MOST_BYTES, entries: 0, links: Vec::new() };
+        match self {
+            Archive::Zip => unpacking.zip(archive)?,
+            Archive::Tar => unpacking.tar(BufReader::new(File::open(archive)?))?,
+            Archive::TarGz => {
+                unpacking.tar(GzDecoder::new(BufReader::new(File::open(archive)?)))?;
+            }
+        }
+        unpacking.finish()
+    }
+}
+
+/// An archive on its way to the disk.
+struct Unpacking<'t> {
+    target: &'t Path,
+    /// Bytes that may still come.
+    left: u64,
+    entries: usize,
+    /// Links are made when everything else is there, so that nothing is written through one.
+    links: Vec<(PathBuf, String)>,
+}
+
+impl Unpacking<'_> {
+    fn zip(&mut self, archive: &Path) -> io::Result<()> {
+        let mut zip = open_zip(archive)?;
+        for index in 0..zip.len() {
+            let mut entry = zip.by_index(index)?;
+            let name = entry.name()?.into_owned();
+            if entry.is_symlink() {
+                let mut target = String::new();
+                entry.take(1 << 12).read_to_string(&mut target)?;
+                self.link(&name, target)?;
+            } else if entry.is_dir() {
+                self.directory(&name)?;
+            } else {
+                let mode = entry.unix_mode().unwrap_or(0o644);
+                self.file(&name, mode, &mut entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tar(&mut self, reader: impl Read) -> io::Result<()> {
+        let mut tar = tar::Archive::new(reader);
+        for entry in tar.entries()? {
+            let mut entry = entry?;
+            let name = String::from_utf8(entry.path_bytes().into_owned());
+            let name = name.map_err(|_| io::Error::other("it has a name that is not UTF-8"))?;
+            match entry.header().entry_type() {
+                EntryType::Regular | EntryType::Continuous => {
+                    let mode = entry.header().mode()?;
+                    self.file(&name, mode, &mut entry)?;
+                }
+                EntryType::Directory => self.directory(&name)?,
+                EntryType::Symlink => {
+                    let target = entry.link_name_bytes().unwrap_or_default().into_owned();
+                    let target = String::from_utf8(target);
+                    self.link(&name, target.map_err(|_| unsafe_entry(&name))?)?;
+                }
+                // Where the archive comes from, which says nothing of a file.
+                EntryType::XGlobalHeader => {}
+                _ => return Err(unsafe_entry(&name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an entry goes; `None` if it is left out.
+    fn path(&mut self, name: &str) -> io::Result<Option<PathBuf>> {
+        self.entries += 1;
+        if self.entries > MOST_FILES {
+            return Err(io::Error::other(format!("it has more than {MOST_FILES} entries")));
+        }
+        // `tar c .` begins its names so.
+        let inner = name.trim_start_matches("./");
+        if inner.is_empty() {
+            return Ok(None);
+        }
+        let path = inner_path(inner).ok_or_else(|| unsafe_entry(name))?;
+        let is_ours = path.iter().any(|part| LEFT_OUT.iter().any(|it| part == *it));
+        Ok((!is_ours).then(|| self.target.join(path)))
+    }
+
+    fn directory(&mut self, name: &str) -> io::Result<()> {
+        let Some(path) = self.path(name)? else { return Ok(()) };
+        std::fs::create_dir_all(path)
+    }
+
+    fn file(&mut self, name: &str, mode: u32, content: &mut dyn Read) -> io::Result<()> {
+        let Some(path) = self.path(name)? else { return Ok(()) };
+        let mut file = create(&path, mode)
+            .map_err(|error| io::Error::other(format!("its entry {name:?}: {error}")))?;
+        let written = io::copy(&mut content.take(self.left + 1), &mut file)?;
+        self.left = self.left.checked_sub(written).ok_or_else(|| {
+            io::Error::other(format!("it unpacks to more than {} GiB", MOST_BYTES >> 30))
+        })?;
+        Ok(())
+    }
+
+    fn link(&mut self, name: &str, target: String) -> io::Result<()> {
+        let inner = name.trim_start_matches("./");
+        if !stays_inside(inner, &target) {
+            return Err(io::Error::other(format!("its link {name:?} leads out of it")));
+        }
+        let path = self.path(name)?;
+        self.links.extend(path.map(|path| (path, target)));
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<()> {
+        for (path, target) in self.links {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::os::unix::fs::symlink(target, path)?;
+        }
+        Ok(())
+    }
+}
+
+fn unsafe_entry(name: &str) -> io::Error {
+    io::Error::other(format!(
+        "its entry {name:?} leads out of it, or is neither a file, a directory nor a link"
+    ))
+}

@@ -1,0 +1,210 @@
+//! What a package is made of, and what changes in a directory.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_of, sha256_of_bytes};
+
+/// Belongs to whoever works in a directory, not to the package.
+pub(super) const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
+
+/// More than any package has.
+pub(super) const MOST_FILES: usize = 200_000;
+
+const MOST_LEVELS: usize = 64;
+
+/// What a link's line in the list begins with, so that it is not taken for a file with its target's text.
+const LINK: &str = "link:";
+
+/// The files of a package by name, each with the hash of what is in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    files: BTreeMap<String, String>,
+}
+
+/// How a package differs from what it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) changed: Vec<String>,
+    pub(super) missing: Vec<String>,
+    pub(super) added: Vec<String>,
+}
+
+impl Contents {
+    /// Reads a package.
+    ///
+    /// # Errors
+    /// [`HashError`] for what cannot be read, for links that lead out of it, and for what is neither a file, a directory
+    /// nor a link.
+    pub fn of(root: &Path) -> Result<Contents, HashError> {
+        let mut files = BTreeMap::new();
+        walk(root, &mut |name, path, metadata| {
+            let hash = match metadata.is_symlink() {
+                true => link_hash(name, path)?,
+                false if metadata.is_file() => std::fs::File::open(path).and_then(sha256_of)?,
+                false => {
+                    return Err(io::Error::other("it is neither a file, a directory nor a link"));
+                }
+            };
+            files.insert(name.to_owned(), hash);
+            Ok(())
+        })?;
+        Ok(Contents { files })
+    }
+
+    /// `h1:`, the same that a package of a provider with these files has.
+    pub fn hash(&self) -> Hash {
+        hash_of_list(&self.to_text())
+    }
+
+    /// The list that is hashed.
+    pub(super) fn to_text(&self) -> String {
+        self.files.iter().map(|(name, hash)| format!("{hash}  {name}\n")).collect()
+    }
+
+    /// Reads such a list, if it is the one with this hash.
+    pub(super) fn parse(text: &str, hash: impl Fn(&Hash) -> bool) -> Option<Contents> {
+        if !hash(&hash_of_list(text)) {
+            return None;
+        }
+        let line = |line: &str| {
+            let (hash, name) = line.split_once("  ")?;
+            Some((name.to_owned(), hash.to_owned()))
+        };
+        Some(Contents { files: text.lines().map(line).collect::<Option<_>>()? })
+    }
+
+    /// What `now` has that these do not, and the other way round.
+    pub(super) fn difference(&self, now: &Contents) -> Difference {
+        let mut difference = Difference::default();
+        for (name, hash) in &self.files {
+            match now.files.get(name) {
+                None => difference.missing.push(name.clone()),
+                Some(other) if other != hash => difference.changed.push(name.clone()),
+                Some(_) => {}
+            }
+        }
+        let added = now.files.keys().filter(|it| !self.files.contains_key(*it));
+        difference.added.extend(added.cloned());
+        difference
+    }
+}
+
+fn link_hash(name: &str, path: &Path) -> io::Result<String> {
+    let target = std::fs::read_link(path)?;
+    let target = target.to_str().ok_or_else(|| io::Error::other("its target is not UTF-8"))?;
+    match stays_inside(name, target) {
+        true => Ok(format!("{LINK}{}", sha256_of_bytes(target.as_bytes()))),
+        false => Err(io::Error::other("it is a link that leads out of the package")),
+    }
+}
+
+/// Whether a link leads to a place in the package that it lies in.
+pub(super) fn stays_inside(name: &str, target: &str) -> bool {
+    let mut depth = name.matches('/').count();
+    for part in target.split('/') {
+        match part {
+            "." => {}
+            // An absolute path begins with nothing.
+            "" => return false,
+            ".." if depth == 0 => return false,
+            ".." => depth -= 1,
+            part if LEFT_OUT.contains(&part) => return false,
+            _ => depth += 1,
+        }
+    }
+    true
+}
+
+/// The state of each file below a directory, without its contents: what is asked before and after a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    files: BTreeMap<String, Stamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Snapshot {
+    /// Looks at a directory. `is_left_out` says of a directory by its name below it that it does not count.
+    ///
+    /// # Errors
+    /// [`HashError`] for directories that cannot be read, and for those with too many files.
+    pub fn of(root: &Path, is_left_out: impl Fn(&str) -> bool) -> Result<Snapshot, HashError> {
+        let mut files = BTreeMap::new();
+        walk_some(root, &is_left_out, &mut |name, _, it| {
+            let stamp = Stamp {
+                inode: it.ino(),
+                length: it.size(),
+                modified: (it.mtime(), it.mtime_nsec()),
+                changed: (it.ctime(), it.ctime_nsec()),
+            };
+            files.insert(name.to_owned(), stamp);
+            Ok(())
+        })?;
+        Ok(Snapshot { files })
+    }
+
+    /// The names of the files that came, went or were written until `now`.
+    pub fn changes(&self, now: &Snapshot) -> Vec<String> {
+        let gone = self.files.keys().filter(|it| !now.files.contains_key(*it));
+        let is_new = |(name, stamp): &(&String, &Stamp)| self.files.get(*name) != Some(*stamp);
+        let new = now.files.iter().filter(is_new).map(|(name, _)| name);
+        let mut names: Vec<String> = gone.chain(new).cloned().collect();
+        names.sort();
+        names
+    }
+}
+
+type Visit<'v> = dyn FnMut(&str, &Path, &Metadata) -> io::Result<()> + 'v;
+
+/// Visits all that is not a directory; links are not followed.
+fn walk(root: &Path, visit: &mut Visit<'_>) -> Result<(), HashError> {
+    walk_some(root, &|_| false, visit)
+}
+
+fn walk_some(
+    root: &Path,
+    is_left_out: &dyn Fn(&str) -> bool,
+    visit: &mut Visit<'_>,
+) -> Result<(), HashError> {
+    let mut count = 0;
+    let mut pending = vec![(String::new(), root.to_owned())];
+    while let Some((prefix, directory)) = pending.pop() {
+        if prefix.matches('/').count() > MOST_LEVELS {
+            return Err(fault(&directory, "its directories are nested too deeply"));
+        }
+        for entry in std::fs::read_dir(&directory).map_err(|it| fault(&directory, it))? {
+            let entry = entry.map_err(|it| fault(&directory, it))?;
+            let path = entry.path();
+            let name = entry.file_name().into_string();
+            let name = name.map_err(|_| fault(&path, "its name is not UTF-8"))?;
+            if LEFT_OUT.contains(&&*name) {
+                continue;
+            }
+            if name.contains(['\n', '\r']) {
+                return Err(fault(&path, "its name has a line break"));
+            }
+            count += 1;
+            if count > MOST_FILES {
+                return Err(fault(root, format!("there are more than {MOST_FILES} files in it")));
+            }
+            let name = format!("{prefix}{name}");
+            let metadata = std::fs::symlink_metadata(&path).map_err(|it| fault(&path, it))?;
+            if !metadata.is_dir() {
+                visit(&name, &path, &metadata).map_err(|it| fault(&path, it))?;
+            } else if !is_left_out(&name) {
+                pending.push((format!("{name}/"), path));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Getting a package, whatever it is.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use addr::{Getter, ModulePackage};
+
+use super::archive::Archive;
+use super::contents::LEFT_OUT;
+use super::git::Git;
+
+/// Why a package could not be had. Texts are fragments.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// What git said.
+    #[error("{0}")]
+    Git(String),
+    /// What is not done, and why.
+    #[error("{0}")]
+    Refused(String),
+    /// This version has no such getter.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Reading or writing failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Puts a package's files into an empty directory. Gives the revision, where the package has one.
+pub(super) fn fetch(
+    package: &ModulePackage,
+    revision: Option<&str>,
+    git: &Git,
+    target: &Path,
+) -> Result<Option<String>, FetchError> {
+    let unsupported = |what: &str| Err(FetchError::Unsupported(what.to_owned()));
+    match &package.getter {
+        Getter::Git => {
+            if package.query.contains_key("sshkey") {
+                let why = "a key in the source would be in every copy of the configuration; let an agent of SSH hold it";
+                return Err(FetchError::Refused(why.to_owned()));
+            }
+            let reference = package.query.get("ref").map(String::as_str);
+            let checkout = git.checkout(&package.location, reference, revision, target);
+            checkout.map(Some).map_err(|error| without_secrets(error, package))
+        }
+        Getter::File => from_files(package, target).map(|()| None),
+        Getter::Registry => unsupported("of registries"),
+        Getter::Http => unsupported("of web servers"),
+        Getter::Other(getter) => unsupported(&format!("by {getter:?}")),
+    }
+}
+
+/// Git quotes what it was given.
+fn without_secrets(error: FetchError, package: &ModulePackage) -> FetchError {
+    match error {
+        FetchError::Git(words) => {
+            let shown = package.place();
+            let shown = shown.strip_prefix("git::").unwrap_or(&shown);
+            FetchError::Git(words.replace(&package.location, shown))
+        }
+        other => other,
+    }
+}
+
+fn from_files(package: &ModulePackage, target: &Path) -> Result<(), FetchError> {
+    let path = Path::new(&package.location);
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Ok(copy(path, target, 0)?);
+    }
+    let name = match package.query.get("archive") {
+        Some(kind) => format!("package.{kind}"),
+        None => package.location.clone(),
+    };
+    match Archive::of(&name).map_err(FetchError::Refused)? {
+        Some(archive) => Ok(archive.unpack(path, target)?),
+        None => {
+            Err(FetchError::Refused("it is a file, but neither a .zip nor a .tar.gz".to_owned()))
+        }
+    }
+}
+
+/// Copies a directory without what belongs to those who work in it. Links stay links.
+fn copy(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+    if depth > 64 {
+        return Err(io::Error::other("its directories are nested too deeply"));
+    }
+    let mut entries: Vec<(PathBuf, PathBuf, Metadata)> = Vec::new();
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        if LEFT_OUT.iter().all(|it| entry.file_name() != *it) {
+            let metadata = std::fs::symlink_metadata(entry.path())?;
+            entries.push((entry.path(), to.join(entry.file_name()), metadata));
+        }
+    }
+    for (path, copied, metadata) in entries {
+        if metadata.is_symlink() {
+            std::os::unix::fs::symlink(std::fs::read_link(&path)?, &copied)?;
+        } else if metadata.is_dir() {
+            std::fs::create_dir(&copied)?;
+            copy(&path, &copied, depth + 1)?;
+        } else if metadata.is_file() {
+            std::fs::copy(&path, &copied)?;
+        } else {
+            let what = format!("{} is neither a file, a directory nor a link", path.display());
+            return Err(io::Error::other(what));
+        }
+    }
+    Ok(())
+}

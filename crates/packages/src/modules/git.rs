@@ -1,0 +1,146 @@
+//! Packages in repositories of git, by the program of that name: it knows the user's keys and helpers.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::contents::Contents;
+use super::fetch::FetchError;
+
+/// How `git` is run.
+#[derive(Clone, Debug)]
+pub struct Git {
+    /// The program.
+    pub program: OsString,
+    /// What it does not get of the environment.
+    pub withheld: Vec<OsString>,
+}
+
+/// What would make git work on the repository that we were started in.
+const OF_ANOTHER_REPOSITORY: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// Settings that make a checkout the same on every machine, and keep it from running anything.
+const SETTINGS: [&str; 7] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "core.eol=lf",
+    "core.symlinks=true",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+];
+
+impl Git {
+    /// Gets a repository's files as of a revision (or a `ref`, or its default branch) into an empty directory, and gives the
+    /// revision.
+    pub(super) fn checkout(
+        &self,
+        url: &str,
+        reference: Option<&str>,
+        revision: Option<&str>,
+        target: &Path,
+    ) -> Result<String, FetchError> {
+        let wanted = revision.or(reference).unwrap_or("HEAD");
+        if !is_name(wanted) {
+            return Err(FetchError::Refused(format!(
+                "{wanted:?} cannot be the name of a branch, a tag or a revision"
+            )));
+        }
+        self.run(target, &["init", "--quiet", "--template="])?;
+        let shallow = ["fetch", "--quiet", "--no-tags", "--depth=1", "--", url, wanted];
+        let found = match self.run(target, &shallow) {
+            Ok(_) => "FETCH_HEAD".to_owned(),
+            // A server need not give single revisions, and nobody but the repository knows what a short one means.
+            Err(error) if is_revision(wanted) => self.search(url, wanted, target).ok_or(error)?,
+            Err(error) => return Err(error),
+        };
+        self.run(target, &["checkout", "--quiet", "--detach", &found, "--"])?;
+        if target.join(".gitmodules").exists() {
+            let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
+            self.run(target, &update)?;
+        }
+        let revision = self.run(target, &["rev-parse", "--verify", "HEAD"])?;
+        remove_repositories(target)?;
+        Ok(revision.trim().to_owned())
+    }
+
+    /// Gets all of a repository to look for a revision in it.
+    fn search(&self, url: &str, revision: &str, target: &Path) -> Option<String> {
+        let all = ["fetch", "--quiet", "--", url, "+refs/*:refs/remotes/all/*"];
+        self.run(target, &all).ok()?;
+        let commit = format!("{revision}^{{commit}}");
+        let found = self.run(target, &["rev-parse", "--verify", "--quiet", &commit]).ok()?;
+        Some(found.trim().to_owned())
+    }
+
+    fn run(&self, target: &Path, arguments: &[&str]) -> Result<String, FetchError> {
+        let mut command = Command::new(&self.program);
+        command.arg("-C").arg(target);
+        command.args(SETTINGS.iter().flat_map(|it| ["-c", it]));
+        command.args(arguments).stdin(Stdio::null());
+        command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        if std::env::var_os("GIT_ALLOW_PROTOCOL").is_none() {
+            command.env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
+        }
+        let withheld = self.withheld.iter().map(OsString::as_os_str);
+        for name in withheld.chain(OF_ANOTHER_REPOSITORY.iter().map(OsStr::new)) {
+            command.env_remove(name);
+        }
+        let output = command.output().map_err(|error| {
+            let program = self.program.display();
+            FetchError::Refused(format!("{program} cannot be run, which gets it: {error}"))
+        })?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(FetchError::Git(words(&output.stderr))),
+        }
+    }
+}
+
+/// What git says went wrong.
+fn words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines = text.lines().map(str::trim_end).filter(|it| !it.is_empty());
+    let last: Vec<&str> = lines.rev().take(8).collect();
+    match last.is_empty() {
+        true => "git failed without a word".to_owned(),
+        false => last.into_iter().rev().collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Neither an option nor a rule that says where to put what is fetched.
+fn is_name(text: &str) -> bool {
+    let is_plain = |it: char| !it.is_control() && !it.is_whitespace() && !":+^~?*[\\".contains(it);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
+}
+
+fn is_revision(text: &str) -> bool {
+    (7..=64).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+/// Takes the repository out of the files that it gave, and those of its submodules.
+fn remove_repositories(target: &Path) -> Result<(), FetchError> {
+    let mut pending = vec![target.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(&directory)?.flatten() {
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            match (entry.file_name() == ".git", kind.is_dir()) {
+                (true, true) => std::fs::remove_dir_all(&path)?,
+                (true, false) => std::fs::remove_file(&path)?,
+                (false, true) => pending.push(path),
+                (false, false) => {}
+            }
+        }
+    }
+    // A checkout is refused as a whole where a link leads out.
+    Contents::of(target).map(drop).map_err(|it| FetchError::Refused(it.to_string()))
+}

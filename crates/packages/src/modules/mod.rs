@@ -1,0 +1,26 @@
+//! Packages of modules: getting them, putting one directory in place for all calls that share it, and noticing when it is not
+//! what was locked any more.
+//!
+//! ```text
+//!   ModulePackage ──fetch──► scratch ──Contents──► hash, compared with the lock ──rename──► .terraform/modules/NAME
+//!                                                       └──────► NAME.h1, the list that was hashed
+//! ```
+//!
+//! **Invariant:** a package in place is never written to, only replaced as a whole; what is put in place has the hash that
+//! is locked, if one is.
+//! **Invariant:** no entry of a package leads out of it, and nothing of a package is run.
+
+mod archive;
+mod contents;
+mod fetch;
+mod git;
+mod install;
+mod manifest;
+mod verify;
+
+pub use contents::{Contents, Snapshot};
+pub use fetch::FetchError;
+pub use git::Git;
+pub use install::{ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest};
+pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
+pub use verify::{Alteration, Verdict, verify_module_package};
