@@ -285,13 +285,17 @@ fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
     AddrError::new(summary, detail, 0..text.len())
 }
 
-/// A URL without the password before its host.
+/// A URL without the password before its host. On the web the name there is a token as often as not.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let authority = rest.split('/').next().unwrap_or_default();
     let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
-    let Some((name, _)) = user.split_once(':') else { return url.to_owned() };
-    format!("{scheme}://{name}@{host}{}", &rest[authority.len()..])
+    let name = user.split_once(':').map_or(user, |(name, _)| name);
+    let path = &rest[authority.len()..];
+    match scheme {
+        "http" | "https" => format!("{scheme}://{host}{path}"),
+        _ => format!("{scheme}://{name}@{host}{path}"),
+    }
 }
 
 fn parameters(query: &str) -> BTreeMap<String, String> {
@@ -437,13 +441,13 @@ mod tests {
             ],
             expect![[r#"
                 git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a
-                  git::https://u@example.com/x.git?ref=a
+                  git::https://example.com/x.git?ref=a
                   x
                 https://u:secret@example.com/x.zip
-                  https://u@example.com/x.zip
+                  https://example.com/x.zip
                   x
                 git::https://token@example.com/x.git
-                  git::https://token@example.com/x.git
+                  git::https://example.com/x.git
                   x
             "#]],
         );

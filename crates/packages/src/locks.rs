@@ -90,7 +90,7 @@ impl Locks {
             match argument.name.as_str() {
                 "version" => version = Some(read_version(&source, argument)?),
                 "constraints" => lock.constraints = read_constraints(&source, argument)?,
-                "hashes" => lock.hashes = read_hashes(argument)?,
+                "hashes" => lock.hashes = read_hashes(argument, "provider")?,
                 other => {
                     let detail = format!("An argument named {other:?} is not expected here.");
                     return Err(fault("Unsupported argument", detail, argument.place));
@@ -124,7 +124,7 @@ impl Locks {
         for argument in body {
             match argument.name.as_str() {
                 "revision" => lock.revision = Some(read_revision(argument)?),
-                "hashes" => lock.hashes = read_hashes(argument)?,
+                "hashes" => lock.hashes = read_hashes(argument, "module package")?,
                 other => {
                     let detail = format!("An argument named {other:?} is not expected here.");
                     return Err(fault("Unsupported argument", detail, argument.place));
@@ -289,8 +289,12 @@ fn read_constraints(
     Ok(constraints)
 }
 
-fn read_hashes(argument: &Item) -> Result<BTreeSet<Hash>, LockFileError> {
-    let invalid = |detail: String| fault("Invalid provider hash set", detail, argument.place);
+fn read_hashes(argument: &Item, what: &str) -> Result<BTreeSet<Hash>, LockFileError> {
+    let summary = match what {
+        "provider" => "Invalid provider hash set",
+        _ => "Invalid module package lock",
+    };
+    let invalid = |detail: String| fault(summary, detail, argument.place);
     let texts = argument.value.as_strings().unwrap_or_default();
     if texts.is_empty() {
         let detail =
@@ -300,7 +304,7 @@ fn read_hashes(argument: &Item) -> Result<BTreeSet<Hash>, LockFileError> {
     let mut hashes = BTreeSet::new();
     for text in texts {
         let hash = Hash::parse(text)
-            .map_err(|it| invalid(format!("Cannot interpret {text:?} as a hash: {it}.")))?;
+            .map_err(|it| invalid(format!("Cannot interpret {text:?} as a {what} hash: {it}.")))?;
         if !hashes.insert(hash) {
             return Err(invalid(format!("The hash {text:?} is listed twice.")));
         }

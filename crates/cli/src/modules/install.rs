@@ -22,7 +22,7 @@ use project::{Manifest, Project};
 use super::{locked_address, package_directory, write_manifest};
 use crate::{
     child_environment,
-    session::{Failure, Session},
+    session::{self, Failure, Session},
 };
 
 /// Installs what the calls of a configuration lead to. Gives the configuration with everything that it calls, and the locks of
@@ -53,6 +53,9 @@ pub(crate) fn install(
         upgrade,
     };
     let project = installation.run()?;
+    if let Some(failure) = session::broken(&project) {
+        return Err(failure);
+    }
     let program = project.program();
     if program.modules.len() > 1 {
         installation.announce();
@@ -158,12 +161,14 @@ impl Installation<'_> {
         };
         let directory = match self.installer.install(package, shown) {
             Ok(directory) => directory.join(&source.subdir),
-            Err(ModuleInstallError::Fetch(FetchError::Unsupported(_)))
-                if self.theirs_for(source, key).is_some() =>
-            {
-                return self.adopted(source, key);
+            Err(error) => {
+                let is_unsupported =
+                    matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
+                return match self.theirs_for(source, key).cloned().filter(|_| is_unsupported) {
+                    Some(theirs) => self.adopted(source, &theirs),
+                    None => Err(Box::new(failed(source, &error))),
+                };
             }
-            Err(error) => return Err(Box::new(failed(source, &error))),
         };
         let directory = normalize(&directory);
         if !session.system.is_directory(&directory) {
@@ -190,14 +195,16 @@ impl Installation<'_> {
     fn adopted(
         &mut self,
         source: &ModuleSource,
-        key: &(Arc<str>, values::Str),
+        theirs: &InstalledModule,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
-        let dir = self.theirs_for(source, key).map(|it| it.dir.clone()).unwrap_or_default();
+        let dir = theirs.dir.clone();
         let package = package_directory(self.target, Path::new(&*dir));
         let package = package.unwrap_or_else(|| PathBuf::from(&*dir));
         let version = self.before.modules.values().find(|it| *it.dir == *dir);
         let version = version.and_then(|it| it.version.as_deref());
-        let address = locked_address(&source.package, version);
+        // They may have it from another registry than is the default here.
+        let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
+        let address = locked_address(&origin.package, version);
         let adopted = self.installer.adopt(&address, &package);
         adopted.map_err(|error| Box::new(failed(source, &error)))?;
         Ok(dir)

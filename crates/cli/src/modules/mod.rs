@@ -67,13 +67,15 @@ fn write_manifest(
     })
 }
 
-/// The version of a module that somebody else put in place stays known.
+/// What somebody else wrote of a module that is still theirs stays: its version, and its registry.
 fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest {
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
         let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
-        let version = known.and_then(|it| it.version.clone());
-        ModuleRecord { source: as_others_write(path.source), version, dir }
+        match known.filter(|it| it.version.is_some()) {
+            Some(known) => known.clone(),
+            None => ModuleRecord { source: as_others_write(path.source), version: None, dir },
+        }
     };
     let modules: BTreeMap<_, _> =
         paths.iter().map(|path| (path.key.clone(), record(path))).collect();

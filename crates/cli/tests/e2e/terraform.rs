@@ -244,6 +244,33 @@ fn modules_that_one_initialized_are_there_for_the_other() {
 }
 
 #[test]
+fn packages_of_modules_that_one_installed_are_there_for_the_other() {
+    let Some(both) = Both::new() else { return };
+    both.bench.write("net/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    both.bench.write("net/sub/main.tf", "output \"o\" {\n  value = 2\n}\n");
+    let archive = both.bench.path("net.tar.gz");
+    let net = both.bench.path("net");
+    let status = Command::new("tar").arg("-czf").arg(&archive).arg("-C").arg(net).arg(".").status();
+    assert!(status.expect("tar is there").success());
+    let call = |name: &str, inner: &str| {
+        let source = archive.display();
+        format!("module \"{name}\" {{\n  source = \"{source}{inner}\"\n}}\n")
+    };
+    let outputs = "output \"o\" {\n  value = [module.a.o, module.b.o]\n}\n";
+    both.bench.write("main.tf", &format!("{}{}{outputs}", call("a", ""), call("b", "//sub")));
+    both.run(Mayfly, &["init"]).succeeds();
+    both.run(Terraform, &["validate"]).succeeds();
+    both.run(Terraform, &["plan"]).succeeds();
+    fs::remove_dir_all(both.bench.path(".terraform/modules")).expect("was there");
+    both.run(Terraform, &["init"]).succeeds();
+    // It knows the block of the lock file as one for later, and leaves it there.
+    both.run(Mayfly, &["plan"]).succeeds().lacks(&["Warning"]);
+    both.run(Mayfly, &["init"]).succeeds();
+    both.run(Mayfly, &["plan"]).succeeds().lacks(&["Warning"]);
+    both.run(Terraform, &["plan"]).succeeds();
+}
+
+#[test]
 fn each_goes_on_with_the_state_of_the_other() {
     let Some(both) = Both::new() else { return };
     both.apply(Mayfly, "-var=generation=1");

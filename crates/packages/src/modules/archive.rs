@@ -155,7 +155,10 @@ impl Unpacking<'_> {
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent)?;
             }
-            std::os::unix::fs::symlink(target, path)?;
+            std::os::unix::fs::symlink(target, &path).map_err(|error| {
+                let name = path.strip_prefix(self.target).unwrap_or(&path);
+                io::Error::other(format!("its link {:?}: {error}", name.display()))
+            })?;
         }
         Ok(())
     }

@@ -27,6 +27,17 @@ pub enum FetchError {
     Io(#[from] io::Error),
 }
 
+/// Whether there is a getter for a package.
+pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
+    let what = match &package.getter {
+        Getter::Git | Getter::File => return Ok(()),
+        Getter::Registry => "of registries".to_owned(),
+        Getter::Http => "of web servers".to_owned(),
+        Getter::Other(getter) => format!("by {getter:?}"),
+    };
+    Err(FetchError::Unsupported(what))
+}
+
 /// Puts a package's files into an empty directory. Gives the revision, where the package has one.
 pub(super) fn fetch(
     package: &ModulePackage,
@@ -34,7 +45,7 @@ pub(super) fn fetch(
     git: &Git,
     target: &Path,
 ) -> Result<Option<String>, FetchError> {
-    let unsupported = |what: &str| Err(FetchError::Unsupported(what.to_owned()));
+    check_getter(package)?;
     match &package.getter {
         Getter::Git => {
             if package.query.contains_key("sshkey") {
@@ -45,10 +56,7 @@ pub(super) fn fetch(
             let checkout = git.checkout(&package.location, reference, revision, target);
             checkout.map(Some).map_err(|error| without_secrets(error, package))
         }
-        Getter::File => from_files(package, target).map(|()| None),
-        Getter::Registry => unsupported("of registries"),
-        Getter::Http => unsupported("of web servers"),
-        Getter::Other(getter) => unsupported(&format!("by {getter:?}")),
+        _ => from_files(package, target).map(|()| None),
     }
 }
 

@@ -29,13 +29,19 @@ const OF_ANOTHER_REPOSITORY: [&str; 8] = [
 ];
 
 /// Settings that make a checkout the same on every machine, and keep it from running anything.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 12] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.autocrlf=false",
     "core.eol=lf",
     "core.symlinks=true",
-    "protocol.ext.allow=never",
+    "protocol.allow=never",
+    "protocol.git.allow=always",
+    "protocol.http.allow=always",
+    "protocol.https.allow=always",
+    "protocol.ssh.allow=always",
+    // Not for submodules: a repository could have a file of this machine brought into the package.
+    "protocol.file.allow=user",
     "gc.auto=0",
 ];
 
@@ -88,9 +94,6 @@ impl Git {
         command.args(SETTINGS.iter().flat_map(|it| ["-c", it]));
         command.args(arguments).stdin(Stdio::null());
         command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-        if std::env::var_os("GIT_ALLOW_PROTOCOL").is_none() {
-            command.env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
-        }
         let withheld = self.withheld.iter().map(OsString::as_os_str);
         for name in withheld.chain(OF_ANOTHER_REPOSITORY.iter().map(OsStr::new)) {
             command.env_remove(name);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use addr::ModulePackage;
 
 use super::contents::Contents;
-use super::fetch::{FetchError, fetch};
+use super::fetch::{FetchError, check_getter, fetch};
 use super::git::Git;
 use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
@@ -125,6 +125,7 @@ impl<'a> ModuleInstaller<'a> {
         lock: Option<&ModuleLock>,
         target: &Path,
     ) -> Result<ModuleLock, ModuleInstallError> {
+        check_getter(package)?;
         let fetched = scratch(target)?;
         let revision = lock.and_then(|it| it.revision.as_deref());
         let revision = fetch(package, revision, self.request.git, fetched.path())?;

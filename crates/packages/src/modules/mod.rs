@@ -16,6 +16,8 @@ mod fetch;
 mod git;
 mod install;
 mod manifest;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use contents::{Contents, Snapshot};

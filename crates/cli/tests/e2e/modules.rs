@@ -1,0 +1,387 @@
+//! Packages of modules: one directory for each, locked, and compared with their locks before anything is planned or applied.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use crate::bench::Bench;
+
+const NET: &str = r#"
+variable "name" {
+  default = "net"
+}
+module "sub" {
+  source = "./sub"
+}
+output "where" {
+  value = "${var.name} in ${path.module} and ${module.sub.where}: ${file("${path.module}/hello.txt")}"
+}
+"#;
+
+const CALLS: &str = r#"
+module "a" {
+  source = "git::file://REPOSITORY?ref=v1"
+}
+module "b" {
+  source   = "git::file://REPOSITORY?ref=v1"
+  for_each = toset(["x", "y"])
+  name     = each.key
+}
+module "c" {
+  source = "git::file://REPOSITORY//sub?ref=v1"
+}
+output "where" {
+  value = [module.a.where, module.b["x"].where, module.c.where]
+}
+"#;
+
+/// A repository and a configuration that calls it three times.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("net/main.tf", NET);
+    bench.write("net/hello.txt", "hello");
+    bench.write("net/sub/main.tf", "output \"where\" {\n  value = path.module\n}\n");
+    git(&bench, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&bench, "v1");
+    bench.write("main.tf", &with_repository(&bench, CALLS));
+    bench
+}
+
+fn with_repository(bench: &Bench, text: &str) -> String {
+    text.replace("REPOSITORY", &bench.path("net").display().to_string())
+}
+
+fn git(bench: &Bench, arguments: &[&str]) {
+    let status = Command::new("git")
+        .arg("-C")
+        .arg(bench.path("net"))
+        .args(["-c", "user.name=n", "-c", "user.email=n@example.com"])
+        .args(arguments)
+        .status();
+    assert!(status.expect("git is there: it brought this repository").success());
+}
+
+fn commit(bench: &Bench, tag: &str) {
+    git(bench, &["add", "-A"]);
+    git(bench, &["commit", "--quiet", "-m", "m"]);
+    git(bench, &["tag", "--force", tag]);
+}
+
+/// The only package in place.
+fn package(bench: &Bench) -> PathBuf {
+    let entries = fs::read_dir(bench.path(".terraform/modules")).expect("is there").flatten();
+    let mut directories = entries.map(|it| it.path()).filter(|it| it.is_dir());
+    let only = directories.next().expect("one is in place");
+    assert!(directories.next().is_none(), "one is in place");
+    only
+}
+
+fn text(bench: &Bench, name: &str) -> String {
+    String::from_utf8(bench.read(name)).expect("is text")
+}
+
+#[test]
+fn calls_share_one_directory_that_is_locked() {
+    let bench = bench();
+    bench.mayfly(".", ["plan"]).fails().shows(&["Error: Module not installed", "mayfly init"]);
+    let name = {
+        let ended = bench.mayfly(".", ["init"]).succeeds();
+        let package = package(&bench);
+        let name = package.file_name().expect("it has one").to_string_lossy().into_owned();
+        ended.shows(&[
+            "Initializing modules...\nDownloading git::file://",
+            &format!("- a in .terraform/modules/{name}\n- a.sub in .terraform/modules/{name}/sub\n- b in .terraform/modules/{name}\n"),
+            &format!("- c in .terraform/modules/{name}/sub\n"),
+        ]);
+        name
+    };
+    let lock = text(&bench, ".terraform.lock.hcl");
+    let address =
+        with_repository(&bench, "module \"git::file://REPOSITORY?ref=v1\" {\n  revision = \"");
+    assert!(lock.contains(&address) && lock.contains("\"h1:"), "{lock}");
+    bench.mayfly(".", ["plan"]).succeeds().shows(&[
+        &format!("net in .terraform/modules/{name} and .terraform/modules/{name}/sub: hello"),
+        &format!("x in .terraform/modules/{name} and"),
+    ]);
+    // Whoever has the repository only gets the same from the lock file, and nothing is got twice.
+    fs::remove_dir_all(bench.path(".terraform")).expect("was there");
+    bench.mayfly(".", ["init", "-lockfile=readonly"]).succeeds();
+    fs::remove_dir_all(bench.path("net")).expect("was there");
+    bench.mayfly(".", ["init"]).succeeds().lacks(&["Downloading"]);
+    assert_eq!(text(&bench, ".terraform.lock.hcl"), lock);
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+}
+
+#[test]
+fn a_moved_tag_is_not_followed_until_an_upgrade() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.write("net/hello.txt", "moved");
+    commit(&bench, "v1");
+    fs::remove_dir_all(bench.path(".terraform")).expect("was there");
+    bench.mayfly(".", ["init"]).succeeds();
+    let ended = bench.mayfly(".", ["plan"]).succeeds();
+    ended.shows(&["hello"]);
+    ended.lacks(&["moved"]);
+    bench.mayfly(".", ["init", "-upgrade", "-lockfile=readonly"]).fails().shows(&["read-only"]);
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds().shows(&["Upgrading modules..."]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["moved"]);
+}
+
+/// What is done to a package in place, and what a plan and the apply of a saved plan say of it.
+#[test]
+fn a_package_that_was_changed_is_neither_planned_nor_applied() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
+    let package = package(&bench);
+    let differs = "Error: Module package differs from its lock";
+    let ways: [(&str, &dyn Fn(), &str); 4] = [
+        (
+            "a file that is read while planning",
+            &|| fs::write(package.join("hello.txt"), "hallo").expect("is written"),
+            "changed: \"hello.txt\"",
+        ),
+        (
+            "configuration of a module that is not called",
+            &|| {
+                fs::create_dir(package.join("other")).expect("is made");
+                fs::write(package.join("other/main.tf"), "").expect("is written");
+            },
+            "added: \"other/main.tf\"",
+        ),
+        (
+            "a file that is gone",
+            &|| fs::remove_file(package.join("hello.txt")).expect("was there"),
+            "missing: \"hello.txt\"",
+        ),
+        (
+            "a link that leads out",
+            &|| {
+                fs::remove_file(package.join("hello.txt")).expect("was there");
+                std::os::unix::fs::symlink("/etc/hostname", package.join("hello.txt"))
+                    .expect("is made");
+            },
+            "leads out of the package",
+        ),
+    ];
+    for (what, change, found) in ways {
+        println!("{what}");
+        change();
+        bench.mayfly(".", ["plan"]).fails().shows(&[differs, found, "mayfly init"]);
+        bench.mayfly(".", ["destroy", "-auto-approve"]).fails().shows(&[differs, found]);
+        bench.mayfly(".", ["apply", "saved.plan"]).fails().shows(&[differs, found]);
+        assert!(!bench.path("terraform.tfstate").exists());
+        bench.mayfly(".", ["init"]).succeeds().shows(&["again: what was in place is not"]);
+    }
+    // Somebody who changes the package and the lock file does not change what was planned.
+    bench.write("net/hello.txt", "moved");
+    commit(&bench, "v1");
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds();
+    bench.mayfly(".", ["apply", "saved.plan"]).fails().shows(&[differs]);
+    bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
+    bench.mayfly(".", ["apply", "saved.plan"]).succeeds();
+}
+
+#[test]
+fn a_module_without_checksums_is_told_of() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    fs::remove_file(bench.path(".terraform.lock.hcl")).expect("was there");
+    let unlocked = ["Warning: Module packages without checksums", "mayfly init"];
+    bench.mayfly(".", ["plan"]).succeeds().shows(&unlocked);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds().lacks(&["Warning"]);
+}
+
+const WRITES: &str = r#"
+data "archive_file" "built" {
+  type        = "zip"
+  source_file = "${path.module}/hello.txt"
+  output_path = "${DIRECTORY}/built.zip"
+}
+output "hash" {
+  value = data.archive_file.built.output_sha256
+}
+"#;
+
+const PROVIDER: &str = r#"
+terraform {
+  required_providers {
+    archive = {
+      source = "registry.opentofu.org/mayfly/archive"
+    }
+  }
+}
+"#;
+
+#[test]
+fn a_module_that_writes_into_its_own_directory_is_told_of() {
+    let bench = bench();
+    let writes = |directory: &str| format!("{PROVIDER}{}", WRITES.replace("DIRECTORY", directory));
+    bench.write("net/main.tf", &writes("path.module"));
+    commit(&bench, "v2");
+    let calls = "module \"package\" {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\nmodule \"beside\" {\n  source = \"./local/m\"\n}\n";
+    bench.write("main.tf", &with_repository(&bench, calls));
+    bench.write("local/m/main.tf", &writes("path.module"));
+    bench.write("local/m/hello.txt", "hello");
+    bench.mayfly(".", ["init"]).succeeds();
+    let written = "Warning: Module writes into its own directory";
+    let ended = bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
+    ended.shows(&[
+        written,
+        "\"built.zip\". module.package lies there",
+        "${path.temp}",
+        "\"built.zip\". module.beside lies there",
+    ]);
+    // What the package's module wrote is not part of it, and does not keep it from being used.
+    let grown = "Warning: Module package has other files in it";
+    bench.mayfly(".", ["apply", "saved.plan"]).succeeds().shows(&[grown, "built.zip"]);
+    let ended = bench.mayfly(".", ["plan", "-json"]).succeeds();
+    let lines = ended.json_lines();
+    for summary in [written, grown] {
+        let summary = summary.trim_start_matches("Warning: ");
+        let is_there = lines.iter().any(|it| it["diagnostic"]["summary"] == summary);
+        assert!(is_there, "{summary}: {lines:#?}");
+    }
+    // With path.temp there is nothing to tell.
+    bench.write("net/main.tf", &writes("path.temp"));
+    commit(&bench, "v2");
+    bench.write("local/m/main.tf", &writes("path.temp"));
+    fs::remove_file(bench.path("local/m/built.zip")).expect("was written");
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds().lacks(&["Warning"]);
+}
+
+#[test]
+fn what_cannot_be_installed_is_said_where_it_is_called() {
+    let bench = bench();
+    let cases = [
+        ("/nowhere/at/all", "main.tf line 2", "No such file or directory"),
+        ("git::file://REPOSITORY?ref=v9", "main.tf line 2", "couldn't find remote ref v9"),
+        (
+            "git::file://REPOSITORY//nothing?ref=v1",
+            "main.tf line 2",
+            "has no directory \"nothing\"",
+        ),
+        ("hashicorp/consul/aws", "main.tf line 2", "does not get modules of registries"),
+        ("https://example.com/x.zip", "main.tf line 2", "does not get modules of web servers"),
+        ("s3::https://example.com/x.zip", "main.tf line 2", "does not get modules by \"s3\""),
+        ("nonsense", "main.tf line 2", "is neither a path"),
+        ("git::ext::sh -c id", "main.tf line 2", "is neither a path"),
+        ("REPOSITORY//../other", "main.tf line 2", "must be a directory in the package"),
+    ];
+    for (source, place, words) in cases {
+        let call = format!("module \"m\" {{\n  source = \"{source}\"\n}}\n");
+        bench.write("main.tf", &with_repository(&bench, &call));
+        bench.mayfly(".", ["init"]).fails().shows(&["Error: ", place, words]);
+        assert!(!bench.path(".terraform.lock.hcl").exists());
+        assert!(!bench.path(".terraform/modules/modules.json").exists());
+    }
+}
+
+#[test]
+fn a_module_of_a_package_stays_in_it() {
+    let bench = bench();
+    bench.write("net/sub/main.tf", "module \"out\" {\n  source = \"../../../beside\"\n}\n");
+    commit(&bench, "v1");
+    bench.write(".terraform/beside/main.tf", "");
+    bench.mayfly(".", ["init"]).fails().shows(&[
+        "Error: Local module path escapes module package",
+        "sub/main.tf line 2",
+        "leads out of the package",
+    ]);
+}
+
+#[test]
+fn a_source_that_was_changed_is_installed_again() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    let other = text(&bench, "main.tf").replace("?ref=v1", "");
+    bench.write("main.tf", &other);
+    bench.mayfly(".", ["plan"]).fails().shows(&["Error: Module source has changed", "ref=v1"]);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds();
+    // Nobody asks for the other one any more.
+    package(&bench);
+    let lock = text(&bench, ".terraform.lock.hcl");
+    assert!(!lock.contains("ref=v1"), "{lock}");
+}
+
+#[test]
+fn a_password_in_a_source_is_written_nowhere() {
+    let bench = bench();
+    bench.write(
+        "main.tf",
+        "module \"m\" {\n  source = \"git::https://user:hunter22@localhost:1/x.git\"\n}\n",
+    );
+    let ended = bench.mayfly(".", ["init"]).fails();
+    ended.shows(&["Error: Failed to download module", "https://localhost:1/x.git"]);
+    // The line of the configuration is quoted, as its author wrote it; nothing else has it.
+    let quoted = "source = \"git::https://user:hunter22@localhost:1/x.git\"";
+    assert_eq!(ended.err.matches("hunter22").count(), ended.err.matches(quoted).count());
+    assert!(!ended.out.contains("hunter22"));
+}
+
+#[test]
+fn what_another_tool_got_from_a_registry_is_taken_over_and_locked() {
+    let bench = Bench::with_main(
+        "module \"vpc\" {\n  source  = \"a/vpc/aws//modules/x\"\n  version = \"~> 1.0\"\n}\noutput \"o\" {\n  value = module.vpc.o\n}\n",
+    );
+    bench.write(".terraform/modules/vpc/modules/x/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"vpc","Source":"registry.terraform.io/a/vpc/aws//modules/x","Version":"1.2.3","Dir":".terraform/modules/vpc/modules/x"}]}"#;
+    bench.write(".terraform/modules/modules.json", manifest);
+    let unlocked = "Warning: Module packages without checksums";
+    bench
+        .mayfly(".", ["plan"])
+        .succeeds()
+        .shows(&[unlocked, "registry.terraform.io/a/vpc/aws?version=1.2.3"]);
+    bench.mayfly(".", ["init"]).succeeds().shows(&["- vpc in .terraform/modules/vpc/modules/x"]);
+    assert_eq!(text(&bench, ".terraform/modules/modules.json"), manifest);
+    let lock = text(&bench, ".terraform.lock.hcl");
+    assert!(
+        lock.contains("module \"registry.terraform.io/a/vpc/aws?version=1.2.3\" {\n  hashes"),
+        "{lock}"
+    );
+    bench.mayfly(".", ["plan"]).succeeds().lacks(&["Warning"]);
+    bench.write(".terraform/modules/vpc/modules/x/main.tf", "output \"o\" {\n  value = 2\n}\n");
+    let differs = "Error: Module package differs from its lock";
+    bench.mayfly(".", ["plan"]).fails().shows(&[differs]);
+    bench.mayfly(".", ["init"]).fails().shows(&["Error: Module package has changed"]);
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds();
+}
+
+#[test]
+fn a_package_that_calls_itself_is_refused() {
+    let bench = bench();
+    bench.write(
+        "net/main.tf",
+        &with_repository(
+            &bench,
+            "module \"again\" {\n  source = \"git::file://REPOSITORY?ref=v1\"\n}\n",
+        ),
+    );
+    commit(&bench, "v1");
+    bench.mayfly(".", ["init"]).fails().shows(&["Error: Module calls itself", "main.tf line 2"]);
+}
+
+/// The directory of the package is named after its place, whatever the version is: what is planned from `path.module` stays.
+#[test]
+fn an_upgrade_to_another_version_changes_no_path() {
+    let bench = bench();
+    let source = |reference: &str| {
+        with_repository(
+            &bench,
+            &format!(
+                "module \"a\" {{\n  source = \"git::file://REPOSITORY?ref={reference}\"\n}}\noutput \"o\" {{\n  value = module.a.where\n}}\n"
+            ),
+        )
+    };
+    bench.write("main.tf", &source("v1"));
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    bench.write("net/sub/unused.tf", "# a later version\n");
+    commit(&bench, "v2");
+    bench.write("main.tf", &source("v2"));
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
+}

@@ -1,0 +1,499 @@
+//! Packages from repositories, directories and archives, none of them from a network.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use addr::{ModulePackage, ModuleSource};
+use expect_test::{Expect, expect};
+use tar::{EntryType, Header};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+use crate::hash::hash_of_directory;
+use crate::locks::Locks;
+
+/// A directory with something to install, and one to install it in.
+struct Bench {
+    root: TempDir,
+    locks: Locks,
+    upgrade: bool,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        Bench { root, locks: Locks::default(), upgrade: false }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+
+    fn git(&self, repository: &str, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(self.path(repository))
+            .args(["-c", "user.name=n", "-c", "user.email=n@example.com"])
+            .args(arguments)
+            .output()
+            .expect("git is there: it brought this repository");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// A repository with one commit, which is tagged.
+    fn repository(&self, name: &str) -> ModulePackage {
+        self.write(&format!("{name}/main.tf"), "# one\n");
+        self.write(&format!("{name}/sub/main.tf"), "# sub\n");
+        self.git(name, &["init", "--quiet", "--initial-branch=main"]);
+        self.commit(name, "v1");
+        self.package(&format!("git::file://{}?ref=v1", self.path(name).display()))
+    }
+
+    fn commit(&self, name: &str, tag: &str) -> String {
+        self.git(name, &["add", "-A"]);
+        self.git(name, &["commit", "--quiet", "-m", "m"]);
+        self.git(name, &["tag", "--force", tag]);
+        self.git(name, &["rev-parse", "HEAD"])
+    }
+
+    fn package(&self, source: &str) -> ModulePackage {
+        ModuleSource::parse(source).expect("a source").package
+    }
+
+    fn at(&self, name: &str) -> ModulePackage {
+        self.package(&self.path(name).display().to_string())
+    }
+
+    /// Installs packages, and locks them if all is well. Gives what was done and where they are.
+    fn install(&mut self, packages: &[&ModulePackage]) -> Result<Vec<String>, String> {
+        let git = Git { program: "git".into(), withheld: Vec::new() };
+        let target = self.path("modules");
+        let (locks, upgrade) = (self.locks.clone(), self.upgrade);
+        let request = ModuleRequest { target: &target, locks: &locks, upgrade, git: &git };
+        let mut installer = ModuleInstaller::new(request);
+        let mut done = Vec::new();
+        for package in packages {
+            let mut event = None;
+            let directory = installer.install(package, |it| event = Some(it));
+            let directory = directory.map_err(|it| self.shown(&it.to_string()))?;
+            let name = directory.file_name().expect("it has one").to_string_lossy().into_owned();
+            done.push(event.map_or_else(|| name.clone(), |it| format!("{it:?} {name}")));
+        }
+        installer.remove_others();
+        self.locks.modules = installer.locks().clone();
+        Ok(done)
+    }
+
+    /// A text without what differs from run to run.
+    fn shown(&self, text: &str) -> String {
+        text.replace(&self.root.path().display().to_string(), "ROOT")
+    }
+
+    fn only_directory(&self) -> std::path::PathBuf {
+        let entries = fs::read_dir(self.path("modules")).expect("readable").flatten();
+        let mut directories = entries.map(|it| it.path()).filter(|it| it.is_dir());
+        let only = directories.next().expect("there is one");
+        assert!(directories.next().is_none(), "there is no other");
+        only
+    }
+
+    fn verdict(&self, package: &ModulePackage) -> Verdict {
+        let lock = &self.locks.modules[&package.to_string()];
+        verify_module_package(&self.only_directory(), lock).expect("readable")
+    }
+}
+
+fn files(root: &Path) -> String {
+    Contents::of(root).expect("readable").to_text().lines().fold(String::new(), |all, line| {
+        let name = line.split_once("  ").expect("a name").1;
+        format!("{all}{name}\n")
+    })
+}
+
+#[test]
+fn a_package_is_one_directory_however_often_it_is_called() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    let done = bench.install(&[&package, &package]).expect("is installed");
+    let [first, second] = &done[..] else { panic!("{done:?}") };
+    assert_eq!(*first, format!("Fetching {second}"));
+    let directory = bench.only_directory();
+    // Neither the repository nor anything of it is there.
+    expect![[r#"
+        main.tf
+        sub/main.tf
+    "#]]
+    .assert_eq(&files(&directory));
+    assert!(!directory.join(".git").exists());
+    assert_eq!(
+        Contents::of(&directory).expect("readable").hash(),
+        hash_of_directory(&directory).expect("readable"),
+        "the hash is the one that packages of providers have"
+    );
+    // What is in place and locked is not got again.
+    fs::remove_dir_all(bench.path("net")).expect("was there");
+    assert_eq!(bench.install(&[&package]).expect("is in place"), [second.as_str()]);
+}
+
+#[test]
+fn the_directory_keeps_its_name_from_version_to_version() {
+    let mut bench = Bench::new();
+    let first = bench.repository("net");
+    bench.write("net/main.tf", "# two\n");
+    bench.commit("net", "v2");
+    let second = bench.package(&first.to_string().replace("v1", "v2"));
+    let done = bench.install(&[&first]).expect("is installed");
+    // The other version takes its place.
+    assert_eq!(bench.install(&[&second]).expect("is installed"), done);
+    assert_eq!(fs::read(bench.only_directory().join("main.tf")).expect("is there"), b"# two\n");
+    // Where both are called, one is named after its version.
+    let both = bench.install(&[&second, &first]).expect("is installed");
+    assert!(both[1].contains("-v1-"), "{both:?}");
+    // Nobody calls it any more.
+    bench.install(&[&second]).expect("is installed");
+    bench.only_directory();
+    let lists = fs::read_dir(bench.path("modules")).expect("readable").flatten();
+    assert_eq!(lists.filter(|it| it.path().is_file()).count(), 1);
+}
+
+#[test]
+fn a_moved_tag_is_not_followed_until_an_upgrade() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.install(&[&package]).expect("is installed");
+    let locked = bench.locks.clone();
+    bench.write("net/main.tf", "# two\n");
+    let moved = bench.commit("net", "v1");
+    fs::remove_dir_all(bench.path("modules")).expect("was there");
+    bench.install(&[&package]).expect("the locked revision is still there");
+    assert_eq!(bench.locks, locked);
+    assert_eq!(fs::read(bench.only_directory().join("main.tf")).expect("is there"), b"# one\n");
+    bench.upgrade = true;
+    bench.install(&[&package]).expect("is installed");
+    assert_ne!(bench.locks, locked);
+    let lock = &bench.locks.modules[&package.to_string()];
+    assert_eq!(lock.revision.as_ref(), Some(&moved));
+    assert_eq!(fs::read(bench.only_directory().join("main.tf")).expect("is there"), b"# two\n");
+}
+
+#[test]
+fn a_short_revision_and_a_branch_are_found() {
+    let mut bench = Bench::new();
+    bench.repository("net");
+    let revision = bench.git("net", &["rev-parse", "HEAD"]);
+    bench.git("net", &["checkout", "--quiet", "-b", "feature/x"]);
+    bench.write("net/main.tf", "# branch\n");
+    let branch = bench.commit("net", "later");
+    for (reference, expected) in
+        [(&revision[..8], &revision), (&*revision, &revision), ("feature%2Fx", &branch)]
+    {
+        let source = format!("git::file://{}?ref={reference}", bench.path("net").display());
+        let package = bench.package(&source);
+        bench.install(&[&package]).unwrap_or_else(|it| panic!("{reference}: {it}"));
+        let lock = &bench.locks.modules[&package.to_string()];
+        assert_eq!(lock.revision.as_ref(), Some(expected), "{reference}");
+    }
+}
+
+#[test]
+fn a_submodule_comes_along() {
+    let mut bench = Bench::new();
+    bench.repository("inner");
+    bench.repository("net");
+    let url = format!("file://{}", bench.path("inner").display());
+    let allowed = ["-c", "protocol.file.allow=always"];
+    bench.git("net", &[&allowed[..], &["submodule", "--quiet", "add", &url, "inner"]].concat());
+    bench.commit("net", "v1");
+    let package = bench.package(&format!("git::file://{}?ref=v1", bench.path("net").display()));
+    // Git itself takes no submodules from files, unless it is told to.
+    let error = bench.install(&[&package]).expect_err("not allowed");
+    assert!(error.contains("transport 'file' not allowed"), "{error}");
+    assert!(bench.locks.modules.is_empty());
+}
+
+#[test]
+fn what_git_cannot_have_is_said_in_its_words() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    let missing = bench.package(&package.to_string().replace("v1", "v9"));
+    expect!["fatal: couldn't find remote ref v9"]
+        .assert_eq(&bench.install(&[&missing]).expect_err("is not there"));
+    for reference in ["--upload-pack=x", "a:b", "%2Ba", "a b"] {
+        let option = bench.package(&package.to_string().replace("v1", reference));
+        let error = bench.install(&[&option]).expect_err("is refused");
+        assert!(error.contains("cannot be the name"), "{error}");
+    }
+    let key = bench.package(&format!("{package}&sshkey=c2VjcmV0"));
+    let error = bench.install(&[&key]).expect_err("is refused");
+    assert!(error.contains("agent") && !error.contains("c2VjcmV0"), "{error}");
+    let nowhere = bench.package("git::https://u:hunter22@localhost:1/x.git");
+    let error = bench.install(&[&nowhere]).expect_err("nobody listens");
+    assert!(!error.contains("hunter22"), "{error}");
+}
+
+#[test]
+fn a_directory_and_its_archives_are_the_same_package() {
+    let mut bench = Bench::new();
+    bench.write("net/main.tf", "# one\n");
+    bench.write("net/bin/run", "#!/bin/sh\n");
+    symlink("../main.tf", bench.path("net/bin/link")).expect("possible");
+    bench.write("net/.terraform/providers/x", "not of the package");
+    bench.write("net/.git/config", "not of the package");
+    let tar = |name: &str, arguments: &[&str]| {
+        let archive = bench.path(name);
+        let mut command = Command::new("tar");
+        command.args(arguments).arg(&archive).arg("-C").arg(bench.path("net")).arg(".");
+        assert!(command.status().expect("tar is there").success());
+    };
+    tar("net.tar.gz", &["-czf"]);
+    tar("net.tar", &["-cf"]);
+    let packages = [bench.at("net"), bench.at("net.tar.gz"), bench.at("net.tar")];
+    for package in &packages {
+        bench.install(&[package]).unwrap_or_else(|it| panic!("{package}: {it}"));
+        expect![[r#"
+            bin/link
+            bin/run
+            main.tf
+        "#]]
+        .assert_eq(&files(&bench.only_directory()));
+    }
+    let mut hashes = Vec::new();
+    for package in &packages {
+        bench.install(&[package]).expect("is installed");
+        hashes.push(bench.locks.modules[&package.to_string()].hashes.clone());
+    }
+    assert!(hashes.iter().all(|it| *it == hashes[0]), "{hashes:?}");
+    // It is locked, so that it may not become another one.
+    bench.write("net/main.tf", "# two\n");
+    bench.install(&[&packages[0]]).expect("is taken over, since it was not locked last");
+    bench.write("net/main.tf", "# three\n");
+    bench.install(&[&packages[0]]).expect("is in place");
+    fs::remove_dir_all(bench.path("modules")).expect("was there");
+    let error = bench.install(&[&packages[0]]).expect_err("is another one");
+    assert!(error.contains("and the lock file has h1:"), "{error}");
+    assert!(fs::read_dir(bench.path("modules")).expect("is there").next().is_none());
+}
+
+#[test]
+fn what_is_in_place_is_compared_with_its_lock() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.install(&[&package]).expect("is installed");
+    assert_eq!(bench.verdict(&package), Verdict::Same);
+    let directory = bench.only_directory();
+    fs::write(directory.join("built.zip"), "by the module").expect("writable");
+    assert_eq!(bench.verdict(&package), Verdict::Grown(vec!["built.zip".to_owned()]));
+    fs::write(directory.join("sub/more.tofu"), "# configuration").expect("writable");
+    fs::write(directory.join("main.tf"), "# changed").expect("writable");
+    fs::remove_file(directory.join("sub/main.tf")).expect("was there");
+    let names = |it: &str| vec![it.to_owned()];
+    let altered = Alteration {
+        changed: names("main.tf"),
+        missing: names("sub/main.tf"),
+        added: names("sub/more.tofu"),
+    };
+    assert_eq!(bench.verdict(&package), Verdict::Altered(altered));
+    // Without the list, or with one that somebody changed, nobody knows which.
+    let list = format!("{}.h1", directory.display());
+    fs::write(list, "0  main.tf\n").expect("writable");
+    assert_eq!(bench.verdict(&package), Verdict::Altered(Alteration::default()));
+    let done = bench.install(&[&package]).expect("is put in place again");
+    assert!(done[0].starts_with("Restoring "), "{done:?}");
+    assert_eq!(bench.verdict(&package), Verdict::Same);
+}
+
+#[test]
+fn a_link_in_place_of_a_file_is_seen() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.install(&[&package]).expect("is installed");
+    let directory = bench.only_directory();
+    // It leads to a file with the very same text.
+    fs::copy(directory.join("main.tf"), directory.join("same.txt")).expect("possible");
+    fs::remove_file(directory.join("main.tf")).expect("was there");
+    symlink("same.txt", directory.join("main.tf")).expect("possible");
+    assert!(matches!(bench.verdict(&package), Verdict::Altered(_)));
+    fs::remove_file(directory.join("main.tf")).expect("was there");
+    symlink("/etc/hostname", directory.join("main.tf")).expect("possible");
+    let lock = &bench.locks.modules[&package.to_string()];
+    let error = verify_module_package(&directory, lock).expect_err("it leads out");
+    assert!(error.to_string().contains("leads out of the package"), "{error}");
+}
+
+#[track_caller]
+fn refused(bench: &mut Bench, name: &str, expected: Expect) {
+    let package = bench.at(name);
+    let error = bench.install(&[&package]).expect_err("is refused");
+    expected.assert_eq(&error);
+    assert!(bench.locks.modules.is_empty());
+    let left = fs::read_dir(bench.path("modules")).expect("is there").count();
+    assert_eq!(left, 0, "nothing is left of {name}");
+    assert!(!bench.path("out").exists(), "{name} was written outside");
+}
+
+fn zip(path: &Path, entries: &[(&str, Option<&str>)]) {
+    let mut zip = ZipWriter::new(fs::File::create(path).expect("writable"));
+    for (name, link) in entries {
+        match link {
+            Some(target) => {
+                zip.add_symlink(*name, *target, SimpleFileOptions::default()).expect("writable");
+            }
+            None => {
+                zip.start_file(*name, SimpleFileOptions::default()).expect("writable");
+                zip.write_all(b"x").expect("writable");
+            }
+        }
+    }
+    zip.finish().expect("writable");
+}
+
+/// Names go into the header byte for byte: the library would refuse them.
+fn tar(path: &Path, entries: &[(&str, EntryType, &str)]) {
+    let mut tar = tar::Builder::new(fs::File::create(path).expect("writable"));
+    for (name, kind, target) in entries {
+        let mut header = Header::new_gnu();
+        let fields = header.as_gnu_mut().expect("is one");
+        fields.name[..name.len()].copy_from_slice(name.as_bytes());
+        fields.linkname[..target.len()].copy_from_slice(target.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_mode(0o644);
+        header.set_size(if *kind == EntryType::Regular { 1 } else { 0 });
+        header.set_cksum();
+        let content: &[u8] = if *kind == EntryType::Regular { b"x" } else { b"" };
+        tar.append(&header, content).expect("writable");
+    }
+    tar.finish().expect("writable");
+}
+
+#[test]
+fn archives_that_lead_out_are_refused() {
+    let mut bench = Bench::new();
+    let zips: [(&[(&str, Option<&str>)], Expect); 5] = [
+        (
+            &[("../out", None)],
+            expect![[
+                r#"its entry "../out" leads out of it, or is neither a file, a directory nor a link"#
+            ]],
+        ),
+        (
+            &[("/out", None)],
+            expect![[
+                r#"its entry "/out" leads out of it, or is neither a file, a directory nor a link"#
+            ]],
+        ),
+        (&[("a", Some("../../out"))], expect![[r#"its link "a" leads out of it"#]]),
+        (&[("a", Some("/etc")), ("a/b", None)], expect![[r#"its link "a" leads out of it"#]]),
+        (
+            &[("a", Some("b")), ("a/c", None)],
+            expect![[r#"its link "a": File exists (os error 17)"#]],
+        ),
+    ];
+    for (entries, expected) in zips {
+        zip(&bench.path("p.zip"), entries);
+        refused(&mut bench, "p.zip", expected);
+    }
+    use EntryType::{Fifo, Link, Regular, Symlink};
+    let tars: [(&[(&str, EntryType, &str)], Expect); 5] = [
+        (
+            &[("../out", Regular, "")],
+            expect![[
+                r#"its entry "../out" leads out of it, or is neither a file, a directory nor a link"#
+            ]],
+        ),
+        (&[("a", Symlink, "../../../out")], expect![[r#"its link "a" leads out of it"#]]),
+        (
+            &[("a", Link, "/etc/hostname")],
+            expect![[
+                r#"its entry "a" leads out of it, or is neither a file, a directory nor a link"#
+            ]],
+        ),
+        (
+            &[("a", Fifo, "")],
+            expect![[
+                r#"its entry "a" leads out of it, or is neither a file, a directory nor a link"#
+            ]],
+        ),
+        (
+            &[("a", Regular, ""), ("a", Regular, "")],
+            expect![[r#"its entry "a": File exists (os error 17)"#]],
+        ),
+    ];
+    for (entries, expected) in tars {
+        tar(&bench.path("p.tar"), entries);
+        refused(&mut bench, "p.tar", expected);
+    }
+}
+
+#[test]
+fn what_is_no_package_is_refused() {
+    let mut bench = Bench::new();
+    bench.write("p.tar.xz", "x");
+    refused(
+        &mut bench,
+        "p.tar.xz",
+        expect!["archives of the kind tar.xz cannot be unpacked; pack it as .zip or .tar.gz"],
+    );
+    bench.write("p.txt", "x");
+    refused(&mut bench, "p.txt", expect!["it is a file, but neither a .zip nor a .tar.gz"]);
+    bench.write("p.zip", "no zip");
+    refused(&mut bench, "p.zip", expect!["invalid Zip archive: Could not find EOCD"]);
+    refused(&mut bench, "missing", expect!["No such file or directory (os error 2)"]);
+    bench.write("links/main.tf", "");
+    symlink("../p.txt", bench.path("links/out.tf")).expect("possible");
+    refused(
+        &mut bench,
+        "links",
+        expect![[r#""out.tf" in it: it is a link that leads out of the package"#]],
+    );
+}
+
+#[test]
+fn what_others_installed_is_locked_as_it_is() {
+    let bench = Bench::new();
+    bench.write("modules/vpc/main.tf", "# theirs\n");
+    let git = Git { program: "git".into(), withheld: Vec::new() };
+    let target = bench.path("modules");
+    let locks = Locks::default();
+    let request = |locks| ModuleRequest { target: &target, locks, upgrade: false, git: &git };
+    let mut installer = ModuleInstaller::new(request(&locks));
+    let address = "registry.opentofu.org/a/vpc/aws?version=1.2.3";
+    installer.adopt(address, &target.join("vpc")).expect("is readable");
+    installer.remove_others();
+    let locks = Locks { modules: installer.locks().clone(), ..Locks::default() };
+    let lock = &locks.modules[address];
+    assert_eq!(verify_module_package(&target.join("vpc"), lock).expect("readable"), Verdict::Same);
+    bench.write("modules/vpc/main.tf", "# changed\n");
+    let mut installer = ModuleInstaller::new(request(&locks));
+    let error = installer.adopt(address, &target.join("vpc")).expect_err("is another one");
+    assert!(matches!(error, ModuleInstallError::Changed { .. }), "{error}");
+}
+
+#[test]
+fn a_snapshot_tells_which_files_changed() {
+    let bench = Bench::new();
+    for name in ["d/a", "d/b", "d/c/d", "d/.git/x", "d/.terraform/x"] {
+        bench.write(name, "1");
+    }
+    let before = Snapshot::of(&bench.path("d"), |_| false).expect("readable");
+    let now = || Snapshot::of(&bench.path("d"), |_| false).expect("readable");
+    assert!(before.changes(&now()).is_empty());
+    bench.write("d/.git/x", "22");
+    bench.write("d/.terraform/y", "22");
+    assert!(before.changes(&now()).is_empty());
+    bench.write("d/a", "22");
+    bench.write("d/e", "22");
+    fs::remove_file(bench.path("d/c/d")).expect("was there");
+    assert_eq!(before.changes(&now()), ["a", "c/d", "e"]);
+}
