@@ -16,81 +16,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 version=5.100.0
 region=us-east-1
 differences=0
-
-stop() {
-    echo "run.sh: $*" >&2
-    exit 2
-}
-
-differs() {
-    differences=$((differences + 1))
-    echo "DIFFERENT: $*" >&2
-}
+# shellcheck source=../aws.sh
+source "$here/../aws.sh"
 
 # --- Before and after ------------------------------------------------------------------------------
 
-find_mayfly() {
-    if [[ -n ${MAYFLY_BIN:-} ]]; then
-        mayfly=$(command -v "$MAYFLY_BIN") || stop "MAYFLY_BIN names no executable: $MAYFLY_BIN"
-    else
-        cargo build --release --quiet --manifest-path "$here/../../Cargo.toml" --bin mayfly
-        mayfly=${CARGO_TARGET_DIR:-$here/../../target}/release/mayfly
-    fi
-    mayfly=$(cd "$(dirname "$mayfly")" && pwd)/$(basename "$mayfly")
-}
-
-# The mirror may have been made for either registry; the executable asks for its own default host.
-link_mirror() {
-    [[ ${MAYFLY_AWS_MIRROR:-} == /* ]] || stop "set MAYFLY_AWS_MIRROR to the absolute path of a folder with HOST/hashicorp/aws/$version/"
-    local targets host
-    mapfile -t targets < <(compgen -G "$MAYFLY_AWS_MIRROR/*/hashicorp/aws/$version/*_*")
-    ((${#targets[@]})) || stop "no hashicorp/aws $version in $MAYFLY_AWS_MIRROR"
-    for host in registry.opentofu.org registry.terraform.io; do
-        mkdir -p "$work/mirror/$host/hashicorp/aws/$version"
-        ln -s "${targets[@]}" "$work/mirror/$host/hashicorp/aws/$version/"
-    done
-    cat >"$work/cli.tfrc" <<EOF
-provider_installation {
-  filesystem_mirror {
-    path = "$work/mirror"
-  }
-}
-EOF
-}
-
-start_server() {
-    moto_server -H 127.0.0.1 -p 0 >"$work/server.log" 2>&1 &
-    server=$!
-    for _ in {1..150}; do
-        endpoint=$(grep -oE 'http://127\.0\.0\.1:[0-9]+' "$work/server.log" | head -n 1 || true)
-        [[ -z $endpoint ]] || return 0
-        kill -0 "$server" 2>/dev/null || break
-        sleep 0.1
-    done
-    stop "moto_server did not start: $(cat "$work/server.log")"
-}
-
-clean_up() {
-    [[ -z ${server:-} ]] || kill "$server" 2>/dev/null || true
-    if [[ -n ${MAYFLY_KEEP:-} ]]; then
-        echo "left in $work" >&2
-    else
-        rm -rf "$work"
-    fi
-}
-
 prepare() {
     ((BASH_VERSINFO[0] >= 5)) || stop "bash 5 is needed"
-    local tool
-    for tool in moto_server curl unzip od base64; do
-        command -v "$tool" >/dev/null || stop "$tool is not on PATH (moto_server: pip install 'moto[server]')"
-    done
+    need moto_server curl unzip od base64
     find_mayfly
-    work=$(mktemp -d "${TMPDIR:-/tmp}/secrets-aws.XXXXXX")
-    trap clean_up EXIT
-    link_mirror
-    start_server
-    mkdir "$work/tmp" "$work/home" "$work/streams"
+    begin secrets-aws
+    mkdir "$work/streams"
     cp -R "$here/mod" "$here/store" "$here/read" "$work/"
 
     # Two secrets, new in each run. The first is a plain word; the second has what JSON, HTML-safe
@@ -99,14 +35,7 @@ prepare() {
     access_key=${words[0]}
     secret_key="${words[1]}/\"&<é>+\\ ${words[2]}"
 
-    # Nothing of the caller's environment is passed on, so that no real account can be reached.
-    environment=(
-        PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8
-        TF_CLI_CONFIG_FILE="$work/cli.tfrc" CHECKPOINT_DISABLE=1
-        AWS_ENDPOINT_URL="$endpoint" AWS_REGION="$region" AWS_EC2_METADATA_DISABLED=true
-        AWS_ACCESS_KEY_ID=nobody AWS_SECRET_ACCESS_KEY=nothing
-        TF_VAR_access_key="$access_key" TF_VAR_secret_key="$secret_key"
-    )
+    environment+=(TF_VAR_access_key="$access_key" TF_VAR_secret_key="$secret_key")
 }
 
 # --- Running ---------------------------------------------------------------------------------------
@@ -176,10 +105,6 @@ expect_opened() {
         got=$(count "$1" "$event")
         ((got == $2)) || differs "$1: $got times \"$event\" instead of $2"
     done
-}
-
-expect_equal() {
-    [[ $2 == "$3" ]] || differs "$1: \"$2\" instead of \"$3\""
 }
 
 # --- The server's side -----------------------------------------------------------------------------
@@ -407,14 +332,6 @@ Destroy complete! Resources: 2 destroyed.
 EOF
     expect_equal "destroy-store: objects in the state" "$(grep -c '"mode"' "$work/store/terraform.tfstate" || true)" 0
     expect_equal "destroy-store: the secret" "$(ask_secret | grep -o DeletedDate)" DeletedDate
-}
-
-# A provider's process is known by the home that it was given.
-expect_no_processes() {
-    [[ -d /proc/self ]] || return 0
-    local left
-    left=$(grep -lsz "^HOME=$work/home\$" /proc/[0-9]*/environ || true)
-    [[ -z $left ]] || differs "still running: $left"
 }
 
 main() {

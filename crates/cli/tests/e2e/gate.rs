@@ -442,8 +442,14 @@ const EXAMPLES: &[Example] = &[
 ];
 
 /// Modules of examples, and examples that need an account of AWS.
-const NOT_RUN: &[&str] =
-    &["secrets/mod", "secrets-aws/mod", "secrets-aws/read", "secrets-aws/store"];
+const NOT_RUN: &[&str] = &[
+    "lambda-aws",
+    "lambda-aws/function",
+    "secrets/mod",
+    "secrets-aws/mod",
+    "secrets-aws/read",
+    "secrets-aws/store",
+];
 
 fn folders_with_configurations(directory: &Path, root: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).expect("can be listed").flatten() {

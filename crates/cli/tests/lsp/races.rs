@@ -75,8 +75,9 @@ fn a_configuration_that_is_open_can_come_to_be_called() {
     session.open_file("a/main.tf");
     session.open_file("b/main.tf");
     session.set("a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n");
-    assert_eq!(session.diagnostics("a/main.tf"), Vec::<Value>::new());
+    // What was said of the text before is not said again, so it is asked for.
     assert_eq!(session.pull("a/main.tf"), Vec::<Value>::new());
+    assert_eq!(session.pull("b/main.tf"), Vec::<Value>::new());
     session.leave();
 }
 
@@ -131,7 +132,7 @@ fn the_servers_own_watcher_follows_directories_that_go_and_come() {
 
 #[test]
 fn the_servers_own_watcher_sees_modules_that_are_installed() {
-    let call = "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n";
+    let call = "module \"m\" {\n  source = \"a/b/c\"\n}\n";
     let mut session = Session::new(&format!("//- /main.tf\n{call}"));
     session.open_file("main.tf");
     session.diagnostics_when("main.tf", has("module-not-installed"));

@@ -1,0 +1,1 @@
+exports.example = async () => "made while planning, used while applying";

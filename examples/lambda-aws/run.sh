@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Plans the Lambda example in one directory and applies it in another, with the real AWS provider and a local API.
+#
+#   MAYFLY_AWS_MIRROR=/path/to/mirror ./run.sh
+#
+# MAYFLY_AWS_MIRROR  a provider mirror: HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*
+# MAYFLY_BIN         the executable; without it, a release build of this repository
+# MAYFLY_KEEP=1      leave the working folder behind, to look at
+#
+# The archives that were made while planning must be what the server gets; no temporary file may be
+# left, or lie beside the module; the plan after it must be empty. Exits with 1 after any difference,
+# with 2 when it cannot run.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+version=5.100.0
+region=us-east-1
+differences=0
+# shellcheck source=../aws.sh
+source "$here/../aws.sh"
+
+functions=(first second)
+
+# run FOLDER STATUS COMMAND [ARGUMENT...]: runs it, shows it and its output.
+run() {
+    local folder=$1 want=$2 command=$3 status=0
+    shift 3
+    printf '\n%s$ mayfly %s\n' "$folder" "$command $*"
+    (cd "$work/$folder" && env -i "${environment[@]}" "$mayfly" "$command" -no-color "$@") >"$work/out" 2>&1 || status=$?
+    cat "$work/out"
+    if ((status != want)); then
+        echo "DIFFERENT: exit status $status instead of $want" >&2
+        exit 1 # what follows would only fail after it
+    fi
+}
+
+expect_text() {
+    grep -qF -- "$1" "$work/out" || differs "this text is missing: $1"
+}
+
+expect_no_temporary_files() {
+    local left
+    left=$(find "$work/$1" -name '*.zip' -o -path '*/.terraform/tmp/*' | head -n 3)
+    [[ -z $left ]] || differs "left in $1: $left"
+}
+
+# What the server has as the code of a function.
+object_of() {
+    curl --silent --noproxy '*' "$endpoint/lambda-artifacts/$(key_of "$1")"
+}
+
+key_of() {
+    curl --silent --noproxy '*' "$endpoint/lambda-artifacts?list-type=2" | grep -oE "<Key>$1/[^<]+" | cut -d '>' -f 2
+}
+
+main() {
+    ((BASH_VERSINFO[0] >= 5)) || stop "bash 5 is needed"
+    need moto_server curl unzip
+    find_mayfly
+    begin lambda-aws
+    mkdir "$work/planned" "$work/applied"
+    cp -R "$here/main.tf" "$here/function" "$work/planned/"
+
+    run planned 0 init
+    run planned 0 plan -out=saved.plan
+    expect_text 'Plan: 6 to add, 0 to change, 0 to destroy.'
+    expect_text '${path.temp}/lambda-sources.zip'
+    expect_no_temporary_files planned
+    expect_equal "archives in the plan file" "$(unzip -l "$work/planned/saved.plan" | grep -c 'tmp/.*/lambda-sources.zip')" 2
+
+    # Another machine has the configuration, and nothing that was packed.
+    cp -R "$work/planned/." "$work/applied/"
+    rm -r "$work/planned" "$work/applied/.terraform" "$work/applied/function/lambda-sources"
+    run applied 0 init
+    run applied 0 apply saved.plan
+    expect_text 'Apply complete! Resources: 6 added, 0 changed, 0 destroyed.'
+    rm "$work/applied/saved.plan"
+    expect_no_temporary_files applied
+    local function
+    for function in "${functions[@]}"; do
+        object_of "$function" >"$work/object.zip"
+        expect_equal "the code of $function" "$(unzip -p "$work/object.zip" index.js)" "$(cat "$here/function/lambda-sources/index.js")"
+    done
+
+    # Where the sources are, there is nothing left to do, though each plan packs them anew, elsewhere.
+    cp -R "$here/function/lambda-sources" "$work/applied/function/"
+    run applied 0 plan -detailed-exitcode
+    expect_text 'No changes. Your infrastructure matches the configuration.'
+    echo '// changed' >>"$work/applied/function/lambda-sources/index.js"
+    run applied 2 plan -detailed-exitcode
+    run applied 0 destroy -auto-approve
+    expect_text 'Destroy complete! Resources: 6 destroyed.'
+    expect_no_temporary_files applied
+    expect_no_processes
+    printf '\n%s differences\n' "$differences"
+    ((differences == 0))
+}
+
+main
