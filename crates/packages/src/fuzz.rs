@@ -1,8 +1,11 @@
-//! What holds for all bytes that are read as a CLI configuration, a dependency lock file or a module manifest. The fuzz
-//! targets (`fuzz/`) and `tests/hostile` run the same functions.
+//! What holds for all bytes that are read as a CLI configuration, a dependency lock file, a module manifest or an archive of
+//! modules. The fuzz targets (`fuzz/`) and `tests/hostile` run the same functions.
+
+use std::io::Cursor;
 
 use crate::literal::{self, Body, Literal};
-use crate::{CliConfig, Locks, ModuleManifest};
+use crate::modules::Archive;
+use crate::{CliConfig, Contents, Locks, ModuleManifest};
 
 /// Tokens in what is read; no text that is shown has it.
 const SECRET: &str = "hunter2";
@@ -74,4 +77,37 @@ pub fn check_manifest(bytes: &[u8]) {
     let Ok(manifest) = ModuleManifest::parse(bytes) else { return };
     let written = manifest.to_json();
     assert_eq!(ModuleManifest::parse(written.as_bytes()).ok(), Some(manifest), "{written}");
+}
+
+/// An archive of modules writes into its own directory only, and what it wrote there can be hashed. The first byte says which
+/// kind of archive it is.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_module_archive(bytes: &[u8]) {
+    let Some((kind, bytes)) = bytes.split_first() else { return };
+    let kinds = [Archive::Zip, Archive::Tar, Archive::TarGz];
+    let kind = kinds[usize::from(*kind) % kinds.len()];
+    let Ok(outside) = tempfile::tempdir() else { return };
+    let inside = outside.path().join("inside");
+    if std::fs::create_dir(&inside).is_err() {
+        return;
+    }
+    let unpacked = kind.unpack(Cursor::new(bytes), &inside);
+    let beside = std::fs::read_dir(outside.path()).map_or(0, Iterator::count);
+    assert_eq!(beside, 1, "something was written outside");
+    if let Err(error) = unpacked {
+        assert!(!error.to_string().is_empty());
+        return;
+    }
+    match Contents::of(&inside) {
+        Ok(contents) => assert_eq!(Contents::of(&inside).ok(), Some(contents)),
+        // What unpacks to names that a list cannot have is refused as a package.
+        Err(error) => {
+            let expected = ["line break", "nested too deeply", "not UTF-8"];
+            let cause = &error.cause;
+            assert!(expected.iter().any(|it| cause.contains(it)), "{error}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! `fuzz` of the crate that owns the reader, those that need several crates are here. `fuzz/` drives the same functions with
 //! libFuzzer; `tests/replay.rs` runs them over the corpus in `data/` and over mutations of it.
 //!
-//! **Invariant:** a target depends on its bytes only: no clock, no file, no environment.
+//! **Invariant:** a target depends on its bytes only: no clock, no environment, no file but in an empty directory of its own.
 //! **Absent on purpose:** what is right for good input. That is tested where it is read.
 
 mod configuration;
@@ -53,6 +53,7 @@ pub const TARGETS: &[Target] = &[
     target("cli_config", packages::fuzz::check_cli_config, 400),
     target("lock_file", packages::fuzz::check_locks, 400),
     target("module_manifest", packages::fuzz::check_manifest, 400),
+    target("module_archive", packages::fuzz::check_module_archive, 100),
     target("variables_file", variables::check_variables_file, 400),
     target("configuration", configuration::check_configuration, 40),
     target("typing", configuration::check_typing, 20),

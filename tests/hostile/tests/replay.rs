@@ -86,7 +86,7 @@ fn what_plugins_say_keeps_its_invariants() {
 
 #[test]
 fn files_beside_the_configuration_keep_their_invariants() {
-    replay(&["cli_config", "lock_file", "module_manifest", "variables_file"]);
+    replay(&["cli_config", "lock_file", "module_manifest", "module_archive", "variables_file"]);
 }
 
 #[test]

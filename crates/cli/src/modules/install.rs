@@ -1,10 +1,6 @@
 //! The module half of `init`: packages that calls lead to are got, and the modules in them are read for further calls.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ModuleSource;
 use db::{Diagnostic, Directory, System, system::normalize};
@@ -19,7 +15,7 @@ use packages::{
 };
 use project::{Manifest, Project};
 
-use super::{locked_address, package_directory, write_manifest};
+use super::{locked_address, package_below, package_directory, write_manifest};
 use crate::{
     child_environment,
     session::{self, Failure, Session},
@@ -124,7 +120,7 @@ impl Installation<'_> {
 
     /// A module of a package can call what is in the package.
     fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
-        let package = package_directory(self.target, Path::new(caller))?;
+        let package = package_below(self.target, Path::new(caller))?;
         let called = local_module_directory(caller, source);
         if Path::new(&*called).starts_with(&package) {
             return None;
@@ -198,8 +194,7 @@ impl Installation<'_> {
         theirs: &InstalledModule,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
         let dir = theirs.dir.clone();
-        let package = package_directory(self.target, Path::new(&*dir));
-        let package = package.unwrap_or_else(|| PathBuf::from(&*dir));
+        let package = package_directory(self.target, Path::new(&*dir), &source.subdir);
         let version = self.before.modules.values().find(|it| *it.dir == *dir);
         let version = version.and_then(|it| it.version.as_deref());
         // They may have it from another registry than is the default here.

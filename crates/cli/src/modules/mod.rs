@@ -10,7 +10,7 @@ use std::{
 };
 
 use addr::{ModulePackage, ModuleSource};
-use db::Diagnostic;
+use db::{Diagnostic, system::normalize};
 use hir::{ModulePath, Program, workspace::is_local_source};
 use packages::{ModuleManifest, ModuleRecord};
 
@@ -90,7 +90,7 @@ fn as_others_write(source: &str) -> String {
     if !is_local_source(source) {
         return ModuleSource::parse(source).map_or_else(|_| source.to_owned(), |it| it.to_string());
     }
-    let path = db::system::normalize(Path::new(source));
+    let path = normalize(Path::new(source));
     match path.starts_with("..") {
         true => path.display().to_string(),
         false => format!("./{}", path.display()),
@@ -98,9 +98,19 @@ fn as_others_write(source: &str) -> String {
 }
 
 /// The directory of the package that a directory below the modules directory belongs to: all of a package lies in one there.
-fn package_directory(modules: &Path, directory: &Path) -> Option<PathBuf> {
+fn package_below(modules: &Path, directory: &Path) -> Option<PathBuf> {
     let below = directory.strip_prefix(modules).ok()?;
     Some(modules.join(below.components().next()?))
+}
+
+/// The directory of the package that a module was installed with, wherever somebody says that it is.
+fn package_directory(modules: &Path, directory: &Path, subdir: &str) -> PathBuf {
+    let directory = &normalize(directory);
+    let above = || {
+        let depth = Path::new(subdir).components().count();
+        directory.ancestors().nth(depth).filter(|it| *directory == it.join(subdir))
+    };
+    package_below(modules, directory).unwrap_or_else(|| above().unwrap_or(directory).to_path_buf())
 }
 
 /// The address under which a package is locked; a registry's with the version that was selected.

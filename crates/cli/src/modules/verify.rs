@@ -1,7 +1,7 @@
 //! Whether the packages that a configuration uses are those that are locked.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
 };
 
@@ -23,24 +23,21 @@ pub(crate) fn verify(
     locks: &Locks,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let modules = session.data_dir().join("modules");
-    let directories = program.modules.iter().map(|it| Path::new(&*it.dir));
-    let used: BTreeSet<PathBuf> =
-        directories.filter_map(|it| package_directory(&modules, it)).collect();
-    if used.is_empty() {
+    let called = called_elsewhere(program);
+    if called.is_empty() {
         return Ok(Vec::new());
     }
-    let addresses = addresses(&session.read_manifest()?, &modules);
+    let packages = packages(&session.read_manifest()?, &modules, &called);
     let (mut warnings, mut errors, mut unlocked) = (Vec::new(), Vec::new(), Vec::new());
-    for directory in used {
-        let Some(address) = addresses.get(&directory) else { continue };
+    for (directory, address) in &packages {
         let Some(lock) = locks.modules.get(address) else {
             unlocked.push(address.as_str());
             continue;
         };
-        match verify_module_package(&directory, lock) {
+        match verify_module_package(directory, lock) {
             Ok(Verdict::Same) => {}
-            Ok(Verdict::Grown(files)) => warnings.push(grown(&directory, address, &files)),
-            Ok(Verdict::Altered(how)) => errors.push(altered(&directory, address, &how)),
+            Ok(Verdict::Grown(files)) => warnings.push(grown(directory, address, &files)),
+            Ok(Verdict::Altered(how)) => errors.push(altered(directory, address, &how)),
             Err(error) => errors.push(unreadable(address, &error.to_string())),
         }
     }
@@ -51,15 +48,29 @@ pub(crate) fn verify(
     }
 }
 
-/// The addresses of the packages in place, by directory.
-fn addresses(manifest: &ModuleManifest, modules: &Path) -> BTreeMap<PathBuf, String> {
-    let records = manifest.modules.values().filter(|it| !is_local_source(&it.source));
-    let address = |record: &packages::ModuleRecord| {
-        let directory = package_directory(modules, Path::new(&record.dir))?;
+/// The directories of modules that are not beside their callers.
+fn called_elsewhere(program: &Program) -> BTreeSet<&str> {
+    let calls = program.modules.iter().flat_map(|module| module.calls.values());
+    let elsewhere = calls.filter(|(call, _)| {
+        call.module_call().source.as_deref().is_none_or(|source| !is_local_source(source))
+    });
+    elsewhere.map(|(_, module)| &*program.module(*module).dir).collect()
+}
+
+/// The directories of the packages that `called` lie in, each with every package that it is said to be.
+fn packages(
+    manifest: &ModuleManifest,
+    modules: &Path,
+    called: &BTreeSet<&str>,
+) -> BTreeSet<(PathBuf, String)> {
+    let records = manifest.modules.values();
+    let used = records.filter(|it| !is_local_source(&it.source) && called.contains(&*it.dir));
+    let package = |record: &packages::ModuleRecord| {
         let source = ModuleSource::parse(&record.source).ok()?;
+        let directory = package_directory(modules, Path::new(&record.dir), &source.subdir);
         Some((directory, locked_address(&source.package, record.version.as_deref())))
     };
-    records.filter_map(address).collect()
+    used.filter_map(package).collect()
 }
 
 fn altered(directory: &Path, address: &str, how: &Alteration) -> Diagnostic {

@@ -6,7 +6,7 @@ use db::Diagnostic;
 use hir::{ModulePath, Program};
 use packages::Snapshot;
 
-use super::{package_directory, verify::listed};
+use super::{package_below, verify::listed};
 use crate::session::Session;
 
 /// The directories of the modules that a program calls, as they were before it ran. The root module's is the user's to
@@ -22,7 +22,7 @@ impl ModuleDirectories {
         let mut directories: Vec<PathBuf> = program.modules[1..]
             .iter()
             .map(|it| PathBuf::from(&*it.dir))
-            .map(|it| package_directory(&modules, &it).unwrap_or(it))
+            .map(|it| package_below(&modules, &it).unwrap_or(it))
             .filter(|it| !is_above_root(it))
             .collect();
         directories.sort();

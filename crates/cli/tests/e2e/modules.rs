@@ -385,3 +385,41 @@ fn an_upgrade_to_another_version_changes_no_path() {
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
 }
+
+/// The manifest is no part of what is locked: where it points, there must be what is locked.
+#[test]
+fn a_manifest_that_points_elsewhere_is_not_believed() {
+    let bench = bench();
+    let two = "module \"a\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\nmodule \"b\" {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\n";
+    bench.write("net/sub/main.tf", "output \"where\" {\n  value = \"second\"\n}\n");
+    commit(&bench, "v2");
+    bench.write("main.tf", &with_repository(&bench, two));
+    bench.mayfly(".", ["init"]).succeeds();
+    let manifest = text(&bench, ".terraform/modules/modules.json");
+    let parsed: serde_json::Value = serde_json::from_str(&manifest).expect("is JSON");
+    let dir_of = |key: &str| {
+        let modules = parsed["Modules"].as_array().expect("is a list");
+        let module = modules.iter().find(|it| it["Key"] == key).expect("is there");
+        module["Dir"].as_str().expect("is text").to_owned()
+    };
+    bench.write("beside/sub/main.tf", "output \"where\" {\n  value = \"evil\"\n}\n");
+    let other = format!("{}/sub", dir_of("b"));
+    let around = format!("{}/../../../../beside/sub", dir_of("a"));
+    for elsewhere in [
+        "beside/sub",
+        "./beside/sub",
+        &*other,
+        &*around,
+        &*bench.path("beside/sub").display().to_string(),
+    ] {
+        let quoted = |dir: &str| format!("\"Dir\":\"{dir}\"");
+        let changed = manifest.replace(&quoted(&dir_of("a")), &quoted(elsewhere));
+        assert_ne!(changed, manifest);
+        bench.write(".terraform/modules/modules.json", &changed);
+        let differs = "Error: Module package differs from its lock";
+        bench.mayfly(".", ["plan"]).fails().shows(&[differs]);
+        bench.mayfly(".", ["init"]).succeeds();
+        assert_eq!(text(&bench, ".terraform/modules/modules.json"), manifest, "{elsewhere}");
+        bench.mayfly(".", ["plan"]).succeeds();
+    }
+}

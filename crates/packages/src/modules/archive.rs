@@ -1,14 +1,13 @@
 //! Unpacking what somebody else packed.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use tar::EntryType;
+use zip::ZipArchive;
 
 use super::contents::{LEFT_OUT, MOST_FILES, stays_inside};
-use crate::hash::open_zip;
 use crate::package::{create, inner_path};
 
 /// More than any package of modules unpacks to.
@@ -16,7 +15,7 @@ const MOST_BYTES: u64 = 4 << 30;
 
 /// The kinds of archives, by the ends of their names and by what `archive=` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Archive {
+pub(crate) enum Archive {
     Zip,
     Tar,
     TarGz,
@@ -39,15 +38,14 @@ impl Archive {
         Ok(kinds.find(|(ending, _)| ends(ending)).map(|(_, kind)| kind))
     }
 
-    /// Unpacks a file into an empty directory.
-    pub(super) fn unpack(self, archive: &Path, target: &Path) -> io::Result<()> {
+    /// Unpacks an archive into an empty directory.
+    pub(crate) fn unpack(self, archive: impl Read + Seek, target: &Path) -> io::Result<()> {
+        let archive = BufReader::new(archive);
         let mut unpacking = Unpacking { target, left: MOST_BYTES, entries: 0, links: Vec::new() };
         match self {
             Archive::Zip => unpacking.zip(archive)?,
-            Archive::Tar => unpacking.tar(BufReader::new(File::open(archive)?))?,
-            Archive::TarGz => {
-                unpacking.tar(GzDecoder::new(BufReader::new(File::open(archive)?)))?;
-            }
+            Archive::Tar => unpacking.tar(archive)?,
+            Archive::TarGz => unpacking.tar(GzDecoder::new(archive))?,
         }
         unpacking.finish()
     }
@@ -64,8 +62,8 @@ struct Unpacking<'t> {
 }
 
 impl Unpacking<'_> {
-    fn zip(&mut self, archive: &Path) -> io::Result<()> {
-        let mut zip = open_zip(archive)?;
+    fn zip(&mut self, archive: impl Read + Seek) -> io::Result<()> {
+        let mut zip = ZipArchive::new(archive)?;
         for index in 0..zip.len() {
             let mut entry = zip.by_index(index)?;
             let name = entry.name()?.into_owned();

@@ -1,6 +1,6 @@
 //! Getting a package, whatever it is.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ fn from_files(package: &ModulePackage, target: &Path) -> Result<(), FetchError> 
         None => package.location.clone(),
     };
     match Archive::of(&name).map_err(FetchError::Refused)? {
-        Some(archive) => Ok(archive.unpack(path, target)?),
+        Some(archive) => Ok(archive.unpack(File::open(path)?, target)?),
         None => {
             Err(FetchError::Refused("it is a file, but neither a .zip nor a .tar.gz".to_owned()))
         }

@@ -20,6 +20,7 @@ mod manifest;
 mod tests;
 mod verify;
 
+pub(crate) use archive::Archive;
 pub use contents::{Contents, Snapshot};
 pub use fetch::FetchError;
 pub use git::Git;

@@ -343,7 +343,12 @@ fn refused(bench: &mut Bench, name: &str, expected: Expect) {
     assert!(!bench.path("out").exists(), "{name} was written outside");
 }
 
-fn zip(path: &Path, entries: &[(&str, Option<&str>)]) {
+/// A name, and where it leads if it is a link.
+type ZipEntry = (&'static str, Option<&'static str>);
+/// A name, what it is, and where it leads if it is a link.
+type TarEntry = (&'static str, EntryType, &'static str);
+
+fn zip(path: &Path, entries: &[ZipEntry]) {
     let mut zip = ZipWriter::new(fs::File::create(path).expect("writable"));
     for (name, link) in entries {
         match link {
@@ -360,7 +365,7 @@ fn zip(path: &Path, entries: &[(&str, Option<&str>)]) {
 }
 
 /// Names go into the header byte for byte: the library would refuse them.
-fn tar(path: &Path, entries: &[(&str, EntryType, &str)]) {
+fn tar(path: &Path, entries: &[TarEntry]) {
     let mut tar = tar::Builder::new(fs::File::create(path).expect("writable"));
     for (name, kind, target) in entries {
         let mut header = Header::new_gnu();
@@ -380,7 +385,7 @@ fn tar(path: &Path, entries: &[(&str, EntryType, &str)]) {
 #[test]
 fn archives_that_lead_out_are_refused() {
     let mut bench = Bench::new();
-    let zips: [(&[(&str, Option<&str>)], Expect); 5] = [
+    let zips: [(&[ZipEntry], Expect); 5] = [
         (
             &[("../out", None)],
             expect![[
@@ -405,7 +410,7 @@ fn archives_that_lead_out_are_refused() {
         refused(&mut bench, "p.zip", expected);
     }
     use EntryType::{Fifo, Link, Regular, Symlink};
-    let tars: [(&[(&str, EntryType, &str)], Expect); 5] = [
+    let tars: [(&[TarEntry], Expect); 5] = [
         (
             &[("../out", Regular, "")],
             expect![[
