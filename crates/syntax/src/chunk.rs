@@ -179,7 +179,7 @@ pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
         starts: Vec::new(),
         unclosed: Vec::new(),
         stray: Vec::new(),
-        is_open_text: (0..tokens.len()).any(|at| walk.is_open_text(at)),
+        is_open_text: walk.is_any_text_open(),
         ends_with_item: false,
     };
     while walk.at < tokens.len() {
@@ -188,8 +188,7 @@ pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
         let start = walk.at;
         let end = walk.chunk();
         cut.ends_with_item = end == End::Item;
-        cut.unclosed
-            .push(end == End::Unclosed || (start..walk.at).any(|at| walk.is_open_comment(at)));
+        cut.unclosed.push(end == End::Unclosed || walk.has_open_comment(start..walk.at));
         cut.stray.push(walk.outline.has_stray(start..walk.at));
     }
     cut
@@ -334,13 +333,19 @@ impl Walk<'_> {
         End::Text
     }
 
-    fn is_open_text(&self, at: usize) -> bool {
-        let opens = matches!(self.tokens.kinds[at], INTERP_OPEN | DIRECTIVE_OPEN | HEREDOC_OPEN);
-        opens && self.outline.partner(at).is_none() || self.is_open_comment(at)
+    fn is_any_text_open(&self) -> bool {
+        self.tokens.kinds.iter().enumerate().any(|(at, kind)| match kind {
+            INTERP_OPEN | DIRECTIVE_OPEN | HEREDOC_OPEN => self.outline.partner(at).is_none(),
+            COMMENT => lexer::is_open_comment(self.tokens.text_of(at)),
+            _ => false,
+        })
     }
 
-    fn is_open_comment(&self, at: usize) -> bool {
-        self.tokens.kinds[at] == COMMENT && lexer::is_open_comment(self.tokens.text_of(at))
+    /// Whether a comment has no end that begins at one of these tokens.
+    fn has_open_comment(&self, tokens: Range<usize>) -> bool {
+        let kinds = self.tokens.kinds[tokens.clone()].iter().zip(tokens);
+        let mut comments = kinds.filter(|(kind, _)| **kind == COMMENT);
+        comments.any(|(_, at)| lexer::is_open_comment(self.tokens.text_of(at)))
     }
 
     fn next_significant(&self) -> usize {

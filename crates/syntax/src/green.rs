@@ -6,6 +6,7 @@ use std::{cell::Cell, hash::Hasher as _, mem};
 use rowan::{GreenNode, GreenToken, NodeOrToken, TextSize};
 use rustc_hash::FxHasher;
 
+use crate::lexer::Tokens;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 type GreenElement = NodeOrToken<GreenNode, GreenToken>;
@@ -58,23 +59,28 @@ impl GreenCache {
         }
     }
 
-    fn token(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
+    /// A token of a run. Its text is looked at as bytes, and cut out as text only where there is no such token yet.
+    fn token(&mut self, kind: SyntaxKind, tokens: Tokens<'_>, at: usize) -> GreenToken {
+        let new = || GreenToken::new(kind.into(), tokens.text_of(at));
         if has_one_text(kind) {
             let last = &mut self.last[kind as usize];
             return match last {
-                Some(token) if token.text() == text => token.clone(),
-                _ => last.insert(GreenToken::new(kind.into(), text)).clone(),
+                Some(token) if usize::from(token.text_len()) == tokens.len_of(at) => token.clone(),
+                _ => last.insert(new()).clone(),
             };
         }
-        if text.len() > LONGEST {
-            return GreenToken::new(kind.into(), text);
+        let bytes = tokens.bytes_of(at);
+        if bytes.len() > LONGEST {
+            return new();
         }
         let mut hasher = FxHasher::default();
         hasher.write_u8(kind as u8);
-        hasher.write(text.as_bytes());
+        hasher.write(bytes);
         match slot(&mut self.tokens, &hasher) {
-            Some(token) if token.kind() == kind.into() && token.text() == text => token.clone(),
-            slot => slot.insert(GreenToken::new(kind.into(), text)).clone(),
+            Some(token) if token.kind() == kind.into() && token.text().as_bytes() == bytes => {
+                token.clone()
+            }
+            slot => slot.insert(new()).clone(),
         }
     }
 
@@ -95,7 +101,7 @@ impl GreenCache {
     }
 }
 
-/// Whether tokens of this kind are all written the same, but for a `~` or a `\r`.
+/// Whether tokens of this kind are all written the same, but for a `~` or a `\r`: those of one length are.
 fn has_one_text(kind: SyntaxKind) -> bool {
     !matches!(
         kind,
@@ -159,8 +165,9 @@ impl<'c> GreenBuilder<'c> {
         Self { cache, parents, children }
     }
 
-    pub(crate) fn token(&mut self, kind: SyntaxKind, text: &str) {
-        self.children.push(NodeOrToken::Token(self.cache.token(kind, text)));
+    /// Takes a token of a run as one of that kind.
+    pub(crate) fn token(&mut self, kind: SyntaxKind, tokens: Tokens<'_>, at: usize) {
+        self.children.push(NodeOrToken::Token(self.cache.token(kind, tokens, at)));
     }
 
     pub(crate) fn start_node(&mut self, kind: SyntaxKind) {

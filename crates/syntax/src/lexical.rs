@@ -112,10 +112,10 @@ fn open_comment(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
 }
 
 fn quoted_literal(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
-    let text = tokens.text_of(at);
-    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'\r')) {
+    if !tokens.bytes_of(at).iter().any(|byte| matches!(byte, b'\\' | b'\r')) {
         return;
     }
+    let text = tokens.text_of(at);
     if text.contains('\\') {
         for (offset, len, wrong) in literal::wrong_escapes(text) {
             acc.push(SyntaxError::new(
@@ -142,9 +142,9 @@ fn stray_returns(
     summary: &'static str,
     detail: &'static str,
 ) {
-    let text = tokens.text_of(at);
-    for (offset, _) in text.match_indices('\r') {
-        if text.as_bytes().get(offset + 1) != Some(&b'\n') {
+    let bytes = tokens.bytes_of(at);
+    for (offset, byte) in bytes.iter().enumerate() {
+        if *byte == b'\r' && bytes.get(offset + 1) != Some(&b'\n') {
             acc.push(SyntaxError::new(summary, detail, part(tokens, at, offset, 1)));
         }
     }

@@ -83,7 +83,7 @@ impl Sink<'_, '_> {
     }
 
     fn take(&mut self, kind: SyntaxKind) {
-        self.builder.token(kind, self.tokens.text_of(self.at));
+        self.builder.token(kind, self.tokens, self.at);
         self.at += 1;
     }
 }
