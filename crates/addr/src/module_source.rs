@@ -112,18 +112,6 @@ impl fmt::Display for ModulePackage {
 }
 
 impl ModulePackage {
-    /// The last part of the location that says something: what people call it.
-    pub fn name(&self) -> &str {
-        let location = self.location.trim_end_matches('/');
-        let last = match self.getter {
-            // The last part is the system that the module is for.
-            Getter::Registry => location.rsplit('/').nth(1).unwrap_or(location),
-            _ => location.rsplit('/').next().unwrap_or(location),
-        };
-        let endings = [".git", ".zip", ".tar.gz", ".tgz", ".tar"];
-        endings.iter().find_map(|it| last.strip_suffix(it)).unwrap_or(last)
-    }
-
     /// Where it is whatever version is meant, without passwords: what its versions have in common.
     pub fn place(&self) -> String {
         match &self.getter {
@@ -208,11 +196,13 @@ fn detected(location: &str) -> Result<(Getter, String), AddrError> {
             _ => Err(unknown(location)),
         };
     }
-    let path_of = |host: &&str| location.strip_prefix(*host)?.strip_prefix('/');
-    if let Some(path) = REPOSITORIES.iter().find_map(path_of) {
+    if let Some((host, path)) = location.split_once('/')
+        && let host = host.to_ascii_lowercase()
+        && REPOSITORIES.contains(&&*host)
+    {
         let parts = path.split('/').take(2).filter(|it| !it.is_empty()).count();
         return match parts {
-            2 => Ok((Getter::Git, format!("https://{location}"))),
+            2 => Ok((Getter::Git, format!("https://{host}/{path}"))),
             _ => Err(unknown(location)),
         };
     }
@@ -354,7 +344,7 @@ mod tests {
     #[track_caller]
     fn check(sources: &[&str], expected: Expect) {
         let of = |text: &&str| match ModuleSource::parse(text) {
-            Ok(source) => format!("{text}\n  {source}\n  {}\n", source.package.name()),
+            Ok(source) => format!("{text}\n  {source}\n"),
             Err(error) => format!("{text}\n  {error}\n"),
         };
         expected.assert_eq(&sources.iter().map(of).collect::<String>());
@@ -367,7 +357,7 @@ mod tests {
             &[
                 "github.com/o/r//sub?ref=v1",
                 "github.com/o/r.git",
-                "github.com/o/r/a/b",
+                "GitHub.com/o/r/a/b",
                 "git@github.com:o/r.git",
                 "git::git@github.com:o/r.git//a/b?ref=x&depth=1",
                 "git::ssh://git@github.com/o/r.git?ref=feature%2Fx",
@@ -388,7 +378,7 @@ mod tests {
                 github.com/o/r.git
                   git::https://github.com/o/r.git
                   r
-                github.com/o/r/a/b
+                GitHub.com/o/r/a/b
                   git::https://github.com/o/r.git//a/b
                   r
                 git@github.com:o/r.git

@@ -285,6 +285,13 @@ pub(crate) struct InitArgs {
     pub(crate) get: bool,
 }
 
+impl InitArgs {
+    /// Whether the lock file may not change.
+    pub(crate) fn is_lockfile_readonly(&self) -> bool {
+        self.lockfile.as_deref() == Some("readonly")
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
     #[command(flatten)]

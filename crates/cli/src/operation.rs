@@ -25,7 +25,7 @@ use crate::{
     exit::Exit,
     local_exec::Processes,
     located::{Factory, ProviderExecutables},
-    modules::{self, ModuleDirectories},
+    modules::{self, ModuleDirectories, Of},
     private_file::{self, Durable},
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
@@ -203,7 +203,7 @@ fn planned(
     let written = directories.changes(&prepared.program);
     if args.json {
         // The engine's were shown as events; it knows nothing of these.
-        session.ui.diagnostics(&written, &prepared.program.sources);
+        session.ui.diagnostics(written.as_slice(), &prepared.program.sources);
     }
     outcome.diagnostics.extend(written);
     Ok((prepared, outcome))
@@ -216,9 +216,16 @@ pub(crate) fn prepare(
     state: &mut State,
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
+    let mut verified = match purpose {
+        // It is held against the locks that it was made with.
+        Purpose::Saved => Vec::new(),
+        _ => modules::verify(session, &session.locks()?, Of::Directory)?,
+    };
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
     let found = loaded.project.checked();
-    let checked = check(session, &loaded.project, found, &flags, state, purpose)?;
+    let mut checked = check(session, &loaded.project, found, &flags, state, purpose)?;
+    verified.append(&mut checked.warnings);
+    checked.warnings = verified;
     session.ui.diagnostics(&checked.warnings, &checked.program.sources);
     let Loaded { executables, typed, .. } = loaded;
     let Checked { program, values, warnings } = checked;
@@ -259,9 +266,6 @@ pub(crate) fn check(
         .collect();
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(warnings, program.sources.clone()));
-    }
-    if purpose != Purpose::Saved {
-        warnings.extend(modules::verify(session, &program, &session.locks()?)?);
     }
     let (values, of_values) = variables::collect(session, program.root(), flags)?;
     warnings.extend(of_values);
@@ -458,7 +462,7 @@ fn snapshot(program: &Program) -> Result<state::ConfigSnapshot, Failure> {
     let mut snapshot = state::ConfigSnapshot::default();
     for path in modules::paths(program)? {
         let record = state::ModuleSource {
-            source: path.source.to_owned(),
+            source: modules::without_password(path.source),
             version: None,
             dir: path.module.dir.to_string(),
             files: texts.get(&*path.module.dir).cloned().unwrap_or_default(),
@@ -633,10 +637,10 @@ fn apply_saved(
     }
     let mut file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
+    let verified = modules::verify(session, &planned_locks(session, &file)?, Of::Plan)?;
+    session.ui.diagnostics(&verified, &Sources::default());
     let mut prepared = prepare(session, flags, &mut file.prior_state.state, Purpose::Saved)?;
     check_configuration(&file, &prepared.program)?;
-    let warnings = modules::verify(session, &prepared.program, &planned_locks(session, &file)?)?;
-    session.ui.diagnostics(&warnings, &prepared.program.sources);
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
@@ -707,8 +711,10 @@ fn check_configuration(file: &PlanFile, program: &Program) -> Result<(), Failure
         Some(key) => {
             let which =
                 if key.is_empty() { "the root module".to_owned() } else { format!("module.{key}") };
+            let (old, new) = (file.config.modules.get(key), now.modules.get(key));
             let detail = format!(
-                "The configuration of {which} was changed after the plan was made. Make a new plan, or restore the files that were planned."
+                "The configuration of {which} was changed after the plan was made{}. Make a new plan, or restore the files that were planned.",
+                changed_file(old, new).map_or_else(String::new, |name| format!(", in \"{name}\""))
             );
             Err(Diagnostic::error(
                 "stale-plan",
@@ -719,6 +725,16 @@ fn check_configuration(file: &PlanFile, program: &Program) -> Result<(), Failure
         }
         None => Ok(()),
     }
+}
+
+/// A file of a module that is another one, or is not there.
+fn changed_file<'a>(
+    old: Option<&'a state::ModuleSource>,
+    new: Option<&'a state::ModuleSource>,
+) -> Option<&'a str> {
+    let (old, new) = (&old?.files, &new?.files);
+    let mut names = old.keys().chain(new.keys());
+    names.find(|name| old.get(*name) != new.get(*name)).map(String::as_str)
 }
 
 pub(crate) fn carry_out(

@@ -19,6 +19,9 @@ pub struct Locks {
 /// What a package of modules is. The reference reserves the block and passes over it with a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleLock {
+    /// The name of its directory, so that `path.module` is the same for everybody who has the lock file. None for what another
+    /// tool put in place.
+    pub directory: Option<String>,
     /// What was got: the revision of a repository, which a branch or a tag does not say.
     pub revision: Option<String>,
     /// Hashes of the package's files.
@@ -120,9 +123,10 @@ impl Locks {
             let detail = format!("{address:?} is no address of a module package.");
             return Err(fault(SUMMARY, detail, item.place));
         }
-        let mut lock = ModuleLock { revision: None, hashes: BTreeSet::new() };
+        let mut lock = ModuleLock { directory: None, revision: None, hashes: BTreeSet::new() };
         for argument in body {
             match argument.name.as_str() {
+                "directory" => lock.directory = Some(read_directory(argument)?),
                 "revision" => lock.revision = Some(read_revision(argument)?),
                 "hashes" => lock.hashes = read_hashes(argument, "module package")?,
                 other => {
@@ -160,8 +164,13 @@ impl Locks {
         }
         for (address, lock) in &self.modules {
             let _ = writeln!(text, "\nmodule \"{}\" {{", escaped(address));
-            if let Some(revision) = &lock.revision {
-                let _ = writeln!(text, "  revision = \"{revision}\"");
+            let arguments = [("directory", &lock.directory), ("revision", &lock.revision)];
+            let given = arguments.iter().filter(|(_, value)| value.is_some());
+            let width = given.map(|(name, _)| name.len()).max().unwrap_or(0);
+            for (name, value) in arguments {
+                if let Some(value) = value {
+                    let _ = writeln!(text, "  {name:width$} = \"{value}\"");
+                }
             }
             write_hashes(&mut text, &lock.hashes);
             text.push_str("}\n");
@@ -240,6 +249,20 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
         return Err(fault("Non-normalized provider source address", detail, place));
     }
     Ok(source)
+}
+
+/// A directory is one of the modules directory, and hides from nobody.
+fn read_directory(argument: &Item) -> Result<String, LockFileError> {
+    let text = string(argument)?;
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    let is_name = !text.is_empty() && text.len() <= 200 && !text.starts_with('.');
+    match is_name && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => {
+            let detail = format!("{text:?} is no name of a directory of packages.");
+            Err(fault("Invalid module package lock", detail, argument.place))
+        }
+    }
 }
 
 /// What is given to git as a revision is nothing else.
@@ -355,7 +378,8 @@ module "file:///srv/modules/net.zip" {
 }
 
 module "git::https://example.com/net.git?ref=v1" {
-  revision = "0123456789abcdef0123456789abcdef01234567"
+  directory = "net"
+  revision  = "0123456789abcdef0123456789abcdef01234567"
   hashes = [
     "h1:edXOJWE4ORX8Fm+dpVpICzMZJat4AX0VRCAy/xkcOc0=",
   ]

@@ -173,7 +173,7 @@ pub(crate) fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), 
 }
 
 /// Makes room at the target, and the directories above it.
-fn clear(target: &Path) -> Result<(), PackageError> {
+pub(crate) fn clear(target: &Path) -> Result<(), PackageError> {
     let parent = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(fault("create", parent))?;
     let removed = match std::fs::symlink_metadata(target) {

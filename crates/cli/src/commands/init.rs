@@ -4,6 +4,7 @@ use std::path::Path;
 
 use db::{Diagnostic, System};
 use packages::{InstallEvent, InstallRequest, Locks};
+use project::Manifest;
 
 use crate::{
     args::InitArgs,
@@ -14,7 +15,12 @@ use crate::{
 };
 
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
-    let mut project = session.project_to_init()?;
+    refuse_contradictions(args)?;
+    // What was installed before may be broken, and be put right.
+    let mut project = match args.get {
+        true => session.project_with(Manifest::new())?,
+        false => session.project_to_init()?,
+    };
     if project.is_empty() {
         session.ui.line(
             "Mayfly initialized in an empty directory!\n\nThe directory has no configuration files. You may begin working with Mayfly immediately \
@@ -32,7 +38,7 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
     if args.get {
-        (project, module_locks) = modules::install(session, args.upgrade, &before)?;
+        (project, module_locks) = modules::install(session, args, &before)?;
     }
     if let Some(failure) = session::broken(&project) {
         return Err(failure);
@@ -80,6 +86,19 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {
+    if args.upgrade && args.is_lockfile_readonly() {
+        let detail = "The -upgrade flag conflicts with -lockfile=readonly: what is upgraded has to be locked anew.";
+        return Err(Diagnostic::error(
+            "contradicting-options",
+            "Invalid combination of options",
+            detail,
+        )
+        .into());
+    }
+    Ok(())
+}
+
 fn write_locks(
     session: &Session,
     args: &InitArgs,
@@ -90,7 +109,7 @@ fn write_locks(
     if after == before || (*after == Locks::default() && !exists) {
         return Ok(());
     }
-    if args.lockfile.as_deref() == Some("readonly") {
+    if args.is_lockfile_readonly() {
         let detail = "Changes to the required dependencies were detected, but the lock file is read-only. To use and record these \
                       requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
         return Err(
@@ -108,13 +127,21 @@ fn write_locks(
     })?;
     match exists {
         false => session.ui.line(&format!(
-            "\nMayfly has created a lock file {LOCK_FILE} to record the provider selections it made above. Include this file in your version control \
-             repository so that Mayfly can guarantee to make the same selections by default when you run \"mayfly init\" in the future."
+            "\nMayfly has created a lock file {LOCK_FILE} to record the {}selections it made above. Include this file in your version control \
+             repository so that Mayfly can guarantee to make the same selections by default when you run \"mayfly init\" in the future.",
+            if after.providers.is_empty() { "" } else { "provider " }
         )),
-        true => session.ui.line(&format!(
-            "\nMayfly has made some changes to the provider dependency selections recorded in the {LOCK_FILE} file. Review those changes and commit \
-             them to your version control system if they represent changes you intended to make."
-        )),
+        true => {
+            // Other words for what is ours alone: people look for these where providers changed.
+            let what = match after.providers == before.providers {
+                true => "module package",
+                false => "provider dependency",
+            };
+            session.ui.line(&format!(
+                "\nMayfly has made some changes to the {what} selections recorded in the {LOCK_FILE} file. Review those changes and commit them to your \
+                 version control system if they represent changes you intended to make."
+            ));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,10 @@
 //! The module half of `init`: packages that calls lead to are got, and the modules in them are read for further calls.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use addr::ModuleSource;
 use db::{Diagnostic, Directory, System, system::normalize};
@@ -11,12 +15,13 @@ use hir::{
 };
 use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
-    ModuleManifest, ModuleRequest,
+    ModuleManifest, ModuleRequest, module_package_below,
 };
 use project::{Manifest, Project};
 
-use super::{locked_address, package_below, package_directory, write_manifest};
+use super::{locked_address, package_directory, verify::listed, write_manifest};
 use crate::{
+    args::InitArgs,
     child_environment,
     session::{self, Failure, Session},
 };
@@ -28,15 +33,16 @@ use crate::{
 /// For packages that cannot be had; those that can are in place all the same, and nothing is written down.
 pub(crate) fn install(
     session: &Session,
-    upgrade: bool,
+    args: &InitArgs,
     locks: &Locks,
 ) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
+    let (upgrade, readonly) = (args.upgrade, args.is_lockfile_readonly());
     let target = session.data_dir().join("modules");
     let git = Git {
         program: "git".into(),
         withheld: child_environment::withheld_from_providers().collect(),
     };
-    let request = ModuleRequest { target: &target, locks, upgrade, git: &git };
+    let request = ModuleRequest { target: &target, locks, upgrade, readonly, git: &git };
     let mut installation = Installation {
         session,
         target: &target,
@@ -44,13 +50,18 @@ pub(crate) fn install(
         theirs: session.installed_modules().unwrap_or_default(),
         installer: ModuleInstaller::new(request),
         manifest: Manifest::new(),
+        keys: BTreeMap::new(),
         problems: Vec::new(),
+        failed: BTreeSet::new(),
         is_announced: false,
         upgrade,
     };
-    let project = installation.run()?;
+    let mut project = installation.run()?;
     if let Some(failure) = session::broken(&project) {
         return Err(failure);
+    }
+    if installation.installer.settle().map_err(unsettled)? {
+        project = installation.run()?;
     }
     let program = project.program();
     if program.modules.len() > 1 {
@@ -58,7 +69,9 @@ pub(crate) fn install(
     }
     write_manifest(session, &program, &installation.before)?;
     installation.installer.remove_others();
-    Ok((project, installation.installer.locks().clone()))
+    let locked = installation.installer.locks().clone();
+    tell_of_upgrades(session, locks, &locked);
+    Ok((project, locked))
 }
 
 struct Installation<'a> {
@@ -69,7 +82,11 @@ struct Installation<'a> {
     theirs: Manifest,
     installer: ModuleInstaller<'a>,
     manifest: Manifest,
+    /// By which calls each directory was reached first.
+    keys: BTreeMap<Arc<str>, String>,
     problems: Vec<Diagnostic>,
+    /// The packages that could not be had: once is enough to be told of each.
+    failed: BTreeSet<String>,
     is_announced: bool,
     upgrade: bool,
 }
@@ -77,6 +94,8 @@ struct Installation<'a> {
 impl Installation<'_> {
     /// Reads, installs what is called, and reads again, until nothing is called that is not in place.
     fn run(&mut self) -> Result<Project, Failure> {
+        self.manifest = Manifest::new();
+        self.keys = BTreeMap::new();
         loop {
             let project = self.session.project_with(self.manifest.clone())?;
             let known = self.manifest.len();
@@ -98,7 +117,15 @@ impl Installation<'_> {
     fn follow(&mut self, project: &Project, caller: Directory, call: &SourcedCall) {
         let path = caller.path(project.db());
         let key = (path.clone(), call.name.clone());
+        let name = match self.keys.get(path) {
+            Some(above) => format!("{above}.{}", call.name),
+            None => call.name.to_string(),
+        };
         if is_local_source(&call.source) {
+            let called = local_module_directory(path, &call.source);
+            if *called != **project.root().path(project.db()) {
+                self.keys.entry(called).or_insert(name);
+            }
             if let Some(problem) = self.escaping(path, &call.source) {
                 self.problems.push(at_item(project.db(), call.place, problem));
             }
@@ -109,18 +136,25 @@ impl Installation<'_> {
         }
         // What is no address is told of by the analysis.
         let Ok(source) = ModuleSource::parse(&call.source) else { return };
-        match self.installed(&source, &key, call) {
+        if self.failed.contains(&source.package.to_string()) {
+            return;
+        }
+        match self.installed(&source, &key, &name) {
             Ok(dir) => {
+                self.keys.entry(dir.clone()).or_insert(name);
                 let installed = InstalledModule { source: source.to_string().into(), dir };
                 self.manifest.insert(key, installed);
             }
-            Err(problem) => self.problems.push(at_item(project.db(), call.place, *problem)),
+            Err(problem) => {
+                self.failed.insert(source.package.to_string());
+                self.problems.push(at_item(project.db(), call.place, *problem));
+            }
         }
     }
 
     /// A module of a package can call what is in the package.
     fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
-        let package = package_below(self.target, Path::new(caller))?;
+        let package = module_package_below(self.target, Path::new(caller))?;
         let called = local_module_directory(caller, source);
         if Path::new(&*called).starts_with(&package) {
             return None;
@@ -140,22 +174,18 @@ impl Installation<'_> {
         &mut self,
         source: &ModuleSource,
         key: &(Arc<str>, values::Str),
-        call: &SourcedCall,
+        name: &str,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
         self.announce();
         let (session, package) = (self.session, &source.package);
-        let shown = |event: ModuleEvent| match event {
-            ModuleEvent::Fetching => {
-                session.ui.line(&format!("Downloading {package} for {}...", call.name));
-            }
-            ModuleEvent::Restoring => {
-                session.ui.line(&format!(
-                    "Downloading {package} for {} again: what was in place is not what is locked...",
-                    call.name
-                ));
-            }
+        let shown = |event: ModuleEvent| {
+            let again = match event {
+                ModuleEvent::Fetching => "",
+                ModuleEvent::Restoring => " again: what was in place is not what is locked",
+            };
+            session.ui.line(&format!("Downloading {package} for {name}{again}..."));
         };
-        let directory = match self.installer.install(package, shown) {
+        let directory = match self.installer.install(package, name, shown) {
             Ok(directory) => directory.join(&source.subdir),
             Err(error) => {
                 let is_unsupported =
@@ -167,12 +197,48 @@ impl Installation<'_> {
             }
         };
         let directory = normalize(&directory);
-        if !session.system.is_directory(&directory) {
-            let detail = format!("The package {package} has no directory \"{}\".", source.subdir);
-            let summary = "Unreadable module subdirectory";
-            return Err(Box::new(Diagnostic::error("module-subdirectory", summary, detail)));
+        if let Some(problem) = self.no_module(source, &directory) {
+            return Err(Box::new(problem));
         }
         Ok(Arc::from(directory.to_string_lossy().as_ref()))
+    }
+
+    /// What is wrong if a directory of a package is there and holds no module, as that of a package of many modules does.
+    fn no_module(&self, source: &ModuleSource, directory: &Path) -> Option<Diagnostic> {
+        let ModuleSource { package, subdir } = source;
+        let Ok(entries) = self.session.system.list_directory(directory) else {
+            let detail = format!("The package {package} has no directory \"{subdir}\".");
+            let summary = "Unreadable module subdirectory";
+            return Some(Diagnostic::error("module-subdirectory", summary, detail));
+        };
+        if entries.iter().any(|it| is_configuration(&it.name)) {
+            return None;
+        }
+        let holds_module = |name: &&String| {
+            let below = self.session.system.list_directory(&directory.join(name));
+            below.is_ok_and(|it| it.iter().any(|it| is_configuration(&it.name)))
+        };
+        let names: Vec<String> = entries.into_iter().map(|it| it.name).collect();
+        let modules: Vec<String> = names.iter().filter(holds_module).cloned().collect();
+        let place =
+            if subdir.is_empty() { "at its top".to_owned() } else { format!("in \"{subdir}\"") };
+        let way_out = match modules.is_empty() {
+            true => {
+                "Say behind a double slash in which of its directories the module is.".to_owned()
+            }
+            false => format!(
+                "There are modules in {}. Say behind a double slash which one is meant: \"…//{}\".",
+                listed(&modules),
+                [subdir, modules[0].as_str()]
+                    .iter()
+                    .filter(|it| !it.is_empty())
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .join("/")
+            ),
+        };
+        let detail = format!("The package {package} holds no .tf file {place}. {way_out}");
+        Some(Diagnostic::error("module-subdirectory", "Unreadable module directory", detail))
     }
 
     /// What another tool put in place for the same call.
@@ -223,9 +289,19 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
                  \"terraform init\") installs it here, Mayfly takes over what is there; or call its repository: \"git::https://…\"."
             ),
         ),
-        ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => (
-            "Failed to download module",
-            format!("Could not download the source code from \"{package}\": {error}."),
+        ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => {
+            let why = error.to_string();
+            let why = why.trim_end_matches('.');
+            (
+                "Failed to download module",
+                format!("Could not download the source code from \"{package}\": {why}."),
+            )
+        }
+        ModuleInstallError::NotLocked => (
+            "Module package is not locked",
+            format!(
+                "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \"-lockfile=readonly\" to get the package and lock it."
+            ),
         ),
         ModuleInstallError::Changed { .. } => (
             "Module package has changed",
@@ -236,4 +312,27 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
         ),
     };
     Diagnostic::error("module-download", summary, detail)
+}
+
+fn unsettled(error: ModuleInstallError) -> Diagnostic {
+    let detail = format!("{error}. Check the permissions of the directory that it is in.");
+    Diagnostic::error("module-download", "Failed to install module", detail)
+}
+
+/// Which revisions are others now.
+fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
+    let short = |lock: &ModuleLock| {
+        let shown = lock.revision.as_deref().or(lock.hashes.first().map(packages::Hash::as_str));
+        shown.unwrap_or_default().chars().take(12).collect::<String>()
+    };
+    for (address, lock) in after {
+        let Some(old) = before.modules.get(address).filter(|old| old.hashes != lock.hashes) else {
+            continue;
+        };
+        session.ui.line(&format!("Upgraded {address} from {} to {}", short(old), short(lock)));
+    }
+}
+
+fn is_configuration(name: &str) -> bool {
+    [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| name.ends_with(it))
 }

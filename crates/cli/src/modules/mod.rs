@@ -12,9 +12,13 @@ use std::{
 use addr::{ModulePackage, ModuleSource};
 use db::{Diagnostic, system::normalize};
 use hir::{ModulePath, Program, workspace::is_local_source};
-use packages::{ModuleManifest, ModuleRecord};
+use packages::{ModuleManifest, ModuleRecord, module_package_below};
 
-pub(crate) use self::{install::install, verify::verify, writes::ModuleDirectories};
+pub(crate) use self::{
+    install::install,
+    verify::{Of, verify},
+    writes::ModuleDirectories,
+};
 use crate::session::{Failure, Session};
 
 /// Paths double with each module that is called twice by one that is called twice.
@@ -97,10 +101,13 @@ fn as_others_write(source: &str) -> String {
     }
 }
 
-/// The directory of the package that a directory below the modules directory belongs to: all of a package lies in one there.
-fn package_below(modules: &Path, directory: &Path) -> Option<PathBuf> {
-    let below = directory.strip_prefix(modules).ok()?;
-    Some(modules.join(below.components().next()?))
+/// A source as it may be written down: as it stands, unless there is a password or a key in it.
+pub(crate) fn without_password(source: &str) -> String {
+    let secrets = ["@", "sshkey="];
+    match ModuleSource::parse(source) {
+        Ok(normal) if secrets.iter().any(|it| source.contains(it)) => normal.to_string(),
+        _ => source.to_owned(),
+    }
 }
 
 /// The directory of the package that a module was installed with, wherever somebody says that it is.
@@ -110,7 +117,8 @@ fn package_directory(modules: &Path, directory: &Path, subdir: &str) -> PathBuf 
         let depth = Path::new(subdir).components().count();
         directory.ancestors().nth(depth).filter(|it| *directory == it.join(subdir))
     };
-    package_below(modules, directory).unwrap_or_else(|| above().unwrap_or(directory).to_path_buf())
+    module_package_below(modules, directory)
+        .unwrap_or_else(|| above().unwrap_or(directory).to_path_buf())
 }
 
 /// The address under which a package is locked; a registry's with the version that was selected.

@@ -6,74 +6,64 @@ use std::{
 };
 
 use addr::ModuleSource;
-use db::Diagnostic;
-use hir::{Program, workspace::is_local_source};
+use db::{Diagnostic, System};
+use hir::workspace::is_local_source;
 use packages::{Alteration, Locks, ModuleManifest, Verdict, verify_module_package};
 
 use super::{locked_address, package_directory};
 use crate::session::{Failure, Session};
 
-/// Compares the packages that the modules of a program lie in with their locks. Gives warnings.
+/// Whose locks packages are held against.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Those of the working directory.
+    Directory,
+    /// Those that a saved plan was made with.
+    Plan,
+}
+
+/// Compares the packages in place with their locks, before anything of them is read. Gives warnings.
 ///
 /// # Errors
 /// For packages that are not what is locked.
-pub(crate) fn verify(
-    session: &Session,
-    program: &Program,
-    locks: &Locks,
-) -> Result<Vec<Diagnostic>, Failure> {
+pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic>, Failure> {
     let modules = session.data_dir().join("modules");
-    let called = called_elsewhere(program);
-    if called.is_empty() {
-        return Ok(Vec::new());
-    }
-    let packages = packages(&session.read_manifest()?, &modules, &called);
-    let (mut warnings, mut errors, mut unlocked) = (Vec::new(), Vec::new(), Vec::new());
+    let packages = packages(&session.read_manifest()?, &modules);
+    let (mut grown_ones, mut errors, mut unlocked) = (Vec::new(), Vec::new(), Vec::new());
     for (directory, address) in &packages {
+        // Of what is not there at all, the calls have something to say.
+        if !session.system.is_directory(directory) {
+            continue;
+        }
         let Some(lock) = locks.modules.get(address) else {
             unlocked.push(address.as_str());
             continue;
         };
         match verify_module_package(directory, lock) {
             Ok(Verdict::Same) => {}
-            Ok(Verdict::Grown(files)) => warnings.push(grown(directory, address, &files)),
-            Ok(Verdict::Altered(how)) => errors.push(altered(directory, address, &how)),
+            Ok(Verdict::Grown(files)) => grown_ones.push((directory.as_path(), files)),
+            Ok(Verdict::Altered(how)) => errors.push(altered(directory, address, &how, of)),
             Err(error) => errors.push(unreadable(address, &error.to_string())),
         }
     }
-    warnings.extend(not_locked(&unlocked));
     match errors.is_empty() {
-        true => Ok(warnings),
+        true => Ok(grown(&grown_ones).into_iter().chain(not_locked(&unlocked)).collect()),
         false => Err(errors.into()),
     }
 }
 
-/// The directories of modules that are not beside their callers.
-fn called_elsewhere(program: &Program) -> BTreeSet<&str> {
-    let calls = program.modules.iter().flat_map(|module| module.calls.values());
-    let elsewhere = calls.filter(|(call, _)| {
-        call.module_call().source.as_deref().is_none_or(|source| !is_local_source(source))
-    });
-    elsewhere.map(|(_, module)| &*program.module(*module).dir).collect()
-}
-
-/// The directories of the packages that `called` lie in, each with every package that it is said to be.
-fn packages(
-    manifest: &ModuleManifest,
-    modules: &Path,
-    called: &BTreeSet<&str>,
-) -> BTreeSet<(PathBuf, String)> {
-    let records = manifest.modules.values();
-    let used = records.filter(|it| !is_local_source(&it.source) && called.contains(&*it.dir));
+/// The directories of the packages in place, each with every package that it is said to be.
+fn packages(manifest: &ModuleManifest, modules: &Path) -> BTreeSet<(PathBuf, String)> {
+    let records = manifest.modules.values().filter(|it| !is_local_source(&it.source));
     let package = |record: &packages::ModuleRecord| {
         let source = ModuleSource::parse(&record.source).ok()?;
         let directory = package_directory(modules, Path::new(&record.dir), &source.subdir);
         Some((directory, locked_address(&source.package, record.version.as_deref())))
     };
-    used.filter_map(package).collect()
+    records.filter_map(package).collect()
 }
 
-fn altered(directory: &Path, address: &str, how: &Alteration) -> Diagnostic {
+fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnostic {
     let Alteration { changed, missing, added } = how;
     let kinds = [("changed", changed), ("missing", missing), ("added", added)];
     let found: Vec<String> = kinds
@@ -85,22 +75,33 @@ fn altered(directory: &Path, address: &str, how: &Alteration) -> Diagnostic {
         true => "which of its files differ is not known".to_owned(),
         false => found.join("; "),
     };
+    let (whose, way_out) = match of {
+        Of::Directory => ("that the lock file has", "\"mayfly init\" puts it in place again."),
+        Of::Plan => (
+            "that the plan was made with",
+            "Make a new plan, or put in place what was there then: with the lock file of that time, \"mayfly init\" does.",
+        ),
+    };
     let detail = format!(
-        "{} is not the package {address} that the lock file has ({found}). \"mayfly init\" puts it in place again. If a module of it writes into its own \
-         directory, let it write to \"${{path.temp}}\" instead, which is there for that.",
+        "{} is not the package {address} {whose} ({found}). {way_out} If a module of it writes into its own directory, let it write to \"${{path.temp}}\" \
+         instead, which is there for that.",
         directory.display()
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
 }
 
-fn grown(directory: &Path, address: &str, files: &[String]) -> Diagnostic {
+fn grown(packages: &[(&Path, Vec<String>)]) -> Option<Diagnostic> {
+    let listed: Vec<String> = packages
+        .iter()
+        .map(|(directory, files)| format!("  - {}: {}", directory.display(), listed(files)))
+        .collect();
     let detail = format!(
-        "{} has files that are not of the package {address}: {}. Every call of the package shares this directory. If a module of it writes there, let it \
-         write to \"${{path.temp}}\" instead. \"mayfly init -upgrade\" gets the package anew.",
-        directory.display(),
-        listed(files)
+        "There are files in directories of packages that are not of the package:\n{}\n\nEvery call of a package shares its directory. If a module writes \
+         there, let it write to \"${{path.temp}}\" instead. \"mayfly init\" puts the packages in place again, without these files.",
+        listed.join("\n")
     );
-    Diagnostic::warning("module-package-grown", "Module package has other files in it", detail)
+    let summary = "Module package has other files in it";
+    (!packages.is_empty()).then(|| Diagnostic::warning("module-package-grown", summary, detail))
 }
 
 fn unreadable(address: &str, error: &str) -> Diagnostic {

@@ -1,12 +1,15 @@
 //! Whether modules write into their own directories.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use db::Diagnostic;
 use hir::{ModulePath, Program};
-use packages::Snapshot;
+use packages::{Snapshot, module_package_below};
 
-use super::{package_below, verify::listed};
+use super::verify::listed;
 use crate::session::Session;
 
 /// The directories of the modules that a program calls, as they were before it ran. The root module's is the user's to
@@ -22,7 +25,7 @@ impl ModuleDirectories {
         let mut directories: Vec<PathBuf> = program.modules[1..]
             .iter()
             .map(|it| PathBuf::from(&*it.dir))
-            .map(|it| package_below(&modules, &it).unwrap_or(it))
+            .map(|it| module_package_below(&modules, &it).unwrap_or(it))
             .filter(|it| !is_above_root(it))
             .collect();
         directories.sort();
@@ -35,14 +38,15 @@ impl ModuleDirectories {
         ModuleDirectories { before: looked.collect() }
     }
 
-    /// A warning for each directory in which files changed since.
-    pub(crate) fn changes(&self, program: &Program) -> Vec<Diagnostic> {
-        let changed = self.before.iter().filter_map(|(directory, before)| {
-            let now = Snapshot::of(directory, |_| false).ok()?;
-            let names = before.changes(&now);
-            (!names.is_empty()).then(|| written(program, directory, &names))
+    /// A warning if files in them changed since.
+    pub(crate) fn changes(&self, program: &Program) -> Option<Diagnostic> {
+        let changed = self.before.iter().flat_map(|(directory, before)| {
+            let now = Snapshot::of(directory, |_| false);
+            let names = now.map(|now| before.changes(&now)).unwrap_or_default();
+            names.into_iter().map(|name| directory.join(name))
         });
-        changed.collect()
+        let changed: Vec<PathBuf> = changed.collect();
+        (!changed.is_empty()).then(|| written(program, &changed))
     }
 }
 
@@ -54,24 +58,29 @@ fn is_above_root(directory: &Path) -> bool {
         })
 }
 
-fn written(program: &Program, directory: &Path, names: &[String]) -> Diagnostic {
-    // The deepest module is the one that the file lies beside.
-    let file = directory.join(&names[0]);
-    let module = program
-        .module_paths()
-        .take(super::MOST_PATHS)
-        .filter(|it| !it.key.is_empty() && file.starts_with(&*it.module.dir))
-        .max_by_key(|it: &ModulePath<'_>| it.module.dir.len());
-    let module = module.map_or_else(
-        || "A module".to_owned(),
-        |it| format!("module.{}", it.key.replace('.', ".module.")),
-    );
+fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
+    let paths: Vec<ModulePath<'_>> =
+        program.module_paths().take(super::MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
+    let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        // The deepest module is the one that the file lies beside; of the calls that lead to it, the first.
+        let above = paths.iter().rev().filter(|it| file.starts_with(&*it.module.dir));
+        let module = above.max_by_key(|it| it.module.dir.len());
+        let module = module.map_or_else(
+            || "a module".to_owned(),
+            |it| format!("module.{}", it.key.replace('.', ".module.")),
+        );
+        of_modules.entry(module).or_default().push(file.display().to_string());
+    }
+    let lines: Vec<String> = of_modules
+        .iter()
+        .map(|(module, files)| format!("  - in the directory of {module}: {}", listed(files)))
+        .collect();
     let detail = format!(
-        "While this ran, files changed in {}: {}. {module} lies there. All of its instances and calls share that directory, so that they overwrite what the \
-         others write, and a saved plan does not bring it along. Files that one plan and its apply need belong below \"${{path.temp}}\", which each instance \
-         has for itself; for files that last, let the caller say where.",
-        directory.display(),
-        listed(names)
+        "While this ran, files changed:\n{}\n\nAll instances and calls of a module share its directory, so that they overwrite what the others write, and a \
+         saved plan does not bring it along. Files that one plan and its apply need belong below \"${{path.temp}}\", which each instance has for itself; \
+         for files that last, let the caller say where.",
+        lines.join("\n")
     );
     let summary = "Module writes into its own directory";
     Diagnostic::warning("module-writes-into-itself", summary, detail)

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::contents::Contents;
 use super::fetch::FetchError;
 
 /// How `git` is run.
@@ -63,7 +62,15 @@ impl Git {
         }
         self.run(target, &["init", "--quiet", "--template="])?;
         let shallow = ["fetch", "--quiet", "--no-tags", "--depth=1", "--", url, wanted];
-        let found = match self.run(target, &shallow) {
+        let whole = ["fetch", "--quiet", "--no-tags", "--", url, wanted];
+        let fetched = self.run(target, &shallow).or_else(|error| match &error {
+            // A server of plain files knows no parts of a history.
+            FetchError::Git(words) if words.contains("shallow capabilities") => {
+                self.run(target, &whole)
+            }
+            _ => Err(error),
+        });
+        let found = match fetched {
             Ok(_) => "FETCH_HEAD".to_owned(),
             // A server need not give single revisions, and nobody but the repository knows what a short one means.
             Err(error) if is_revision(wanted) => self.search(url, wanted, target).ok_or(error)?,
@@ -144,6 +151,5 @@ fn remove_repositories(target: &Path) -> Result<(), FetchError> {
             }
         }
     }
-    // A checkout is refused as a whole where a link leads out.
-    Contents::of(target).map(drop).map_err(|it| FetchError::Refused(it.to_string()))
+    Ok(())
 }

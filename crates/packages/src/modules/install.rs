@@ -10,7 +10,7 @@ use super::fetch::{FetchError, check_getter, fetch};
 use super::git::Git;
 use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
-use crate::package::{PackageError, scratch, settle};
+use crate::package::{PackageError, clear, scratch, settle};
 
 /// Where packages are put, and what is known of them.
 pub struct ModuleRequest<'a> {
@@ -20,6 +20,8 @@ pub struct ModuleRequest<'a> {
     pub locks: &'a Locks,
     /// `-upgrade`: get everything anew, whatever is locked.
     pub upgrade: bool,
+    /// `-lockfile=readonly`: get nothing that is not locked.
+    pub readonly: bool,
     pub git: &'a Git,
 }
 
@@ -28,7 +30,7 @@ pub struct ModuleRequest<'a> {
 pub enum ModuleEvent {
     /// It is not in place, and is being got.
     Fetching,
-    /// What was in place is not what is locked, and is being replaced.
+    /// What was in place is not what is locked, and is being got again.
     Restoring,
 }
 
@@ -40,6 +42,9 @@ pub enum ModuleInstallError {
     /// It is not what it was when it was locked.
     #[error("its contents hash to {found}, and the lock file has {}", locked(.hashes))]
     Changed { found: Hash, hashes: BTreeSet<Hash> },
+    /// It is not locked, and the locks may not change.
+    #[error("it is not in the lock file, which may not be changed")]
+    NotLocked,
     /// It was got, and could not be put in place, or has something in it that may not be there.
     #[error("{0}")]
     Package(String),
@@ -56,48 +61,75 @@ impl From<PackageError> for ModuleInstallError {
 }
 
 /// Installs the packages of one configuration, each once.
+///
+/// What is got lies aside until [`ModuleInstaller::settle`], so that an installation that fails leaves everything as it was.
 pub struct ModuleInstaller<'a> {
     request: ModuleRequest<'a>,
     /// Where each package is, by its address.
     placed: BTreeMap<String, PathBuf>,
+    /// What lies aside, in the order in which it was got, each with the name that its directory should have.
+    aside: Vec<(String, String)>,
     locks: BTreeMap<String, ModuleLock>,
 }
 
+/// The directory of what lies aside.
+const ASIDE: &str = ".new";
+
 impl<'a> ModuleInstaller<'a> {
-    /// One that has installed nothing yet.
+    /// One that has installed nothing yet. What an earlier one left aside is removed.
     pub fn new(request: ModuleRequest<'a>) -> Self {
-        Self { request, placed: BTreeMap::new(), locks: BTreeMap::new() }
+        // What stays is in nobody's way.
+        drop(std::fs::remove_dir_all(request.target.join(ASIDE)));
+        let (placed, locks) = (BTreeMap::new(), BTreeMap::new());
+        Self { request, placed, aside: Vec::new(), locks }
     }
 
-    /// Puts a package in place, unless it is there already. Gives its directory.
+    /// Gets a package, unless it is in place. Gives the directory that it is in for now. `name` is what its directory is to be
+    /// called if it has none yet.
     ///
     /// # Errors
-    /// [`ModuleInstallError`]; what was in place before stays.
+    /// [`ModuleInstallError`].
     pub fn install(
         &mut self,
         package: &ModulePackage,
+        name: &str,
         on_event: impl FnOnce(ModuleEvent),
     ) -> Result<PathBuf, ModuleInstallError> {
         let address = package.to_string();
         if let Some(directory) = self.placed.get(&address) {
             return Ok(directory.clone());
         }
-        let target = self.request.target.join(self.name(package));
-        let lock = self.request.locks.modules.get(&address).filter(|_| !self.request.upgrade);
-        let in_place = lock.filter(|lock| is_in_place(&target, lock));
-        let lock = match in_place {
-            Some(lock) => lock.clone(),
+        check_getter(package)?;
+        let known = self.request.locks.modules.get(&address);
+        let lock = known.filter(|_| !self.request.upgrade);
+        let name = known.and_then(|it| it.directory.clone()).unwrap_or_else(|| plain(name));
+        let place = self.request.target.join(&name);
+        let (directory, lock) = match lock.filter(|it| self.is_in_place(&place, it)) {
+            Some(lock) => (place, lock.clone()),
+            None if lock.is_none() && self.request.readonly => {
+                return Err(ModuleInstallError::NotLocked);
+            }
             None => {
-                on_event(match target.is_dir() && lock.is_some() {
+                on_event(match lock.is_some() && place.is_dir() {
                     true => ModuleEvent::Restoring,
                     false => ModuleEvent::Fetching,
                 });
-                self.replace(package, lock, &target)?
+                let aside = format!("{name}-{}", &sha256_of_bytes(address.as_bytes())[..8]);
+                let aside = self.request.target.join(ASIDE).join(aside);
+                let lock = self.fetch(package, lock, &aside)?;
+                self.aside.push((address.clone(), name));
+                (aside, lock)
             }
         };
         self.locks.insert(address.clone(), lock);
-        self.placed.insert(address, target.clone());
-        Ok(target)
+        self.placed.insert(address, directory.clone());
+        Ok(directory)
+    }
+
+    fn is_in_place(&self, place: &Path, lock: &ModuleLock) -> bool {
+        lock.directory.is_some()
+            && !self.placed.values().any(|it| it == place)
+            && Contents::of(place).is_ok_and(|it| lock.hashes.contains(&it.hash()))
     }
 
     /// Records a package that somebody else put in place, where nobody here can get it.
@@ -109,24 +141,31 @@ impl<'a> ModuleInstaller<'a> {
         let contents = contents.map_err(|it| ModuleInstallError::Package(it.to_string()))?;
         let hash = contents.hash();
         let lock = self.request.locks.modules.get(package).filter(|_| !self.request.upgrade);
-        if let Some(lock) = lock.filter(|lock| !lock.hashes.contains(&hash)) {
-            let hashes = lock.hashes.clone();
-            return Err(ModuleInstallError::Changed { found: hash, hashes });
-        }
-        let fresh = ModuleLock { revision: None, hashes: BTreeSet::from([hash]) };
-        self.locks.insert(package.to_owned(), lock.cloned().unwrap_or(fresh));
+        let lock = match lock {
+            Some(lock) if !lock.hashes.contains(&hash) => {
+                let hashes = lock.hashes.clone();
+                return Err(ModuleInstallError::Changed { found: hash, hashes });
+            }
+            Some(lock) => lock.clone(),
+            None if self.request.readonly => return Err(ModuleInstallError::NotLocked),
+            None => {
+                let hashes = BTreeSet::from([hash]);
+                ModuleLock { directory: None, revision: None, hashes }
+            }
+        };
+        self.locks.insert(package.to_owned(), lock);
         self.placed.insert(package.to_owned(), directory.to_owned());
         Ok(())
     }
 
-    fn replace(
+    /// Puts a package aside, with the list of what is in it.
+    fn fetch(
         &self,
         package: &ModulePackage,
         lock: Option<&ModuleLock>,
-        target: &Path,
+        aside: &Path,
     ) -> Result<ModuleLock, ModuleInstallError> {
-        check_getter(package)?;
-        let fetched = scratch(target)?;
+        let fetched = scratch(aside)?;
         let revision = lock.and_then(|it| it.revision.as_deref());
         let revision = fetch(package, revision, self.request.git, fetched.path())?;
         let contents = Contents::of(fetched.path());
@@ -142,29 +181,44 @@ impl<'a> ModuleInstaller<'a> {
                 return Err(ModuleInstallError::Changed { found: hash, hashes });
             }
             Some(lock) => lock.clone(),
-            None => ModuleLock { revision, hashes: BTreeSet::from([hash]) },
+            None => ModuleLock { directory: None, revision, hashes: BTreeSet::from([hash]) },
         };
-        settle(fetched, target)?;
-        let list = list_of(target);
-        std::fs::write(&list, contents.to_text()).map_err(|error| {
-            ModuleInstallError::Package(format!("failed to write {}: {error}", list.display()))
-        })?;
+        settle(fetched, aside)?;
+        write(&list_of(aside), &contents.to_text())?;
         Ok(kept)
     }
 
-    /// The directory's name. Whatever version of a package is selected, it stays the same, so that what is planned from
-    /// `path.module` does; only of a package that is there in two versions the second one is named after its own.
-    fn name(&self, package: &ModulePackage) -> String {
-        let place = package.place();
-        let hash = sha256_of_bytes(place.as_bytes());
-        let name = format!("{}-{}", plain(package.name()), &hash[..8]);
-        let taken = |name: &String| self.placed.values().any(|it| it.ends_with(name));
-        if !taken(&name) {
-            return name;
+    /// Puts in place what lies aside. A package keeps the directory that it is locked with; another one gets the name that it
+    /// was installed under, if no package has it. Whether there was anything to put in place.
+    ///
+    /// # Errors
+    /// If a directory cannot be replaced.
+    pub fn settle(&mut self) -> Result<bool, ModuleInstallError> {
+        let mut aside = std::mem::take(&mut self.aside);
+        let is_any = !aside.is_empty();
+        let known = |address: &String| {
+            let lock = self.request.locks.modules.get(address);
+            lock.is_some_and(|it| it.directory.is_some())
+        };
+        aside.sort_by_key(|(address, _)| !known(address));
+        for (address, name) in aside {
+            let hash = &sha256_of_bytes(address.as_bytes())[..8];
+            let names = [name.clone(), format!("{name}-{hash}")];
+            let is_free = |name: &&String| {
+                let place = self.request.target.join(name);
+                !self.placed.values().any(|it| *it == place)
+            };
+            let name = names.iter().find(is_free).unwrap_or(&names[1]).clone();
+            let place = self.request.target.join(&name);
+            if let Some(from) = self.placed.insert(address.clone(), place.clone()) {
+                replace(&from, &place)?;
+            }
+            if let Some(lock) = self.locks.get_mut(&address) {
+                lock.directory = Some(name);
+            }
         }
-        let version = sha256_of_bytes(package.to_string().as_bytes());
-        let reference = package.query.get("ref").map_or("", String::as_str);
-        format!("{name}-{}-{}", plain(reference), &version[..8])
+        drop(std::fs::remove_dir_all(self.request.target.join(ASIDE)));
+        Ok(is_any)
     }
 
     /// What is in place, by address.
@@ -185,13 +239,38 @@ impl<'a> ModuleInstaller<'a> {
             let Some(name) = list.file_name().and_then(|it| it.to_str()) else { continue };
             let Some(name) = name.strip_suffix(LIST) else { continue };
             let directory = self.request.target.join(name);
-            if !self.placed.values().any(|it| *it == directory)
-                && std::fs::remove_dir_all(&directory).is_ok()
-            {
+            if !self.placed.values().any(|it| *it == directory) {
                 // One that stays is removed the next time.
+                drop(std::fs::remove_dir_all(&directory));
                 drop(std::fs::remove_file(&list));
             }
         }
+    }
+}
+
+/// Moves a package with its list.
+fn replace(from: &Path, place: &Path) -> Result<(), ModuleInstallError> {
+    clear(place)?;
+    let moved = std::fs::rename(from, place);
+    let moved = moved.and_then(|()| std::fs::rename(list_of(from), list_of(place)));
+    moved.map_err(|error| {
+        ModuleInstallError::Package(format!("failed to make {}: {error}", place.display()))
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ModuleInstallError> {
+    std::fs::write(path, text).map_err(|error| {
+        ModuleInstallError::Package(format!("failed to write {}: {error}", path.display()))
+    })
+}
+
+/// The directory of the package that a directory in the modules directory belongs to.
+pub fn module_package_below(modules: &Path, directory: &Path) -> Option<PathBuf> {
+    let mut below = directory.strip_prefix(modules).ok()?.components();
+    let first = modules.join(below.next()?);
+    match first.ends_with(ASIDE) {
+        true => Some(first.join(below.next()?)),
+        false => Some(first),
     }
 }
 
@@ -204,13 +283,10 @@ pub(super) fn list_of(directory: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn is_in_place(target: &Path, lock: &ModuleLock) -> bool {
-    Contents::of(target).is_ok_and(|it| lock.hashes.contains(&it.hash()))
-}
-
 /// A text as a part of a file's name.
 fn plain(text: &str) -> String {
-    let plain = |it: char| if it.is_ascii_alphanumeric() || "-_.".contains(it) { it } else { '-' };
-    let text: String = text.chars().take(40).map(plain).collect();
-    text.trim_matches(['.', '-']).to_owned()
+    let plain = |it: char| if it.is_ascii_alphanumeric() || "-_.".contains(it) { it } else { '_' };
+    let text: String = text.chars().take(100).map(plain).collect();
+    let text = text.trim_start_matches('.');
+    if text.is_empty() { "module".to_owned() } else { text.to_owned() }
 }

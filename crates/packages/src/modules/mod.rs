@@ -2,8 +2,8 @@
 //! what was locked any more.
 //!
 //! ```text
-//!   ModulePackage ──fetch──► scratch ──Contents──► hash, compared with the lock ──rename──► .terraform/modules/NAME
-//!                                                       └──────► NAME.h1, the list that was hashed
+//!   ModulePackage ──fetch──► .new/NAME ──Contents──► hash, compared with the lock ──settle──► .terraform/modules/NAME
+//!                                                         └──────► NAME.h1, the list that was hashed
 //! ```
 //!
 //! **Invariant:** a package in place is never written to, only replaced as a whole; what is put in place has the hash that
@@ -24,6 +24,8 @@ pub(crate) use archive::Archive;
 pub use contents::{Contents, Snapshot};
 pub use fetch::FetchError;
 pub use git::Git;
-pub use install::{ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest};
+pub use install::{
+    ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, module_package_below,
+};
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
 pub use verify::{Alteration, Verdict, verify_module_package};

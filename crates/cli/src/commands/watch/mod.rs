@@ -41,7 +41,7 @@ use self::{
 use crate::{
     args::WatchArgs,
     exit::Exit,
-    modules::ModuleDirectories,
+    modules::{self, ModuleDirectories, Of},
     operation::{self, Checked, Purpose},
     session::{self, Failure, Session},
     signals,
@@ -338,6 +338,7 @@ impl<'s> Watch<'s> {
             // What runs is perhaps of another version.
             self.close();
         }
+        let verified = modules::verify(self.session, &self.session.locks()?, Of::Directory)?;
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
         let found = loaded.project.checked_again();
@@ -349,6 +350,7 @@ impl<'s> Watch<'s> {
             state,
             Purpose::Plan,
         )?;
+        checked.warnings.extend(verified);
         if self.plans == 1 && self.args.operation.input && !self.args.operation.json {
             let mut values = checked.values.clone();
             variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
