@@ -41,8 +41,8 @@ pub enum Getter {
     Other(String),
 }
 
-/// What parameters of a query are secrets: they are never printed.
-const SECRET_PARAMETERS: [&str; 2] = ["sshkey", "aws_access_key_secret"];
+/// What parameters of a query are printed. Others may be keys and tokens.
+const SHOWN_PARAMETERS: [&str; 6] = ["archive", "depth", "digest", "ref", "tag", "version"];
 
 impl ModuleSource {
     /// Reads the source of a module call that is no local path (`reference`: surface 7).
@@ -123,8 +123,17 @@ impl ModulePackage {
         }
     }
 
+    /// Who is named before the host, with or without a password.
+    pub fn user(&self) -> Option<&str> {
+        let rest = self.location.split_once("://").map_or(&*self.location, |(_, rest)| rest);
+        split_user(rest).map(|(user, _)| user)
+    }
+
     fn write_query(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.query.iter().filter(|(name, _)| !SECRET_PARAMETERS.contains(&&***name));
+        let shown = self
+            .query
+            .iter()
+            .filter(|(name, value)| SHOWN_PARAMETERS.contains(&&***name) && !value.is_empty());
         for (index, (name, value)) in shown.enumerate() {
             let mark = if index == 0 { '?' } else { '&' };
             write!(f, "{mark}{}={}", encoded(name), encoded(value))?;
@@ -152,9 +161,10 @@ fn normal_subdir(text: &str) -> Option<String> {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()?),
-            // These belong to git, not to the package.
-            ".git" => return None,
-            _ if part.contains(['\\', '\0', '\n', '*', '[']) => return None,
+            // These belong to those who work in a directory, not to the package.
+            ".git" | ".terraform" => return None,
+            _ if part.contains(char::is_control) || part.contains(['\\', '*', '[']) => return None,
+            _ if part.contains("${") || part.contains("%{") => return None,
             _ => parts.push(part),
         }
     }
@@ -169,7 +179,8 @@ fn package(location: &str) -> Result<ModulePackage, AddrError> {
         }
         _ => detected(location)?,
     };
-    if location.contains(['\0', '\n', '\r']) {
+    // What a lock file could not hold.
+    if location.contains(char::is_control) || location.contains("${") || location.contains("%{") {
         return Err(unknown(&location));
     }
     Ok(ModulePackage { getter, location, query: BTreeMap::new() })
@@ -277,15 +288,29 @@ fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
 
 /// A URL without the password before its host. On the web the name there is a token as often as not.
 fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let authority = rest.split('/').next().unwrap_or_default();
-    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
-    let name = user.split_once(':').map_or(user, |(name, _)| name);
-    let path = &rest[authority.len()..];
-    match scheme {
-        "http" | "https" => format!("{scheme}://{host}{path}"),
-        _ => format!("{scheme}://{name}@{host}{path}"),
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    let Some((user, rest)) = split_user(rest) else { return url.to_owned() };
+    let name = user.split(':').next().unwrap_or_default();
+    match &*scheme {
+        "http://" | "https://" => format!("{scheme}{rest}"),
+        _ => format!("{scheme}{name}@{rest}"),
     }
+}
+
+/// Who is named before the host, and the rest of a URL without its scheme. A password that has a slash in it, as it may not, is
+/// none the less one.
+fn split_user(rest: &str) -> Option<(&str, &str)> {
+    let authority = rest.split('/').next().unwrap_or_default();
+    if let Some(at) = authority.rfind('@') {
+        return Some((&rest[..at], &rest[at + 1..]));
+    }
+    let (_, port) = authority.split_once(':')?;
+    let is_port = !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit());
+    let at = rest.rfind('@').filter(|_| !is_port)?;
+    Some((&rest[..at], &rest[at + 1..]))
 }
 
 fn parameters(query: &str) -> BTreeMap<String, String> {
@@ -374,49 +399,34 @@ mod tests {
             expect![[r#"
                 github.com/o/r//sub?ref=v1
                   git::https://github.com/o/r.git//sub?ref=v1
-                  r
                 github.com/o/r.git
                   git::https://github.com/o/r.git
-                  r
                 GitHub.com/o/r/a/b
                   git::https://github.com/o/r.git//a/b
-                  r
                 git@github.com:o/r.git
                   git::ssh://git@github.com/o/r.git
-                  r
                 git::git@github.com:o/r.git//a/b?ref=x&depth=1
                   git::ssh://git@github.com/o/r.git//a/b?depth=1&ref=x
-                  r
                 git::ssh://git@github.com/o/r.git?ref=feature%2Fx
                   git::ssh://git@github.com/o/r.git?ref=feature%2Fx
-                  r
                 bitbucket.org/o/r
                   git::https://bitbucket.org/o/r.git
-                  r
                 git::file:///src/net//sub/./x/..?ref=v1
                   git::file:///src/net//sub?ref=v1
-                  net
                 git::/src/net
                   git::file:///src/net
-                  net
                 /src/net.zip//sub
                   file:///src/net.zip//sub
-                  net
                 file:///src/net
                   file:///src/net
-                  net
                 https://example.com/x.zip?archive=zip
                   https://example.com/x.zip?archive=zip
-                  x
                 s3::https://s3.amazonaws.com/b/k.zip
                   s3::https://s3.amazonaws.com/b/k.zip
-                  k
                 hashicorp/consul/aws//modules/x
                   registry.opentofu.org/hashicorp/consul/aws//modules/x
-                  consul
                 Example.com/a/b/c
                   example.com/a/b/c
-                  b
             "#]],
         );
     }
@@ -428,17 +438,38 @@ mod tests {
                 "git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a",
                 "https://u:secret@example.com/x.zip",
                 "git::https://token@example.com/x.git",
+                "git::https://u:SE/CRET@localhost/x",
+                "git::git://u:SECRET@example.com/x.git",
+                "u:SECRET@host/x.git",
+                "git::u:SECRET@host/x.git",
+                "svn::u:SECRET@host/x",
+                "https://example.com/a@b.zip?token=SECRET&archive=zip",
+                "https://example.com:8080/a@b.zip",
+                "ssh://git@host/x.git",
             ],
             expect![[r#"
                 git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a
                   git::https://example.com/x.git?ref=a
-                  x
                 https://u:secret@example.com/x.zip
                   https://example.com/x.zip
-                  x
                 git::https://token@example.com/x.git
                   git::https://example.com/x.git
-                  x
+                git::https://u:SE/CRET@localhost/x
+                  git::https://localhost/x
+                git::git://u:SECRET@example.com/x.git
+                  git::git://u@example.com/x.git
+                u:SECRET@host/x.git
+                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                git::u:SECRET@host/x.git
+                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                svn::u:SECRET@host/x
+                  svn::u@host/x
+                https://example.com/a@b.zip?token=SECRET&archive=zip
+                  https://example.com/a@b.zip?archive=zip
+                https://example.com:8080/a@b.zip
+                  https://example.com:8080/a@b.zip
+                ssh://git@host/x.git
+                  git::ssh://git@host/x.git
             "#]],
         );
     }
@@ -459,6 +490,9 @@ mod tests {
                 "git::https://u:secret",
                 "a/b/c//../d",
                 "a/b/c//.git/x",
+                "a/b/c//.terraform/x",
+                "/srv/a\tb",
+                "/srv/${a}",
             ],
             expect![[r#"
 
@@ -481,11 +515,16 @@ mod tests {
                   Invalid module source address: "github.com/o" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
                 git::https://u:secret
                   git::https://u:secret
-                  u:secret
                 a/b/c//../d
                   Invalid module source address: The part behind the double slash, "../d", must be a directory in the package.
                 a/b/c//.git/x
                   Invalid module source address: The part behind the double slash, ".git/x", must be a directory in the package.
+                a/b/c//.terraform/x
+                  Invalid module source address: The part behind the double slash, ".terraform/x", must be a directory in the package.
+                /srv/a	b
+                  Invalid module source address: "/srv/a\tb" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                /srv/${a}
+                  Invalid module source address: "/srv/${a}" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
             "#]],
         );
     }

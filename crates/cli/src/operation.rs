@@ -637,7 +637,7 @@ fn apply_saved(
     }
     let mut file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
-    let verified = modules::verify(session, &planned_locks(session, &file)?, Of::Plan)?;
+    let verified = modules::verify(session, &planned_locks(&file)?, Of::Plan)?;
     session.ui.diagnostics(&verified, &Sources::default());
     let mut prepared = prepare(session, flags, &mut file.prior_state.state, Purpose::Saved)?;
     check_configuration(&file, &prepared.program)?;
@@ -654,10 +654,7 @@ fn apply_saved(
 }
 
 /// The locks that a plan was made with: packages must be what they were then.
-fn planned_locks(session: &Session, file: &PlanFile) -> Result<Locks, Failure> {
-    if file.locks.is_empty() {
-        return session.locks();
-    }
+fn planned_locks(file: &PlanFile) -> Result<Locks, Failure> {
     Locks::parse(&String::from_utf8_lossy(&file.locks)).map_err(|error| {
         let detail = format!("Its lock file cannot be read: {}", error.detail);
         Diagnostic::error("plan-read", "Failed to load plan file", detail).into()

@@ -9,7 +9,7 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
+use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System, system::normalize};
 use engine::{CancelToken, Redactor};
 use hir::{
     unsupported,
@@ -242,7 +242,17 @@ impl Session {
     /// The lock file; none is an empty one.
     pub(crate) fn locks(&self) -> Result<Locks, Failure> {
         let path = Path::new(LOCK_FILE);
-        let Ok(bytes) = self.system.read_file(path) else { return Ok(Locks::default()) };
+        let bytes = match self.system.read_file(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Locks::default());
+            }
+            Err(error) => {
+                let detail = format!("{LOCK_FILE} cannot be read: {error}.");
+                let summary = "Failed to read dependency lock file";
+                return Err(Diagnostic::error("lock-file", summary, detail).into());
+            }
+        };
         let text = String::from_utf8_lossy(&bytes);
         let mut locks = Locks::parse(&text).map_err(|error| {
             let detail = format!(
@@ -290,9 +300,14 @@ impl Session {
         })
     }
 
+    /// Where modules are installed, without needless steps: paths of modules are compared with it.
+    pub(crate) fn modules_dir(&self) -> PathBuf {
+        normalize(&self.data_dir().join("modules"))
+    }
+
     /// Where installed modules are written down.
     pub(crate) fn module_manifest_path(&self) -> PathBuf {
-        self.data_dir().join("modules/modules.json")
+        self.modules_dir().join("modules.json")
     }
 
     /// What is written there; nothing if there is no such file.

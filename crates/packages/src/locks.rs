@@ -254,9 +254,7 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
 /// A directory is one of the modules directory, and hides from nobody.
 fn read_directory(argument: &Item) -> Result<String, LockFileError> {
     let text = string(argument)?;
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
-    let is_name = !text.is_empty() && text.len() <= 200 && !text.starts_with('.');
-    match is_name && text.chars().all(is_plain) {
+    match crate::modules::is_name(text) {
         true => Ok(text.to_owned()),
         false => {
             let detail = format!("{text:?} is no name of a directory of packages.");

@@ -19,7 +19,7 @@ use packages::{
 };
 use project::{Manifest, Project};
 
-use super::{locked_address, package_directory, verify::listed, write_manifest};
+use super::{locked_address, verify::listed, write_manifest};
 use crate::{
     args::InitArgs,
     child_environment,
@@ -37,7 +37,7 @@ pub(crate) fn install(
     locks: &Locks,
 ) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
     let (upgrade, readonly) = (args.upgrade, args.is_lockfile_readonly());
-    let target = session.data_dir().join("modules");
+    let target = session.modules_dir();
     let git = Git {
         program: "git".into(),
         withheld: child_environment::withheld_from_providers().collect(),
@@ -156,7 +156,8 @@ impl Installation<'_> {
     fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
         let package = module_package_below(self.target, Path::new(caller))?;
         let called = local_module_directory(caller, source);
-        if Path::new(&*called).starts_with(&package) {
+        let inside = Path::new(&*called).strip_prefix(&package);
+        if inside.is_ok_and(|it| it.iter().all(|part| part != ".git" && part != ".terraform")) {
             return None;
         }
         let detail = format!(
@@ -248,8 +249,11 @@ impl Installation<'_> {
         key: &(Arc<str>, values::Str),
     ) -> Option<&InstalledModule> {
         let theirs = self.theirs.get(key)?;
+        let dir = Path::new(&*theirs.dir);
         let is_there = theirs.is_of(&source.to_string())
-            && self.session.system.is_directory(Path::new(&*theirs.dir));
+            && normalize(dir).as_os_str() == dir.as_os_str()
+            && module_package_below(self.target, dir).is_some()
+            && self.session.system.is_directory(dir);
         is_there.then_some(theirs)
     }
 
@@ -260,7 +264,8 @@ impl Installation<'_> {
         theirs: &InstalledModule,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
         let dir = theirs.dir.clone();
-        let package = package_directory(self.target, Path::new(&*dir), &source.subdir);
+        let package = module_package_below(self.target, Path::new(&*dir));
+        let package = package.unwrap_or_else(|| self.target.to_owned());
         let version = self.before.modules.values().find(|it| *it.dir == *dir);
         let version = version.and_then(|it| it.version.as_deref());
         // They may have it from another registry than is the default here.
@@ -292,9 +297,15 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
         ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => {
             let why = error.to_string();
             let why = why.trim_end_matches('.');
+            let hint = match why.contains("not our ref") {
+                true => {
+                    " The locked revision is not there any more: \"mayfly init -upgrade\" takes what is there now."
+                }
+                false => "",
+            };
             (
                 "Failed to download module",
-                format!("Could not download the source code from \"{package}\": {why}."),
+                format!("Could not download the source code from \"{package}\": {why}.{hint}"),
             )
         }
         ModuleInstallError::NotLocked => (
@@ -326,9 +337,9 @@ fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, 
         shown.unwrap_or_default().chars().take(12).collect::<String>()
     };
     for (address, lock) in after {
-        let Some(old) = before.modules.get(address).filter(|old| old.hashes != lock.hashes) else {
-            continue;
-        };
+        let is_other =
+            |old: &&ModuleLock| (&old.revision, &old.hashes) != (&lock.revision, &lock.hashes);
+        let Some(old) = before.modules.get(address).filter(is_other) else { continue };
         session.ui.line(&format!("Upgraded {address} from {} to {}", short(old), short(lock)));
     }
 }

@@ -4,15 +4,12 @@ mod install;
 mod verify;
 mod writes;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
-use addr::{ModulePackage, ModuleSource};
+use addr::{Getter, ModulePackage, ModuleSource};
 use db::{Diagnostic, system::normalize};
 use hir::{ModulePath, Program, workspace::is_local_source};
-use packages::{ModuleManifest, ModuleRecord, module_package_below};
+use packages::{ModuleManifest, ModuleRecord};
 
 pub(crate) use self::{
     install::install,
@@ -76,7 +73,8 @@ fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
         let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
-        match known.filter(|it| it.version.is_some()) {
+        let known = known.filter(|it| !is_local_source(&it.source) && is_theirs(it));
+        match known {
             Some(known) => known.clone(),
             None => ModuleRecord { source: as_others_write(path.source), version: None, dir },
         }
@@ -84,6 +82,12 @@ fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest
     let modules: BTreeMap<_, _> =
         paths.iter().map(|path| (path.key.clone(), record(path))).collect();
     ModuleManifest { modules }
+}
+
+/// Whether it is of a kind that only other tools put in place.
+fn is_theirs(record: &ModuleRecord) -> bool {
+    let source = ModuleSource::parse(&record.source);
+    source.is_ok_and(|it| !matches!(it.package.getter, Getter::Git | Getter::File))
 }
 
 /// A source without needless steps; other tools compare it with what they make of the configuration's.
@@ -108,17 +112,6 @@ pub(crate) fn without_password(source: &str) -> String {
         Ok(normal) if secrets.iter().any(|it| source.contains(it)) => normal.to_string(),
         _ => source.to_owned(),
     }
-}
-
-/// The directory of the package that a module was installed with, wherever somebody says that it is.
-fn package_directory(modules: &Path, directory: &Path, subdir: &str) -> PathBuf {
-    let directory = &normalize(directory);
-    let above = || {
-        let depth = Path::new(subdir).components().count();
-        directory.ancestors().nth(depth).filter(|it| *directory == it.join(subdir))
-    };
-    module_package_below(modules, directory)
-        .unwrap_or_else(|| above().unwrap_or(directory).to_path_buf())
 }
 
 /// The address under which a package is locked; a registry's with the version that was selected.

@@ -5,12 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use addr::ModuleSource;
-use db::{Diagnostic, System};
+use addr::{ModulePackage, ModuleSource};
+use db::{Diagnostic, System, system::normalize};
 use hir::workspace::is_local_source;
-use packages::{Alteration, Locks, ModuleManifest, Verdict, verify_module_package};
+use packages::{
+    Alteration, Locks, ModuleLock, Verdict, module_package_below, verify_module_package,
+};
 
-use super::{locked_address, package_directory};
+use super::locked_address;
 use crate::session::{Failure, Session};
 
 /// Whose locks packages are held against.
@@ -27,23 +29,39 @@ pub(crate) enum Of {
 /// # Errors
 /// For packages that are not what is locked.
 pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic>, Failure> {
-    let modules = session.data_dir().join("modules");
-    let packages = packages(&session.read_manifest()?, &modules);
+    let modules = session.modules_dir();
+    let manifest = session.read_manifest()?;
     let (mut grown_ones, mut errors, mut unlocked) = (Vec::new(), Vec::new(), Vec::new());
-    for (directory, address) in &packages {
-        // Of what is not there at all, the calls have something to say.
-        if !session.system.is_directory(directory) {
-            continue;
-        }
-        let Some(lock) = locks.modules.get(address) else {
-            unlocked.push(address.as_str());
+    let mut seen = BTreeSet::new();
+    for record in manifest.modules.values().filter(|it| !is_local_source(&it.source)) {
+        let (Ok(source), dir) = (ModuleSource::parse(&record.source), Path::new(&record.dir))
+        else {
             continue;
         };
-        match verify_module_package(directory, lock) {
+        let address = locked_address(&source.package, record.version.as_deref());
+        // Of what is not there at all, the calls have something to say.
+        if !session.system.is_directory(dir) {
+            continue;
+        }
+        let Some(lock) = locks.modules.get(&address) else {
+            match other_version(&source.package, locks) {
+                Some(other) => errors.push(misplaced(&address, dir, &other)),
+                None => unlocked.push(address),
+            }
+            continue;
+        };
+        let Some(directory) = place(&modules, &source, lock, dir) else {
+            errors.push(misplaced(&address, dir, "where it is not expected"));
+            continue;
+        };
+        if !seen.insert((directory.clone(), address.clone())) {
+            continue;
+        }
+        match verify_module_package(&directory, lock) {
             Ok(Verdict::Same) => {}
-            Ok(Verdict::Grown(files)) => grown_ones.push((directory.as_path(), files)),
-            Ok(Verdict::Altered(how)) => errors.push(altered(directory, address, &how, of)),
-            Err(error) => errors.push(unreadable(address, &error.to_string())),
+            Ok(Verdict::Grown(files)) => grown_ones.push((directory, files)),
+            Ok(Verdict::Altered(how)) => errors.push(altered(&directory, &address, &how, of)),
+            Err(error) => errors.push(unreadable(&address, &error.to_string())),
         }
     }
     match errors.is_empty() {
@@ -52,15 +70,29 @@ pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Dia
     }
 }
 
-/// The directories of the packages in place, each with every package that it is said to be.
-fn packages(manifest: &ModuleManifest, modules: &Path) -> BTreeSet<(PathBuf, String)> {
-    let records = manifest.modules.values().filter(|it| !is_local_source(&it.source));
-    let package = |record: &packages::ModuleRecord| {
-        let source = ModuleSource::parse(&record.source).ok()?;
-        let directory = package_directory(modules, Path::new(&record.dir), &source.subdir);
-        Some((directory, locked_address(&source.package, record.version.as_deref())))
-    };
-    records.filter_map(package).collect()
+/// Where the package of a module is, if it is where one can be: in a directory of its own below the modules directory. The
+/// manifest is no part of what is locked, and not believed.
+fn place(modules: &Path, source: &ModuleSource, lock: &ModuleLock, dir: &Path) -> Option<PathBuf> {
+    let package = module_package_below(modules, dir)?;
+    let is_normal = normalize(dir).as_os_str() == dir.as_os_str();
+    // In a package of a registry, which others unpack, the module may lie deeper.
+    let is_module = lock.directory.is_none() || normalize(&package.join(&source.subdir)) == dir;
+    (is_normal && is_module).then_some(package)
+}
+
+/// What is locked of a package of a registry, where it is another version.
+fn other_version(package: &ModulePackage, locks: &Locks) -> Option<String> {
+    let prefix = format!("{package}?version=");
+    let mut versions = locks.modules.keys().filter_map(|it| it.strip_prefix(&prefix));
+    versions.next().map(|version| format!("while version {version} is locked"))
+}
+
+fn misplaced(address: &str, dir: &Path, how: &str) -> Diagnostic {
+    let detail = format!(
+        "The module manifest says that {address} is in {}, {how}. \"mayfly init\" puts packages and manifest in place again.",
+        dir.display()
+    );
+    Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
 }
 
 fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnostic {
@@ -90,7 +122,7 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
 }
 
-fn grown(packages: &[(&Path, Vec<String>)]) -> Option<Diagnostic> {
+fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
     let listed: Vec<String> = packages
         .iter()
         .map(|(directory, files)| format!("  - {}: {}", directory.display(), listed(files)))
@@ -111,8 +143,8 @@ fn unreadable(address: &str, error: &str) -> Diagnostic {
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
 }
 
-fn not_locked(unlocked: &[&str]) -> Option<Diagnostic> {
-    let names: BTreeSet<&str> = unlocked.iter().copied().collect();
+fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
+    let names: BTreeSet<&str> = unlocked.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
         "The lock file has no checksums of {}, so nobody notices if what is in place changes. \"mayfly init\" writes them down.",

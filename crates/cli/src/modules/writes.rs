@@ -15,35 +15,50 @@ use crate::session::Session;
 /// The directories of the modules that a program calls, as they were before it ran. The root module's is the user's to
 /// write into.
 pub(crate) struct ModuleDirectories {
-    before: Vec<(PathBuf, Snapshot)>,
+    before: Vec<Looked>,
+}
+
+struct Looked {
+    directory: PathBuf,
+    is_package: bool,
+    before: Snapshot,
+}
+
+fn look(directory: &Path, is_package: bool) -> Option<Snapshot> {
+    match is_package {
+        true => Snapshot::of_package(directory).ok(),
+        false => Snapshot::of_directory(directory).ok(),
+    }
 }
 
 impl ModuleDirectories {
     /// Looks at them. One that cannot be looked at, or has too many files, is not looked at later either.
     pub(crate) fn of(session: &Session, program: &Program) -> ModuleDirectories {
-        let modules = session.data_dir().join("modules");
-        let mut directories: Vec<PathBuf> = program.modules[1..]
-            .iter()
-            .map(|it| PathBuf::from(&*it.dir))
-            .map(|it| module_package_below(&modules, &it).unwrap_or(it))
-            .filter(|it| !is_above_root(it))
+        let modules = session.modules_dir();
+        let called = program.modules[1..].iter().map(|it| Path::new(&*it.dir));
+        let mut directories: Vec<(PathBuf, bool)> = called
+            .map(|it| match module_package_below(&modules, it) {
+                Some(package) => (package, true),
+                None => (it.to_owned(), false),
+            })
+            .filter(|(it, _)| !is_above_root(it))
             .collect();
         directories.sort();
         // What lies in another one is looked at with it.
-        directories.dedup_by(|next, kept| next.starts_with(&*kept));
-        let looked = directories.into_iter().filter_map(|directory| {
-            let snapshot = Snapshot::of(&directory, |_| false).ok()?;
-            Some((directory, snapshot))
+        directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
+        let looked = directories.into_iter().filter_map(|(directory, is_package)| {
+            let before = look(&directory, is_package)?;
+            Some(Looked { directory, is_package, before })
         });
         ModuleDirectories { before: looked.collect() }
     }
 
     /// A warning if files in them changed since.
     pub(crate) fn changes(&self, program: &Program) -> Option<Diagnostic> {
-        let changed = self.before.iter().flat_map(|(directory, before)| {
-            let now = Snapshot::of(directory, |_| false);
-            let names = now.map(|now| before.changes(&now)).unwrap_or_default();
-            names.into_iter().map(|name| directory.join(name))
+        let changed = self.before.iter().flat_map(|looked| {
+            let now = look(&looked.directory, looked.is_package);
+            let names = now.map(|now| looked.before.changes(&now)).unwrap_or_default();
+            names.into_iter().map(|name| looked.directory.join(name))
         });
         let changed: Vec<PathBuf> = changed.collect();
         (!changed.is_empty()).then(|| written(program, &changed))

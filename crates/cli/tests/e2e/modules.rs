@@ -94,8 +94,10 @@ fn calls_share_one_directory_that_is_locked() {
         name
     };
     let lock = text(&bench, ".terraform.lock.hcl");
-    let address =
-        with_repository(&bench, "module \"git::file://REPOSITORY?ref=v1\" {\n  revision = \"");
+    let address = with_repository(
+        &bench,
+        "module \"git::file://REPOSITORY?ref=v1\" {\n  directory = \"a\"\n  revision  = \"",
+    );
     assert!(lock.contains(&address) && lock.contains("\"h1:"), "{lock}");
     bench.mayfly(".", ["plan"]).succeeds().shows(&[
         &format!("net in .terraform/modules/{name} and .terraform/modules/{name}/sub: hello"),
@@ -121,7 +123,10 @@ fn a_moved_tag_is_not_followed_until_an_upgrade() {
     let ended = bench.mayfly(".", ["plan"]).succeeds();
     ended.shows(&["hello"]);
     ended.lacks(&["moved"]);
-    bench.mayfly(".", ["init", "-upgrade", "-lockfile=readonly"]).fails().shows(&["read-only"]);
+    bench
+        .mayfly(".", ["init", "-upgrade", "-lockfile=readonly"])
+        .fails()
+        .shows(&["conflicts with -lockfile=readonly"]);
     bench.mayfly(".", ["init", "-upgrade"]).succeeds().shows(&["Upgrading modules..."]);
     bench.mayfly(".", ["plan"]).succeeds().shows(&["moved"]);
 }
@@ -228,9 +233,9 @@ fn a_module_that_writes_into_its_own_directory_is_told_of() {
     let ended = bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
     ended.shows(&[
         written,
-        "\"built.zip\". module.package lies there",
+        "  - in the directory of module.beside: \"local/m/built.zip\"",
+        "  - in the directory of module.package: \".terraform/modules/package/built.zip\"",
         "${path.temp}",
-        "\"built.zip\". module.beside lies there",
     ]);
     // What the package's module wrote is not part of it, and does not keep it from being used.
     let grown = "Warning: Module package has other files in it";
@@ -422,4 +427,135 @@ fn a_manifest_that_points_elsewhere_is_not_believed() {
         assert_eq!(text(&bench, ".terraform/modules/modules.json"), manifest, "{elsewhere}");
         bench.mayfly(".", ["plan"]).succeeds();
     }
+}
+
+#[test]
+fn what_is_broken_in_place_is_put_right_by_init() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    let main = package(&bench).join("main.tf");
+    fs::write(&main, "}").expect("is written");
+    // The lock is asked before anything of it is read.
+    let differs = "Error: Module package differs from its lock";
+    bench.mayfly(".", ["plan"]).fails().shows(&[differs, "changed: \"main.tf\""]);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds();
+    // A broken version does not take the place of a good one.
+    let good = text(&bench, ".terraform.lock.hcl");
+    bench.write("net/main.tf", "output \"x\" {");
+    commit(&bench, "v1");
+    let ended = bench.mayfly(".", ["init", "-upgrade"]).fails();
+    ended.shows(&["Error: ", ".terraform/modules/.new/a-", "main.tf line 1"]);
+    bench.mayfly(".", ["plan"]).succeeds();
+    assert_eq!(text(&bench, ".terraform.lock.hcl"), good);
+    bench.write("net/main.tf", NET);
+    commit(&bench, "v1");
+    bench.mayfly(".", ["init", "-upgrade"]).succeeds().shows(&["Upgraded git::file://"]);
+    bench.mayfly(".", ["plan"]).succeeds();
+}
+
+#[test]
+fn a_readonly_lock_file_keeps_the_packages_as_well() {
+    let bench = bench();
+    bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&[
+        "Error: Module package is not locked",
+        "main.tf line 3",
+        "-lockfile=readonly",
+    ]);
+    assert!(!bench.path(".terraform/modules").exists());
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.write("net/hello.txt", "second");
+    commit(&bench, "v2");
+    let other = text(&bench, "main.tf").replace("?ref=v1", "?ref=v2");
+    let first = text(&bench, "main.tf");
+    bench.write("main.tf", &other);
+    bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&["is not locked"]);
+    bench.write("main.tf", &first);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["hello"]);
+}
+
+/// Wherever the data directory is said to be.
+#[test]
+fn packages_are_compared_however_the_data_directory_is_written() {
+    let bench = bench();
+    let absolute = bench.path("there/../data").display().to_string();
+    let cases = [("./dd", "dd"), ("dd/../ee", "ee"), (".", "."), (&*absolute, "data")];
+    for (number, (data_dir, place)) in cases.into_iter().enumerate() {
+        let mayfly = |arguments: &[&str]| bench.mayfly(".", arguments).env("TF_DATA_DIR", data_dir);
+        mayfly(&["init"]).succeeds();
+        let hello = bench.path(place).join("modules/a/hello.txt");
+        mayfly(&["plan"]).succeeds().shows(&["hello"]);
+        fs::write(hello, format!("evil {number}")).expect("is written");
+        mayfly(&["plan"]).fails().shows(&["Error: Module package differs from its lock"]);
+        mayfly(&["init"]).succeeds();
+        mayfly(&["plan"]).succeeds();
+    }
+}
+
+#[test]
+fn a_package_without_a_module_at_its_top_says_where_there_is_one() {
+    let bench = bench();
+    fs::remove_file(bench.path("net/main.tf")).expect("was there");
+    commit(&bench, "v1");
+    bench.mayfly(".", ["init"]).fails().shows(&[
+        "Error: Unreadable module directory",
+        "main.tf line 3",
+        "holds no .tf file at its top",
+        "\"…//sub\"",
+    ]);
+}
+
+/// One that cannot be had is told of once, however many calls there are.
+#[test]
+fn a_package_that_cannot_be_had_is_told_of_once() {
+    let bench = bench();
+    let calls = text(&bench, "main.tf").replace("?ref=v1", "?ref=v9").replace("//sub", "");
+    bench.write("main.tf", &calls);
+    let ended = bench.mayfly(".", ["init"]).fails();
+    assert_eq!(ended.err.matches("Error: ").count(), 1, "{}", ended.err);
+    assert_eq!(ended.out.matches("Downloading").count(), 1, "{}", ended.out);
+}
+
+/// A call that comes before another one, or goes, moves nothing that is there.
+#[test]
+fn a_package_keeps_its_directory_when_calls_come_and_go() {
+    let bench = bench();
+    let call = |name: &str, reference: &str| {
+        with_repository(
+            &bench,
+            &format!(
+                "module \"{name}\" {{\n  source = \"git::file://REPOSITORY?ref={reference}\"\n}}\n"
+            ),
+        )
+    };
+    let output = "output \"o\" {\n  value = module.m.where\n}\n";
+    bench.write("main.tf", &format!("{}{output}", call("m", "v1")));
+    bench.mayfly(".", ["init"]).succeeds();
+    bench
+        .mayfly(".", ["apply", "-auto-approve"])
+        .succeeds()
+        .shows(&["in .terraform/modules/m and"]);
+    bench.write("net/hello.txt", "second");
+    commit(&bench, "v2");
+    for more in
+        [call("a", "v1"), call("a", "v2"), format!("{}{}", call("a", "v2"), call("b", "v1"))]
+    {
+        bench.write("main.tf", &format!("{}{more}{output}", call("m", "v1")));
+        bench.mayfly(".", ["init"]).succeeds();
+        bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
+        // The lock file says where it is, for everybody.
+        fs::remove_dir_all(bench.path(".terraform")).expect("was there");
+        bench.mayfly(".", ["init"]).succeeds();
+        bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
+    }
+}
+
+#[test]
+fn two_that_install_at_once_do_not_disturb_each_other() {
+    let bench = bench();
+    let started: Vec<_> = (0..4).map(|_| bench.mayfly(".", ["init"]).start()).collect();
+    for one in started {
+        one.end().exits(0);
+    }
+    bench.mayfly(".", ["plan"]).succeeds().lacks(&["Warning"]);
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
 
@@ -45,7 +45,7 @@ impl Archive {
         match self {
             Archive::Zip => unpacking.zip(archive)?,
             Archive::Tar => unpacking.tar(archive)?,
-            Archive::TarGz => unpacking.tar(GzDecoder::new(archive))?,
+            Archive::TarGz => unpacking.tar(MultiGzDecoder::new(archive))?,
         }
         unpacking.finish()
     }
@@ -149,10 +149,11 @@ impl Unpacking<'_> {
     }
 
     fn finish(self) -> io::Result<()> {
+        // The directories of all come before the first, so that none is made through a link.
+        for parent in self.links.iter().filter_map(|(path, _)| path.parent()) {
+            std::fs::create_dir_all(parent)?;
+        }
         for (path, target) in self.links {
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
             std::os::unix::fs::symlink(target, &path).map_err(|error| {
                 let name = path.strip_prefix(self.target).unwrap_or(&path);
                 io::Error::other(format!("its link {:?}: {error}", name.display()))

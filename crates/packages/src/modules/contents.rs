@@ -34,14 +34,26 @@ pub(super) struct Difference {
 }
 
 impl Contents {
-    /// Reads a package.
+    /// Reads a package, to the last file.
     ///
     /// # Errors
     /// [`HashError`] for what cannot be read, for links that lead out of it, and for what is neither a file, a directory
     /// nor a link.
     pub fn of(root: &Path) -> Result<Contents, HashError> {
+        Self::but(&[], root)
+    }
+
+    /// The same of a package that another tool put in place, with the repository that it came from: that is left out.
+    ///
+    /// # Errors
+    /// As [`Contents::of`].
+    pub fn of_others(root: &Path) -> Result<Contents, HashError> {
+        Self::but(&[".git"], root)
+    }
+
+    fn but(left_out: &[&str], root: &Path) -> Result<Contents, HashError> {
         let mut files = BTreeMap::new();
-        walk(root, &mut |name, path, metadata| {
+        walk(root, left_out, &mut |name, path, metadata| {
             let hash = match metadata.is_symlink() {
                 true => link_hash(name, path)?,
                 false if metadata.is_file() => std::fs::File::open(path).and_then(sha256_of)?,
@@ -102,18 +114,23 @@ fn link_hash(name: &str, path: &Path) -> io::Result<String> {
     }
 }
 
-/// Whether a link leads to a place in the package that it lies in.
+/// Whether a link leads to a place in the package that it lies in, if all links of the package do.
+///
+/// Steps up come first: from a directory they lead to the directories above it. After a name, which may be a link itself, they
+/// would lead anywhere.
 pub(super) fn stays_inside(name: &str, target: &str) -> bool {
-    let mut depth = name.matches('/').count();
+    if target.is_empty() || target.starts_with('/') {
+        return false;
+    }
+    let mut above = name.matches('/').count();
+    let mut is_down = false;
     for part in target.split('/') {
         match part {
-            "." => {}
-            // An absolute path begins with nothing.
-            "" => return false,
-            ".." if depth == 0 => return false,
-            ".." => depth -= 1,
+            "" | "." => {}
+            ".." if above == 0 || is_down => return false,
+            ".." => above -= 1,
             part if LEFT_OUT.contains(&part) => return false,
-            _ => depth += 1,
+            _ => is_down = true,
         }
     }
     true
@@ -134,13 +151,25 @@ struct Stamp {
 }
 
 impl Snapshot {
-    /// Looks at a directory. `is_left_out` says of a directory by its name below it that it does not count.
+    /// Looks at the directory of a package.
     ///
     /// # Errors
     /// [`HashError`] for directories that cannot be read, and for those with too many files.
-    pub fn of(root: &Path, is_left_out: impl Fn(&str) -> bool) -> Result<Snapshot, HashError> {
+    pub fn of_package(root: &Path) -> Result<Snapshot, HashError> {
+        Self::but(&[], root)
+    }
+
+    /// Looks at a directory that somebody works in: repositories and data directories in it do not count.
+    ///
+    /// # Errors
+    /// As [`Snapshot::of_package`].
+    pub fn of_directory(root: &Path) -> Result<Snapshot, HashError> {
+        Self::but(&LEFT_OUT, root)
+    }
+
+    fn but(left_out: &[&str], root: &Path) -> Result<Snapshot, HashError> {
         let mut files = BTreeMap::new();
-        walk_some(root, &is_left_out, &mut |name, _, it| {
+        walk(root, left_out, &mut |name, _, it| {
             let stamp = Stamp {
                 inode: it.ino(),
                 length: it.size(),
@@ -166,16 +195,8 @@ impl Snapshot {
 
 type Visit<'v> = dyn FnMut(&str, &Path, &Metadata) -> io::Result<()> + 'v;
 
-/// Visits all that is not a directory; links are not followed.
-fn walk(root: &Path, visit: &mut Visit<'_>) -> Result<(), HashError> {
-    walk_some(root, &|_| false, visit)
-}
-
-fn walk_some(
-    root: &Path,
-    is_left_out: &dyn Fn(&str) -> bool,
-    visit: &mut Visit<'_>,
-) -> Result<(), HashError> {
+/// Visits all that is not a directory, but for what has these names; links are not followed.
+fn walk(root: &Path, left_out: &[&str], visit: &mut Visit<'_>) -> Result<(), HashError> {
     let mut count = 0;
     let mut pending = vec![(String::new(), root.to_owned())];
     while let Some((prefix, directory)) = pending.pop() {
@@ -187,7 +208,7 @@ fn walk_some(
             let path = entry.path();
             let name = entry.file_name().into_string();
             let name = name.map_err(|_| fault(&path, "its name is not UTF-8"))?;
-            if LEFT_OUT.contains(&&*name) {
+            if left_out.contains(&&*name) {
                 continue;
             }
             if name.contains(['\n', '\r']) {
@@ -199,10 +220,9 @@ fn walk_some(
             }
             let name = format!("{prefix}{name}");
             let metadata = std::fs::symlink_metadata(&path).map_err(|it| fault(&path, it))?;
-            if !metadata.is_dir() {
-                visit(&name, &path, &metadata).map_err(|it| fault(&path, it))?;
-            } else if !is_left_out(&name) {
-                pending.push((format!("{name}/"), path));
+            match metadata.is_dir() {
+                true => pending.push((format!("{name}/"), path)),
+                false => visit(&name, &path, &metadata).map_err(|it| fault(&path, it))?,
             }
         }
     }

@@ -39,13 +39,23 @@ pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
 }
 
 /// Puts a package's files into an empty directory. Gives the revision, where the package has one.
+///
+/// `data_dir` is where we work, which is never part of a package.
 pub(super) fn fetch(
     package: &ModulePackage,
     revision: Option<&str>,
     git: &Git,
+    data_dir: &Path,
     target: &Path,
 ) -> Result<Option<String>, FetchError> {
     check_getter(package)?;
+    let known: &[&str] = match package.getter {
+        Getter::Git => &["ref", "depth", "sshkey"],
+        _ => &["archive"],
+    };
+    if let Some(name) = package.query.keys().find(|name| !known.contains(&&***name)) {
+        return Err(FetchError::Refused(format!("the parameter {name:?} is not understood")));
+    }
     match &package.getter {
         Getter::Git => {
             if package.query.contains_key("sshkey") {
@@ -53,30 +63,36 @@ pub(super) fn fetch(
                 return Err(FetchError::Refused(why.to_owned()));
             }
             let reference = package.query.get("ref").map(String::as_str);
+            let reference = reference.filter(|it| !it.is_empty());
             let checkout = git.checkout(&package.location, reference, revision, target);
             checkout.map(Some).map_err(|error| without_secrets(error, package))
         }
-        _ => from_files(package, target).map(|()| None),
+        _ => from_files(package, data_dir, target).map(|()| None),
     }
 }
 
 /// Git quotes what it was given.
 fn without_secrets(error: FetchError, package: &ModulePackage) -> FetchError {
     match error {
-        FetchError::Git(words) => {
+        FetchError::Git(mut words) => {
             let shown = package.place();
             let shown = shown.strip_prefix("git::").unwrap_or(&shown);
-            FetchError::Git(words.replace(&package.location, shown))
+            words = words.replace(&package.location, shown);
+            if let Some(user) = package.user() {
+                words = words.replace(&format!("{user}@"), "");
+            }
+            FetchError::Git(words)
         }
         other => other,
     }
 }
 
-fn from_files(package: &ModulePackage, target: &Path) -> Result<(), FetchError> {
+fn from_files(package: &ModulePackage, data_dir: &Path, target: &Path) -> Result<(), FetchError> {
     let path = Path::new(&package.location);
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
-        return Ok(copy(path, target, 0)?);
+        let data_dir = std::fs::canonicalize(data_dir)?;
+        return Ok(copy(path, target, &data_dir, 0)?);
     }
     let name = match package.query.get("archive") {
         Some(kind) => format!("package.{kind}"),
@@ -91,7 +107,7 @@ fn from_files(package: &ModulePackage, target: &Path) -> Result<(), FetchError> 
 }
 
 /// Copies a directory without what belongs to those who work in it. Links stay links.
-fn copy(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+fn copy(from: &Path, to: &Path, data_dir: &Path, depth: usize) -> io::Result<()> {
     if depth > 64 {
         return Err(io::Error::other("its directories are nested too deeply"));
     }
@@ -107,8 +123,10 @@ fn copy(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         if metadata.is_symlink() {
             std::os::unix::fs::symlink(std::fs::read_link(&path)?, &copied)?;
         } else if metadata.is_dir() {
-            std::fs::create_dir(&copied)?;
-            copy(&path, &copied, depth + 1)?;
+            if std::fs::canonicalize(&path)? != data_dir {
+                std::fs::create_dir(&copied)?;
+                copy(&path, &copied, data_dir, depth + 1)?;
+            }
         } else if metadata.is_file() {
             std::fs::copy(&path, &copied)?;
         } else {

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::contents::LEFT_OUT;
 use super::fetch::FetchError;
 
 /// How `git` is run.
@@ -28,12 +29,13 @@ const OF_ANOTHER_REPOSITORY: [&str; 8] = [
 ];
 
 /// Settings that make a checkout the same on every machine, and keep it from running anything.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.autocrlf=false",
     "core.eol=lf",
     "core.symlinks=true",
+    "core.attributesFile=/dev/null",
     "protocol.allow=never",
     "protocol.git.allow=always",
     "protocol.http.allow=always",
@@ -78,8 +80,10 @@ impl Git {
         };
         self.run(target, &["checkout", "--quiet", "--detach", &found, "--"])?;
         if target.join(".gitmodules").exists() {
+            // Most say where they are beside the repository that they are part of.
+            let origin = format!("remote.origin.url={url}");
             let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
-            self.run(target, &update)?;
+            self.run(target, &[&["-c", &origin], &update[..]].concat())?;
         }
         let revision = self.run(target, &["rev-parse", "--verify", "HEAD"])?;
         remove_repositories(target)?;
@@ -123,8 +127,23 @@ fn words(stderr: &[u8]) -> String {
     let last: Vec<&str> = lines.rev().take(8).collect();
     match last.is_empty() {
         true => "git failed without a word".to_owned(),
-        false => last.into_iter().rev().collect::<Vec<_>>().join("\n"),
+        false => without_users(&last.into_iter().rev().collect::<Vec<_>>().join("\n")),
     }
+}
+
+/// A text whose URLs name nobody: who is named before a host often has a password, or is one.
+fn without_users(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + "://".len());
+        shown.push_str(before);
+        let end = after.find(|it: char| it.is_whitespace() || "/'\"".contains(it));
+        let authority = &after[..end.unwrap_or(after.len())];
+        rest = authority.rfind('@').map_or(after, |at| &after[at + 1..]);
+    }
+    shown.push_str(rest);
+    shown
 }
 
 /// Neither an option nor a rule that says where to put what is fetched.
@@ -137,13 +156,14 @@ fn is_revision(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
-/// Takes the repository out of the files that it gave, and those of its submodules.
+/// Takes out of the files that a repository gave what is not of the package: the repository itself, those of its submodules.
 fn remove_repositories(target: &Path) -> Result<(), FetchError> {
     let mut pending = vec![target.to_owned()];
     while let Some(directory) = pending.pop() {
         for entry in std::fs::read_dir(&directory)?.flatten() {
             let (path, kind) = (entry.path(), entry.file_type()?);
-            match (entry.file_name() == ".git", kind.is_dir()) {
+            let is_left_out = LEFT_OUT.iter().any(|it| entry.file_name() == *it);
+            match (is_left_out, kind.is_dir()) {
                 (true, true) => std::fs::remove_dir_all(&path)?,
                 (true, false) => std::fs::remove_file(&path)?,
                 (false, true) => pending.push(path),

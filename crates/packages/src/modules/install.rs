@@ -1,6 +1,8 @@
 //! Putting packages in place: the module half of `init`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use addr::ModulePackage;
@@ -70,18 +72,34 @@ pub struct ModuleInstaller<'a> {
     /// What lies aside, in the order in which it was got, each with the name that its directory should have.
     aside: Vec<(String, String)>,
     locks: BTreeMap<String, ModuleLock>,
+    /// Held while something is written, so that two that run at once do not undo what the other does.
+    guard: Option<File>,
 }
 
 /// The directory of what lies aside.
 const ASIDE: &str = ".new";
 
+/// The file that is locked meanwhile.
+const GUARD: &str = ".lock";
+
 impl<'a> ModuleInstaller<'a> {
-    /// One that has installed nothing yet. What an earlier one left aside is removed.
+    /// One that has installed nothing yet.
     pub fn new(request: ModuleRequest<'a>) -> Self {
-        // What stays is in nobody's way.
-        drop(std::fs::remove_dir_all(request.target.join(ASIDE)));
         let (placed, locks) = (BTreeMap::new(), BTreeMap::new());
-        Self { request, placed, aside: Vec::new(), locks }
+        Self { request, placed, aside: Vec::new(), locks, guard: None }
+    }
+
+    /// Waits until nobody else writes here. What an earlier one left aside is removed.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.guard.is_none() {
+            std::fs::create_dir_all(self.request.target)?;
+            let guard = File::create(self.request.target.join(GUARD))?;
+            guard.lock()?;
+            // What stays is in nobody's way.
+            drop(std::fs::remove_dir_all(self.request.target.join(ASIDE)));
+            self.guard = Some(guard);
+        }
+        Ok(())
     }
 
     /// Gets a package, unless it is in place. Gives the directory that it is in for now. `name` is what its directory is to be
@@ -114,6 +132,7 @@ impl<'a> ModuleInstaller<'a> {
                     true => ModuleEvent::Restoring,
                     false => ModuleEvent::Fetching,
                 });
+                self.begin().map_err(FetchError::Io)?;
                 let aside = format!("{name}-{}", &sha256_of_bytes(address.as_bytes())[..8]);
                 let aside = self.request.target.join(ASIDE).join(aside);
                 let lock = self.fetch(package, lock, &aside)?;
@@ -137,7 +156,7 @@ impl<'a> ModuleInstaller<'a> {
     /// # Errors
     /// If it cannot be read, or is not what is locked.
     pub fn adopt(&mut self, package: &str, directory: &Path) -> Result<(), ModuleInstallError> {
-        let contents = Contents::of(directory);
+        let contents = Contents::of_others(directory);
         let contents = contents.map_err(|it| ModuleInstallError::Package(it.to_string()))?;
         let hash = contents.hash();
         let lock = self.request.locks.modules.get(package).filter(|_| !self.request.upgrade);
@@ -167,7 +186,8 @@ impl<'a> ModuleInstaller<'a> {
     ) -> Result<ModuleLock, ModuleInstallError> {
         let fetched = scratch(aside)?;
         let revision = lock.and_then(|it| it.revision.as_deref());
-        let revision = fetch(package, revision, self.request.git, fetched.path())?;
+        let data_dir = self.request.target.parent().unwrap_or(self.request.target);
+        let revision = fetch(package, revision, self.request.git, data_dir, fetched.path())?;
         let contents = Contents::of(fetched.path());
         let contents = contents.map_err(|it| {
             // The scratch directory is nothing that anybody knows.
@@ -237,7 +257,7 @@ impl<'a> ModuleInstaller<'a> {
         for list in entries.flatten().map(|it| it.path()) {
             // What has no list is not ours.
             let Some(name) = list.file_name().and_then(|it| it.to_str()) else { continue };
-            let Some(name) = name.strip_suffix(LIST) else { continue };
+            let Some(name) = name.strip_suffix(LIST).filter(|it| is_name(it)) else { continue };
             let directory = self.request.target.join(name);
             if !self.placed.values().any(|it| *it == directory) {
                 // One that stays is removed the next time.
@@ -246,6 +266,12 @@ impl<'a> ModuleInstaller<'a> {
             }
         }
     }
+}
+
+/// Whether a text can be the name of a package's directory.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    !text.is_empty() && text.len() <= 200 && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
 /// Moves a package with its list.

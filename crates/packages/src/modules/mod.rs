@@ -24,6 +24,7 @@ pub(crate) use archive::Archive;
 pub use contents::{Contents, Snapshot};
 pub use fetch::FetchError;
 pub use git::Git;
+pub(crate) use install::is_name;
 pub use install::{
     ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, module_package_below,
 };

@@ -22,12 +22,13 @@ struct Bench {
     root: TempDir,
     locks: Locks,
     upgrade: bool,
+    readonly: bool,
 }
 
 impl Bench {
     fn new() -> Bench {
         let root = tempfile::tempdir().expect("a temporary directory");
-        Bench { root, locks: Locks::default(), upgrade: false }
+        Bench { root, locks: Locks::default(), upgrade: false, readonly: false }
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -80,20 +81,31 @@ impl Bench {
     fn install(&mut self, packages: &[&ModulePackage]) -> Result<Vec<String>, String> {
         let git = Git { program: "git".into(), withheld: Vec::new() };
         let target = self.path("modules");
-        let (locks, upgrade) = (self.locks.clone(), self.upgrade);
-        let request = ModuleRequest { target: &target, locks: &locks, upgrade, git: &git };
+        let (locks, upgrade, readonly) = (self.locks.clone(), self.upgrade, self.readonly);
+        let request =
+            ModuleRequest { target: &target, locks: &locks, upgrade, readonly, git: &git };
         let mut installer = ModuleInstaller::new(request);
-        let mut done = Vec::new();
-        for package in packages {
+        let mut events = Vec::new();
+        for (number, package) in packages.iter().enumerate() {
             let mut event = None;
-            let directory = installer.install(package, |it| event = Some(it));
-            let directory = directory.map_err(|it| self.shown(&it.to_string()))?;
-            let name = directory.file_name().expect("it has one").to_string_lossy().into_owned();
-            done.push(event.map_or_else(|| name.clone(), |it| format!("{it:?} {name}")));
+            let name = format!("call{number}");
+            let directory = installer.install(package, &name, |it| event = Some(it));
+            directory.map_err(|it| self.shown(&it.to_string()))?;
+            events.push(event);
         }
+        installer.settle().expect("can be moved");
         installer.remove_others();
         self.locks.modules = installer.locks().clone();
-        Ok(done)
+        let name = |package: &&ModulePackage| {
+            let directory = &installer.placed()[&package.to_string()];
+            directory.file_name().expect("it has one").to_string_lossy().into_owned()
+        };
+        let names = packages.iter().map(name);
+        let done = names.zip(events).map(|(name, event)| match event {
+            Some(event) => format!("{event:?} {name}"),
+            None => name,
+        });
+        Ok(done.collect())
     }
 
     /// A text without what differs from run to run.
@@ -128,7 +140,7 @@ fn a_package_is_one_directory_however_often_it_is_called() {
     let package = bench.repository("net");
     let done = bench.install(&[&package, &package]).expect("is installed");
     let [first, second] = &done[..] else { panic!("{done:?}") };
-    assert_eq!(*first, format!("Fetching {second}"));
+    assert_eq!((&**first, &**second), ("Fetching call0", "call0"));
     let directory = bench.only_directory();
     // Neither the repository nor anything of it is there.
     expect![[r#"
@@ -148,24 +160,72 @@ fn a_package_is_one_directory_however_often_it_is_called() {
 }
 
 #[test]
-fn the_directory_keeps_its_name_from_version_to_version() {
+fn a_package_keeps_the_directory_that_it_has() {
     let mut bench = Bench::new();
     let first = bench.repository("net");
     bench.write("net/main.tf", "# two\n");
     bench.commit("net", "v2");
     let second = bench.package(&first.to_string().replace("v1", "v2"));
-    let done = bench.install(&[&first]).expect("is installed");
-    // The other version takes its place.
-    assert_eq!(bench.install(&[&second]).expect("is installed"), done);
+    assert_eq!(bench.install(&[&first]).expect("is installed"), ["Fetching call0"]);
+    // Another version of it in the same call has its place, as that is free.
+    assert_eq!(bench.install(&[&second]).expect("is installed"), ["Fetching call0"]);
     assert_eq!(fs::read(bench.only_directory().join("main.tf")).expect("is there"), b"# two\n");
-    // Where both are called, one is named after its version.
-    let both = bench.install(&[&second, &first]).expect("is installed");
-    assert!(both[1].contains("-v1-"), "{both:?}");
-    // Nobody calls it any more.
-    bench.install(&[&second]).expect("is installed");
+    // What is there already is not moved for what comes before it.
+    let both = bench.install(&[&first, &second]).expect("is installed");
+    let [new, old] = &both[..] else { panic!("{both:?}") };
+    assert_eq!(old, "call0");
+    assert!(new.starts_with("Fetching call0-"), "{new}");
+    // Nor when that has gone again, on no machine.
+    fs::remove_dir_all(bench.path("modules")).expect("was there");
+    assert_eq!(bench.install(&[&first]).expect("is installed"), [new.as_str()]);
     bench.only_directory();
     let lists = fs::read_dir(bench.path("modules")).expect("readable").flatten();
-    assert_eq!(lists.filter(|it| it.path().is_file()).count(), 1);
+    let is_list = |it: &fs::DirEntry| it.file_name().to_string_lossy().ends_with(".h1");
+    assert_eq!(lists.filter(is_list).count(), 1);
+}
+
+#[test]
+fn nothing_is_got_that_is_not_locked_where_the_lock_file_is_readonly() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.readonly = true;
+    let error = bench.install(&[&package]).expect_err("is not locked");
+    assert!(error.contains("may not be changed"), "{error}");
+    assert!(!bench.path("modules").exists());
+    bench.readonly = false;
+    bench.install(&[&package]).expect("is installed");
+    fs::remove_dir_all(bench.path("modules")).expect("was there");
+    bench.readonly = true;
+    bench.install(&[&package]).expect("is locked");
+}
+
+/// What fails leaves what was there before, and what was got of the others lies aside.
+#[test]
+fn an_installation_that_fails_changes_nothing() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.install(&[&package]).expect("is installed");
+    bench.write("net/main.tf", "# two\n");
+    bench.commit("net", "v1");
+    let missing = bench.package(&package.to_string().replace("v1", "v9"));
+    bench.upgrade = true;
+    bench.install(&[&package, &missing]).expect_err("one is not there");
+    assert_eq!(fs::read(bench.path("modules/call0/main.tf")).expect("is there"), b"# one\n");
+    bench.upgrade = false;
+    assert_eq!(bench.install(&[&package]).expect("is in place"), ["call0"]);
+}
+
+/// The name of a list says what is removed with it.
+#[test]
+fn what_is_not_the_name_of_a_package_is_not_removed() {
+    let mut bench = Bench::new();
+    let package = bench.repository("net");
+    bench.install(&[&package]).expect("is installed");
+    for name in ["...h1", "..h1", ".h1", "a b.h1"] {
+        bench.write(&format!("modules/{name}"), "");
+    }
+    bench.install(&[&package]).expect("is in place");
+    assert!(bench.path("modules/call0/main.tf").exists() && bench.path("net").exists());
 }
 
 #[test]
@@ -283,7 +343,7 @@ fn a_directory_and_its_archives_are_the_same_package() {
     fs::remove_dir_all(bench.path("modules")).expect("was there");
     let error = bench.install(&[&packages[0]]).expect_err("is another one");
     assert!(error.contains("and the lock file has h1:"), "{error}");
-    assert!(fs::read_dir(bench.path("modules")).expect("is there").next().is_none());
+    assert!(!bench.path("modules/call0").exists());
 }
 
 #[test]
@@ -338,8 +398,10 @@ fn refused(bench: &mut Bench, name: &str, expected: Expect) {
     let error = bench.install(&[&package]).expect_err("is refused");
     expected.assert_eq(&error);
     assert!(bench.locks.modules.is_empty());
-    let left = fs::read_dir(bench.path("modules")).expect("is there").count();
-    assert_eq!(left, 0, "nothing is left of {name}");
+    let left = fs::read_dir(bench.path("modules")).into_iter().flatten().flatten();
+    let left: Vec<_> =
+        left.map(|it| it.file_name()).filter(|it| it != ".new" && it != ".lock").collect();
+    assert!(left.is_empty(), "nothing is left of {name}: {left:?}");
     assert!(!bench.path("out").exists(), "{name} was written outside");
 }
 
@@ -385,7 +447,7 @@ fn tar(path: &Path, entries: &[TarEntry]) {
 #[test]
 fn archives_that_lead_out_are_refused() {
     let mut bench = Bench::new();
-    let zips: [(&[ZipEntry], Expect); 5] = [
+    let zips: [(&[ZipEntry], Expect); 6] = [
         (
             &[("../out", None)],
             expect![[
@@ -403,6 +465,10 @@ fn archives_that_lead_out_are_refused() {
         (
             &[("a", Some("b")), ("a/c", None)],
             expect![[r#"its link "a": File exists (os error 17)"#]],
+        ),
+        (
+            &[("d/e/up", Some("../..")), ("out", Some("d/e/up/../out"))],
+            expect![[r#"its link "out" leads out of it"#]],
         ),
     ];
     for (entries, expected) in zips {
@@ -471,7 +537,13 @@ fn what_others_installed_is_locked_as_it_is() {
     let git = Git { program: "git".into(), withheld: Vec::new() };
     let target = bench.path("modules");
     let locks = Locks::default();
-    let request = |locks| ModuleRequest { target: &target, locks, upgrade: false, git: &git };
+    let request = |locks| ModuleRequest {
+        target: &target,
+        locks,
+        upgrade: false,
+        readonly: false,
+        git: &git,
+    };
     let mut installer = ModuleInstaller::new(request(&locks));
     let address = "registry.opentofu.org/a/vpc/aws?version=1.2.3";
     installer.adopt(address, &target.join("vpc")).expect("is readable");
@@ -491,8 +563,8 @@ fn a_snapshot_tells_which_files_changed() {
     for name in ["d/a", "d/b", "d/c/d", "d/.git/x", "d/.terraform/x"] {
         bench.write(name, "1");
     }
-    let before = Snapshot::of(&bench.path("d"), |_| false).expect("readable");
-    let now = || Snapshot::of(&bench.path("d"), |_| false).expect("readable");
+    let before = Snapshot::of_directory(&bench.path("d")).expect("readable");
+    let now = || Snapshot::of_directory(&bench.path("d")).expect("readable");
     assert!(before.changes(&now()).is_empty());
     bench.write("d/.git/x", "22");
     bench.write("d/.terraform/y", "22");
@@ -501,4 +573,56 @@ fn a_snapshot_tells_which_files_changed() {
     bench.write("d/e", "22");
     fs::remove_file(bench.path("d/c/d")).expect("was there");
     assert_eq!(before.changes(&now()), ["a", "c/d", "e"]);
+    let package = Snapshot::of_package(&bench.path("d")).expect("readable");
+    bench.write("d/.terraform/z", "22");
+    assert_eq!(
+        package.changes(&Snapshot::of_package(&bench.path("d")).expect("readable")),
+        [".terraform/z"]
+    );
+}
+
+/// Each step of a link is one of the directories that it seems to be, or leads down.
+#[test]
+fn links_stay_in_the_package_whatever_other_links_do() {
+    let inside = [
+        ("a", "b"),
+        ("a/b", "../c"),
+        ("a/b/c", "../../d/e"),
+        ("a", "./b/"),
+        ("a", "b//c"),
+        ("a/b", ".."),
+    ];
+    for (name, target) in inside {
+        assert!(contents::stays_inside(name, target), "{name} {target}");
+    }
+    let outside = [
+        ("a", ""),
+        ("a", "/b"),
+        ("a", ".."),
+        ("a/b", "../.."),
+        ("a", "b/../../c"),
+        ("a", "b/.."),
+        ("a", ".git/x"),
+        ("a", ".terraform"),
+    ];
+    for (name, target) in outside {
+        assert!(!contents::stays_inside(name, target), "{name} {target}");
+    }
+}
+
+#[test]
+fn what_belongs_to_those_who_work_in_it_is_no_part_of_a_package() {
+    let mut bench = Bench::new();
+    bench.repository("net");
+    bench.write("net/.terraform/evil/main.tf", "# not of the package\n");
+    bench.git("net", &["add", "--force", ".terraform/evil/main.tf"]);
+    bench.commit("net", "v1");
+    let package = bench.package(&format!("git::file://{}?ref=v1", bench.path("net").display()));
+    bench.install(&[&package]).expect("is installed");
+    assert!(!bench.only_directory().join(".terraform").exists());
+    // What comes there later is seen.
+    bench.write("modules/call0/.terraform/evil/main.tf", "# evil\n");
+    assert!(
+        matches!(bench.verdict(&package), Verdict::Altered(it) if it.added == [".terraform/evil/main.tf"])
+    );
 }

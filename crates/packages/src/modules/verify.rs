@@ -32,7 +32,11 @@ pub struct Alteration {
 /// # Errors
 /// [`HashError`] if it cannot be read.
 pub fn verify_module_package(directory: &Path, lock: &ModuleLock) -> Result<Verdict, HashError> {
-    let now = Contents::of(directory)?;
+    // What another tool has put in place brings its repository along.
+    let now = match &lock.directory {
+        Some(name) if directory.ends_with(name) => Contents::of(directory)?,
+        _ => Contents::of_others(directory)?,
+    };
     if lock.hashes.contains(&now.hash()) {
         return Ok(Verdict::Same);
     }

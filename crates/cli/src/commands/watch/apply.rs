@@ -66,6 +66,7 @@ impl Watch<'_> {
     }
 
     fn carry_out(&mut self, good: Good) -> Result<Exit, Failure> {
+        super::verified(self.session)?;
         let open = store::open(self.session, &self.args.state, store::Purpose::Apply)?;
         let current = open.exists().then_some(&open.file);
         if let Err(stale) = engine::check_plan_is_current(&good.plan.prior_state, current) {

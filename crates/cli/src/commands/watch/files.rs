@@ -5,6 +5,7 @@
 use std::{
     collections::BTreeSet,
     hash::{BuildHasher, RandomState},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -118,10 +119,14 @@ pub(super) fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
+/// The device and the number of a directory there, if there is one.
+type Identity = Option<(u64, u64)>;
+
 /// Tells when something happens in directories.
 pub(super) struct Watched {
     watcher: Option<RecommendedWatcher>,
-    directories: BTreeSet<PathBuf>,
+    /// Each with what says that it is still the one that is watched: it may have been replaced by another of that name.
+    directories: BTreeSet<(PathBuf, Identity)>,
     inputs: UnboundedSender<Input>,
 }
 
@@ -141,14 +146,18 @@ impl Watched {
 
     /// Watches these directories and no others; one that is missing, by the nearest above it that is not.
     pub(super) fn set(&mut self, session: &Session, wanted: impl Iterator<Item = PathBuf>) {
-        let wanted: BTreeSet<PathBuf> = wanted.map(|path| existing(session, path)).collect();
+        let wanted = wanted.map(|path| existing(session, path)).map(|path| {
+            let identity = identity(&path);
+            (path, identity)
+        });
+        let wanted: BTreeSet<(PathBuf, Identity)> = wanted.collect();
         let Some(watcher) = &mut self.watcher else { return };
-        for gone in self.directories.difference(&wanted) {
+        for (gone, _) in self.directories.difference(&wanted) {
             // It may not be there any more.
             let _ = watcher.unwatch(gone);
         }
         let mut failed = false;
-        for new in wanted.difference(&self.directories) {
+        for (new, _) in wanted.difference(&self.directories) {
             failed |= watcher.watch(new, RecursiveMode::NonRecursive).is_err();
             // What happened between reading its files and now was not told.
             let _ = self.inputs.send(Input::Files);
@@ -164,6 +173,10 @@ impl Watched {
     pub(super) fn is_blind(&self) -> bool {
         self.watcher.is_none()
     }
+}
+
+fn identity(path: &Path) -> Identity {
+    std::fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
 }
 
 fn existing(session: &Session, path: PathBuf) -> PathBuf {

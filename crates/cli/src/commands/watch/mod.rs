@@ -50,6 +50,11 @@ use crate::{
     variables::{self, VarFlag},
 };
 
+/// Compares packages of modules with their locks.
+fn verified(session: &Session) -> Result<Vec<Diagnostic>, Failure> {
+    modules::verify(session, &session.locks()?, Of::Directory)
+}
+
 /// An editor that saves does more than one thing to a file.
 const SETTLE: Duration = Duration::from_millis(10);
 
@@ -118,6 +123,8 @@ struct Watch<'s> {
     good: Option<Good>,
     /// Whether the last attempt failed, so that the good plan is an old one.
     is_broken: bool,
+    /// Whether the packages of modules were what is locked, the last time that somebody looked.
+    is_verified: bool,
     plans: u64,
     /// When the files were looked at for the plan that comes.
     looked: Instant,
@@ -181,6 +188,7 @@ impl<'s> Watch<'s> {
             answers: VariableValues::new(),
             good: None,
             is_broken: false,
+            is_verified: true,
             plans: 0,
             looked: Instant::now(),
             is_applying,
@@ -270,7 +278,8 @@ impl<'s> Watch<'s> {
     fn follow(&mut self) -> Option<Reason> {
         self.looked = Instant::now();
         let changed = self.configuration.follow(self.session) || self.planner.files_differ();
-        changed.then_some(Reason::Edit)
+        let is_verified = verified(self.session).is_ok();
+        (changed || is_verified != self.is_verified).then_some(Reason::Edit)
     }
 
     fn environment(&mut self) -> Environment {
@@ -338,7 +347,9 @@ impl<'s> Watch<'s> {
             // What runs is perhaps of another version.
             self.close();
         }
-        let verified = modules::verify(self.session, &self.session.locks()?, Of::Directory)?;
+        let verified = verified(self.session);
+        self.is_verified = verified.is_ok();
+        let verified = verified?;
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         let state = &loaded.state.file.state;
         let found = loaded.project.checked_again();
