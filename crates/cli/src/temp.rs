@@ -104,9 +104,10 @@ impl TempFiles {
             found.directory(&path, "").map_err(|it| it.refused(session))?;
         }
         if found.bytes >= LARGE {
-            let (count, bytes) = (found.files.len(), found.bytes / 1_000_000);
+            let (count, bytes) = (found.files.len(), found.bytes >> 20);
+            let files = if count == 1 { "file" } else { "files" };
             session.ui.announce(&format!(
-                "\nSaving {count} temporary files with the plan ({bytes} MB)...\n"
+                "\nSaving {count} temporary {files} with the plan ({bytes} MiB)...\n"
             ));
         }
         found.files.sort_by(|a, b| a.0.cmp(&b.0));

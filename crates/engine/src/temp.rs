@@ -13,6 +13,7 @@ use std::{fmt::Write as _, io};
 use addr::ModuleInstance;
 use hir::Interrupt;
 use sha2::{Digest as _, Sha256};
+use state::without_temporary_plans;
 use values::{Kind, Path, Str, Value};
 
 use crate::walk::{ModuleRun, Walk};
@@ -67,12 +68,13 @@ impl TempRoot {
         let mut found = Vec::new();
         let with_earlier = after.transform(&mut |path, part| {
             let Kind::String(new) = part.kind() else { return part.clone() };
-            if !new.starts_with(&*prefix) {
+            if !new.contains(&*prefix) {
                 return part.clone();
             }
             let earlier = path.apply(before);
             let old = earlier.as_ref().and_then(Value::as_str);
-            match old.filter(|old| **old != **new && within(&prefix, old) == within(&prefix, new)) {
+            let erased = |text: &str| without_temporary_plans(&prefix, text);
+            match old.filter(|old| **old != **new && erased(old) == erased(new)) {
                 Some(old) => {
                     found.push(path.clone());
                     Value::string(old).with_marks(part.marks())
@@ -98,11 +100,6 @@ impl TempRoot {
         }
         path
     }
-}
-
-/// What a path is within the directory of its plan.
-fn within<'t>(prefix: &str, path: &'t str) -> Option<&'t str> {
-    Some(path.strip_prefix(prefix)?.split_once('/')?.1)
 }
 
 /// Makes the directories that `path.temp` gives.

@@ -82,7 +82,9 @@ fn one_that_cannot_be_made_is_an_error_where_it_is_used() {
 
 #[test]
 fn an_output_that_only_changes_its_plan_is_no_change() {
-    let mut world = world("//- /main.tf\noutput \"p\" { value = [path.temp, \"x\"] }");
+    let mut world = world(
+        "//- /main.tf\noutput \"p\" { value = [path.temp, \"x\", \"--out=${path.cwd}/${path.temp}/y\"] }",
+    );
     assert_eq!(summaries(&world.apply()), "");
     world.plan_id = "2222";
     let outcome = world.plan();
@@ -96,7 +98,7 @@ fn an_output_that_only_changes_its_plan_is_no_change() {
 const KEPT: &str = r#"
 resource "test_thing" "a" {
   name = "a"
-  tags = { file = "${path.temp}/a.zip", other = "1" }
+  tags = { file = "${path.temp}/a.zip", option = "--out=${path.temp}/b", other = "1" }
 }
 output "name" { value = test_thing.a.name }
 "#;

@@ -298,7 +298,7 @@ fn a_path_that_only_changes_its_plan_is_said_to_do_so() {
         expect![[r#"
               # t_secret.moved will be updated in-place
               ~ resource "t_secret" "moved" {
-                  ~ path     = "${path.temp}/m/a.zip" # only the plan's temporary directory differs
+                  ~ path     = "${path.temp}/a.zip" # only the plan's temporary directory differs
                   ~ value_wo = (write-only attribute)
                 }
 

@@ -13,6 +13,7 @@ pub(crate) mod decode;
 pub(crate) mod encode;
 mod file;
 mod model;
+mod temp_path;
 mod wire;
 
 pub use file::{ConfigSnapshot, ModuleSource, PlanFile, PlanFileError, TempEntry, TempKind};
@@ -20,6 +21,8 @@ pub use model::{
     Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
     RelevantAttribute, ResourceChange, StateIdentity,
 };
+
+pub use temp_path::{with_temporary_symbols, without_temporary_plans};
 
 #[cfg(test)]
 mod samples;

@@ -1,5 +1,6 @@
 //! Texts: quoted, line by line, or as the JSON that they hold.
 
+use state::{with_temporary_symbols, without_temporary_plans};
 use values::{Str, Value};
 
 use super::{
@@ -112,17 +113,16 @@ impl Printer<'_> {
         }
     }
 
-    /// Two paths that differ only in the plan whose temporary directory they lie in.
+    /// Two texts that differ only in the plan whose temporary directory they have paths of.
     fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
-        let prefix = self.temporary.as_deref()?;
-        let rest = |text: Option<&Str>| {
-            let (_, rest) = text?.strip_prefix(prefix)?.split_once('/')?;
-            Some(rest.to_owned())
-        };
-        let (old, new) = (rest(before)?, rest(after)?);
+        let (prefix, before, after) = (self.temporary.as_deref()?, before?, after?);
+        let erased = |text: &str| without_temporary_plans(prefix, text);
         let note = self.style.paint(Paint::Dim, "# only the plan's temporary directory differs");
-        (old == new)
-            .then(|| format!("{} {note}", values::go_quoted(&format!("${{path.temp}}/{new}"))))
+        let is_moved = after.contains(prefix) && erased(before) == erased(after);
+        is_moved.then(|| {
+            let shown = with_temporary_symbols(prefix, after);
+            format!("{} {note}", values::go_quoted(&shown))
+        })
     }
 
     fn same_lines(&self, text: &str, depth: usize, options: Options) -> Vec<String> {

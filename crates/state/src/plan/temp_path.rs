@@ -1,0 +1,95 @@
+//! Paths below `path.temp` in texts: `DATA_DIR/tmp/PLAN/INSTANCE/…`.
+
+/// A text with another one in place of the plan of each path below the temporary directory of any plan. Two texts that
+/// are the same then differ in their plans alone.
+///
+/// `prefix` is what such paths begin with, up to the plan's ID.
+pub fn without_temporary_plans(prefix: &str, text: &str) -> String {
+    replaced(prefix, text, |rest| {
+        let id = id_len(rest);
+        (id > 0).then(|| (format!("{prefix}*"), id))
+    })
+}
+
+/// A text with the paths below the temporary directory of any plan as their authors wrote them.
+pub fn with_temporary_symbols(prefix: &str, text: &str) -> String {
+    replaced(prefix, text, |rest| {
+        let id = id_len(rest);
+        let instance = rest[id..].strip_prefix('/').map_or(0, |it| id_len(it) + 1);
+        (id > 0).then(|| ("${path.temp}".to_owned(), id + instance))
+    })
+}
+
+/// The length of a plan's ID, or of the hash of a module instance.
+fn id_len(text: &str) -> usize {
+    text.find(|it: char| !it.is_ascii_alphanumeric() && it != '-').unwrap_or(text.len())
+}
+
+/// Replaces the prefix and as much of what follows as `replace` says.
+fn replaced(prefix: &str, text: &str, replace: impl Fn(&str) -> Option<(String, usize)>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(prefix).filter(|_| !prefix.is_empty()) {
+        let after = &rest[at + prefix.len()..];
+        shown.push_str(&rest[..at]);
+        match replace(after) {
+            Some((new, len)) => {
+                shown.push_str(&new);
+                rest = &after[len..];
+            }
+            None => {
+                shown.push_str(prefix);
+                rest = after;
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFIX: &str = ".terraform/tmp/";
+
+    #[test]
+    fn texts_that_differ_in_their_plans_are_the_same_without_them() {
+        for (one, other) in [
+            (".terraform/tmp/1-a/h/x", ".terraform/tmp/2-b/h/x"),
+            (
+                "--out=/w/.terraform/tmp/1/h/x --in=.terraform/tmp/1/h/y",
+                "--out=/w/.terraform/tmp/2/h/x --in=.terraform/tmp/2/h/y",
+            ),
+            ("{\"p\":\".terraform/tmp/1/h\"}", "{\"p\":\".terraform/tmp/2/h\"}"),
+        ] {
+            assert_eq!(
+                without_temporary_plans(PREFIX, one),
+                without_temporary_plans(PREFIX, other)
+            );
+        }
+        for (one, other) in [
+            (".terraform/tmp/1/h/x", ".terraform/tmp/2/h/y"),
+            (".terraform/tmp/1/h/x", ".terraform/tmp/2/i/x"),
+            (".terraform/tmp/1/h/x", "other/tmp/2/h/x"),
+        ] {
+            assert_ne!(
+                without_temporary_plans(PREFIX, one),
+                without_temporary_plans(PREFIX, other)
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_is_shown_as_its_author_wrote_it() {
+        for (text, shown) in [
+            (".terraform/tmp/1-a/0f/x/y", "${path.temp}/x/y"),
+            (".terraform/tmp/1-a/0f", "${path.temp}"),
+            ("a .terraform/tmp/1/h/x b .terraform/tmp/1/h/y", "a ${path.temp}/x b ${path.temp}/y"),
+            (".terraform/tmp/", ".terraform/tmp/"),
+            ("no path", "no path"),
+        ] {
+            assert_eq!(with_temporary_symbols(PREFIX, text), shown);
+        }
+    }
+}
