@@ -293,3 +293,50 @@ fn a_watcher_whose_reader_has_gone_ends() {
     let command = format!("{} watch -json | head -n 1; echo ended", env!("CARGO_BIN_EXE_mayfly"));
     bench.program("sh", ".", ["-c", &command]).succeeds().shows(&["\"type\":\"version\"", "ended"]);
 }
+
+/// What replaces a directory as a whole (`git`, `init`) leaves another one of that name.
+#[test]
+fn a_directory_that_is_replaced_as_a_whole_is_followed() {
+    let bench = Bench::with_main(
+        "module \"m\" {\n  source = \"./m\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
+    );
+    // What is wrong with it is printed, so that one sees which one was read.
+    let module = |name: &str| format!("output \"o\" {{\n  value = local.{name}\n}}\n");
+    bench.write("m/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    let started = bench.mayfly(".", ["watch", "-json"]).start();
+    let mut watcher = Watcher { bench: &bench, started, plans: 0 };
+    watcher.next_plan(true);
+    bench.write("n/main.tf", &module("second"));
+    fs::rename(bench.path("m"), bench.path("away")).expect("is moved");
+    fs::rename(bench.path("n"), bench.path("m")).expect("is moved");
+    watcher.started.wait_for("second");
+    // The one that is there now is the one that is watched.
+    bench.write("m/main.tf", &module("third"));
+    watcher.started.wait_for("third");
+    watcher.started.interrupt();
+    watcher.started.end().exits(0);
+}
+
+#[test]
+fn a_package_that_is_changed_and_put_right_is_noticed() {
+    let bench = Bench::new();
+    bench.write("net/main.tf", "output \"o\" {\n  value = file(\"${path.module}/text\")\n}\n");
+    bench.write("net/text", "good");
+    let source = bench.path("net").display().to_string();
+    let call = format!("module \"m\" {{\n  source = \"{source}\"\n}}\n");
+    bench.write("main.tf", &format!("{call}output \"o\" {{\n  value = module.m.o\n}}\n"));
+    bench.mayfly(".", ["init"]).succeeds();
+    let started = bench.mayfly(".", ["watch", "-json"]).start();
+    let mut watcher = Watcher { bench: &bench, started, plans: 0 };
+    watcher.next_plan(true);
+    bench.write(".terraform/modules/m/text", "evil");
+    watcher.next_plan(false);
+    watcher.started.wait_for("Module package differs from its lock");
+    bench.mayfly(".", ["init"]).succeeds();
+    watcher.next_plan(true);
+    // In another directory than before.
+    bench.write(".terraform/modules/m/text", "evil");
+    watcher.next_plan(false);
+    watcher.started.interrupt();
+    watcher.started.end().exits(0);
+}
