@@ -42,7 +42,7 @@ pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
 pub use modules::{
     Alteration, Contents, FetchError, Git, ManifestError, ModuleEvent, ModuleInstallError,
     ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot, Verdict,
-    module_package_below, verify_module_package,
+    is_configuration, module_package_below, verify_module_package,
 };
 pub use package::PackageError;
 pub use platform::Platform;

@@ -15,7 +15,7 @@ use hir::{
 };
 use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
-    ModuleManifest, ModuleRequest, module_package_below,
+    ModuleManifest, ModuleRequest, is_configuration, module_package_below,
 };
 use project::{Manifest, Project};
 
@@ -30,7 +30,7 @@ use crate::{
 /// its packages.
 ///
 /// # Errors
-/// For packages that cannot be had; those that can are in place all the same, and nothing is written down.
+/// For packages that cannot be had, and for a configuration that cannot be read with them; then what is in place stays.
 pub(crate) fn install(
     session: &Session,
     args: &InitArgs,
@@ -215,27 +215,23 @@ impl Installation<'_> {
         if entries.iter().any(|it| is_configuration(&it.name)) {
             return None;
         }
-        let holds_module = |name: &&String| {
+        let holds_module = |name: &String| {
             let below = self.session.system.list_directory(&directory.join(name));
             below.is_ok_and(|it| it.iter().any(|it| is_configuration(&it.name)))
         };
-        let names: Vec<String> = entries.into_iter().map(|it| it.name).collect();
-        let modules: Vec<String> = names.iter().filter(holds_module).cloned().collect();
-        let place =
-            if subdir.is_empty() { "at its top".to_owned() } else { format!("in \"{subdir}\"") };
-        let way_out = match modules.is_empty() {
-            true => {
+        let names = entries.into_iter().map(|it| it.name);
+        let modules: Vec<String> = names.filter(holds_module).collect();
+        let (place, prefix) = match subdir.as_str() {
+            "" => ("at its top".to_owned(), String::new()),
+            subdir => (format!("in \"{subdir}\""), format!("{subdir}/")),
+        };
+        let way_out = match modules.first() {
+            None => {
                 "Say behind a double slash in which of its directories the module is.".to_owned()
             }
-            false => format!(
-                "There are modules in {}. Say behind a double slash which one is meant: \"…//{}\".",
-                listed(&modules),
-                [subdir, modules[0].as_str()]
-                    .iter()
-                    .filter(|it| !it.is_empty())
-                    .copied()
-                    .collect::<Vec<_>>()
-                    .join("/")
+            Some(first) => format!(
+                "There are modules in {}. Say behind a double slash which one is meant: \"…//{prefix}{first}\".",
+                listed(&modules)
             ),
         };
         let detail = format!("The package {package} holds no .tf file {place}. {way_out}");
@@ -342,8 +338,4 @@ fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, 
         let Some(old) = before.modules.get(address).filter(is_other) else { continue };
         session.ui.line(&format!("Upgraded {address} from {} to {}", short(old), short(lock)));
     }
-}
-
-fn is_configuration(name: &str) -> bool {
-    [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| name.ends_with(it))
 }

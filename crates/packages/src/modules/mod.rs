@@ -29,4 +29,4 @@ pub use install::{
     ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, module_package_below,
 };
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
-pub use verify::{Alteration, Verdict, verify_module_package};
+pub use verify::{Alteration, Verdict, is_configuration, verify_module_package};

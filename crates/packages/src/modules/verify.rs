@@ -53,7 +53,7 @@ pub fn verify_module_package(directory: &Path, lock: &ModuleLock) -> Result<Verd
     })
 }
 
-/// Whether a file would be read as part of a module.
-fn is_configuration(name: &str) -> bool {
+/// Whether a file would be read as part of a module, by its name.
+pub fn is_configuration(name: &str) -> bool {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| name.ends_with(it))
 }
