@@ -294,7 +294,11 @@ fn collect(
 }
 
 fn holds(text: &[u8], part: &str) -> bool {
-    text.windows(part.len()).any(|it| it == part.as_bytes())
+    count(text, part) > 0
+}
+
+fn count(text: &[u8], part: &str) -> usize {
+    text.windows(part.len()).filter(|it| *it == part.as_bytes()).count()
 }
 
 /// A command that runs.
@@ -314,8 +318,14 @@ impl Started {
     /// Waits until the command printed `text`, to stdout or stderr.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) {
+        self.wait_for_times(text, 1);
+    }
+
+    /// Waits until the command printed `text` that often.
+    #[track_caller]
+    pub(crate) fn wait_for_times(&self, text: &str, times: usize) {
         let mut texts = self.printed.text.lock().unwrap_or_else(PoisonError::into_inner);
-        while !holds(&texts.out, text) && !holds(&texts.err, text) {
+        while count(&texts.out, text).max(count(&texts.err, text)) < times {
             let left = DEADLINE.saturating_sub(self.begun.elapsed());
             if left.is_zero() || self.has_ended() {
                 let shown = (
