@@ -250,7 +250,8 @@ fn git_url(location: &str) -> Result<String, AddrError> {
     let (user, rest) = location.split_once('@').ok_or_else(|| unknown(location))?;
     let (host, path) = rest.split_once(':').ok_or_else(|| unknown(location))?;
     let path = path.trim_start_matches('/');
-    if user.is_empty() || host.is_empty() || path.is_empty() || user.starts_with('-') {
+    let is_host = !host.is_empty() && !host.contains('/');
+    if user.is_empty() || !is_host || path.is_empty() || user.starts_with('-') {
         return Err(unknown(location));
     }
     Ok(format!("ssh://{user}@{host}/{path}"))
