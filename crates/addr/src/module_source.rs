@@ -179,6 +179,9 @@ fn package(location: &str) -> Result<ModulePackage, AddrError> {
         }
         _ => detected(location)?,
     };
+    if !has_host(&location) {
+        return Err(unknown(&location));
+    }
     // What a lock file could not hold.
     if location.contains(char::is_control) || location.contains("${") || location.contains("%{") {
         return Err(unknown(&location));
@@ -285,6 +288,17 @@ fn unknown(location: &str) -> AddrError {
 
 fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
     AddrError::new(summary, detail, 0..text.len())
+}
+
+/// Whether a URL says where it leads; a text without a scheme is none.
+fn has_host(location: &str) -> bool {
+    match location.split_once("://") {
+        None | Some(("file", _)) => true,
+        Some((_, rest)) => {
+            let rest = split_user(rest).map_or(rest, |(_, rest)| rest);
+            !rest.is_empty() && !rest.starts_with(['/', ':', '@'])
+        }
+    }
 }
 
 /// A URL without the password before its host. On the web the name there is a token as often as not.
