@@ -294,8 +294,10 @@ fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
 fn has_host(location: &str) -> bool {
     match location.split_once("://") {
         None | Some(("file", _)) => true,
-        Some((_, rest)) => {
-            let rest = split_user(rest).map_or(rest, |(_, rest)| rest);
+        Some((_, mut rest)) => {
+            while let Some((_, after)) = split_user(rest) {
+                rest = after;
+            }
             !rest.is_empty() && !rest.starts_with(['/', ':', '@'])
         }
     }
@@ -310,7 +312,8 @@ fn without_password(url: &str) -> String {
     let Some((user, rest)) = split_user(rest) else { return url.to_owned() };
     let name = user.split(':').next().unwrap_or_default();
     match &*scheme {
-        "http://" | "https://" => format!("{scheme}{rest}"),
+        // What is left may look like another one.
+        "http://" | "https://" => without_password(&format!("{scheme}{rest}")),
         _ => format!("{scheme}{name}@{rest}"),
     }
 }
