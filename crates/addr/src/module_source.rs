@@ -7,7 +7,7 @@ use crate::scan::AddrError;
 /// Where the source of a module call leads that is no path beside its caller: a package, and a directory in it.
 ///
 /// A package is what is installed as a whole; modules of one package share it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleSource {
     /// What is installed.
     pub package: ModulePackage,
@@ -16,7 +16,7 @@ pub struct ModuleSource {
 }
 
 /// What is installed as a whole, and as which version of itself.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModulePackage {
     /// Who gets it.
     pub getter: Getter,
@@ -108,6 +108,20 @@ impl fmt::Display for ModulePackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place())?;
         self.write_query(f)
+    }
+}
+
+/// As printed: what is written for those who look for a fault has no password either.
+impl fmt::Debug for ModuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModuleSource({self})")
+    }
+}
+
+/// As printed: what is written for those who look for a fault has no password either.
+impl fmt::Debug for ModulePackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModulePackage({self})")
     }
 }
 
@@ -490,6 +504,16 @@ mod tests {
                   git::ssh://git@host/x.git
             "#]],
         );
+    }
+
+    #[test]
+    fn what_is_written_for_debugging_has_no_passwords() {
+        let text = "git::https://me:hunter2@example.com/r.git//sub?sshkey=hunter2&ref=v1";
+        let source = ModuleSource::parse(text).expect("is a source");
+        expect!["ModuleSource(git::https://example.com/r.git//sub?ref=v1)"]
+            .assert_eq(&format!("{source:?}"));
+        expect!["ModulePackage(git::https://example.com/r.git?ref=v1)"]
+            .assert_eq(&format!("{:?}", source.package));
     }
 
     #[test]

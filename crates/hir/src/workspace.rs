@@ -27,12 +27,18 @@ pub struct Workspace {
 }
 
 /// What was installed for a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InstalledModule {
     /// The `source` that it was installed for, as whoever installed it writes it.
     pub source: Str,
     /// Where it is.
     pub dir: Arc<str>,
+}
+
+impl std::fmt::Debug for InstalledModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InstalledModule({} in {})", self.shown_source(), self.dir)
+    }
 }
 
 impl InstalledModule {

@@ -110,11 +110,13 @@ fn write_locks(
         return Ok(());
     }
     if args.is_lockfile_readonly() {
+        let summary = match after.providers == before.providers {
+            true => "Module dependency changes detected",
+            false => "Provider dependency changes detected",
+        };
         let detail = "Changes to the required dependencies were detected, but the lock file is read-only. To use and record these \
                       requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
-        return Err(
-            Diagnostic::error("lock-file", "Provider dependency changes detected", detail).into()
-        );
+        return Err(Diagnostic::error("lock-file", summary, detail).into());
     }
     std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
         Diagnostic::error(

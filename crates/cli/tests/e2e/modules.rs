@@ -472,6 +472,9 @@ fn a_readonly_lock_file_keeps_the_packages_as_well() {
     bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&["is not locked"]);
     bench.write("main.tf", &first);
     bench.mayfly(".", ["plan"]).succeeds().shows(&["hello"]);
+    bench.write("main.tf", "");
+    let summary = "Error: Module dependency changes detected";
+    bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&[summary]);
 }
 
 /// Wherever the data directory is said to be.

@@ -271,7 +271,9 @@ impl<'a> ModuleInstaller<'a> {
 /// Whether a text can be the name of a package's directory.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
-    !text.is_empty() && text.len() <= 200 && !text.starts_with('.') && text.chars().all(is_plain)
+    let is_taken = text == MANIFEST || text.ends_with(LIST);
+    let may_be = !text.is_empty() && text.len() <= 200 && !text.starts_with('.') && !is_taken;
+    may_be && text.chars().all(is_plain)
 }
 
 /// Moves a package with its list.
@@ -302,6 +304,9 @@ pub fn module_package_below(modules: &Path, directory: &Path) -> Option<PathBuf>
 
 const LIST: &str = ".h1";
 
+/// Lies beside the packages, too.
+const MANIFEST: &str = "modules.json";
+
 /// Where the list of a package's files lies: beside it, so that the package is what was got and nothing else.
 pub(super) fn list_of(directory: &Path) -> PathBuf {
     let mut name = directory.as_os_str().to_owned();
@@ -314,5 +319,9 @@ fn plain(text: &str) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() || "-_.".contains(it) { it } else { '_' };
     let text: String = text.chars().take(100).map(plain).collect();
     let text = text.trim_start_matches('.');
-    if text.is_empty() { "module".to_owned() } else { text.to_owned() }
+    match is_name(text) {
+        true => text.to_owned(),
+        // A call may be called like the manifest, or like a list of files.
+        false => format!("module-{}", text.replace('.', "-")),
+    }
 }

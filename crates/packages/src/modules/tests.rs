@@ -79,6 +79,15 @@ impl Bench {
 
     /// Installs packages, and locks them if all is well. Gives what was done and where they are.
     fn install(&mut self, packages: &[&ModulePackage]) -> Result<Vec<String>, String> {
+        let names: Vec<_> = (0..packages.len()).map(|it| format!("call{it}")).collect();
+        self.install_as(&names, packages)
+    }
+
+    fn install_as<N: AsRef<str>>(
+        &mut self,
+        names: &[N],
+        packages: &[&ModulePackage],
+    ) -> Result<Vec<String>, String> {
         let git = Git { program: "git".into(), withheld: Vec::new() };
         let target = self.path("modules");
         let (locks, upgrade, readonly) = (self.locks.clone(), self.upgrade, self.readonly);
@@ -86,10 +95,9 @@ impl Bench {
             ModuleRequest { target: &target, locks: &locks, upgrade, readonly, git: &git };
         let mut installer = ModuleInstaller::new(request);
         let mut events = Vec::new();
-        for (number, package) in packages.iter().enumerate() {
+        for (name, package) in names.iter().zip(packages) {
             let mut event = None;
-            let name = format!("call{number}");
-            let directory = installer.install(package, &name, |it| event = Some(it));
+            let directory = installer.install(package, name.as_ref(), |it| event = Some(it));
             directory.map_err(|it| self.shown(&it.to_string()))?;
             events.push(event);
         }
@@ -226,6 +234,17 @@ fn what_is_not_the_name_of_a_package_is_not_removed() {
     }
     bench.install(&[&package]).expect("is in place");
     assert!(bench.path("modules/call0/main.tf").exists() && bench.path("net").exists());
+}
+
+/// A call `json` in a call `modules` is called like the manifest, one that is called `h1` like a list of files.
+#[test]
+fn a_package_is_not_called_like_what_lies_beside_it() {
+    let mut bench = Bench::new();
+    let [first, second, third] = ["net", "app", "dns"].map(|it| bench.repository(it));
+    let done = bench.install_as(&["net", "net.h1", "modules.json"], &[&first, &second, &third]);
+    let names = ["Fetching net", "Fetching module-net-h1", "Fetching module-modules-json"];
+    assert_eq!(done.expect("is installed"), names);
+    assert!(bench.path("modules/net.h1").is_file());
 }
 
 #[test]
