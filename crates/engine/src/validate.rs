@@ -3,7 +3,13 @@
 //! Values that only a run would give are unknown. A provider is started only if one of its configurations was not
 //! found good before, see [`Verdicts`]; it is not configured.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    num::NonZero,
+    panic::resume_unwind,
+    sync::Arc,
+    thread::{self, available_parallelism},
+};
 
 use addr::{ProviderSource, ResourceMode};
 use db::{Diagnostic, Severity};
@@ -57,7 +63,7 @@ pub async fn validate(
     workspace: &Str,
     verdicts: &dyn Verdicts,
 ) -> Vec<Diagnostic> {
-    let offline = Offline {
+    let offline = || Offline {
         program,
         state: None,
         values: None,
@@ -68,7 +74,13 @@ pub async fn validate(
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
     let mut diagnostics = Vec::new();
     for module in &program.modules {
-        collect(program, &offline, module, &mut cases, &mut diagnostics);
+        let found = of_resources(program, &offline, module).into_iter();
+        for (found, problems) in found.chain([of_providers(program, &offline(), module)]) {
+            diagnostics.extend(problems);
+            found.into_iter().for_each(|(source, case)| {
+                cases.entry(source).or_default().push(case);
+            });
+        }
     }
     for (source, cases) in cases {
         let open: Vec<Case<'_>> =
@@ -96,43 +108,81 @@ fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdic
     verdicts.has_passed(source, &question)
 }
 
-fn collect<'p>(
+/// Configurations to be checked, by provider, and what is wrong with others.
+type Found<'a> = (Vec<(ProviderSource, Case<'a>)>, Vec<Diagnostic>);
+
+/// Fewer resources than this are not worth a thread.
+const WORTHWHILE: usize = 256;
+
+/// Evaluation follows references by recursion.
+const STACK: usize = 1 << 30;
+
+/// The configurations of a module's resources, evaluated on all processors.
+fn of_resources<'p>(
     program: &'p Program,
-    offline: &Offline<'_>,
+    offline: &(impl Fn() -> Offline<'p> + Sync),
     module: &'p Module,
-    cases: &mut BTreeMap<ProviderSource, Vec<Case<'p>>>,
+) -> Vec<Found<'p>> {
+    let entries: Vec<&Entry> = module.resources.values().collect();
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    let part = entries.len().div_ceil(threads).max(WORTHWHILE);
+    let of_part = |part: &[&'p Entry]| -> Found<'p> {
+        let offline = offline();
+        let scope = ModuleScope::of(&offline, module.id);
+        let mut diagnostics = Vec::new();
+        let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
+        let found = part.iter().copied().filter_map(case).collect();
+        (found, diagnostics)
+    };
+    thread::scope(|scope| {
+        let mut parts = entries.chunks(part);
+        let here = parts.next();
+        let there: Vec<_> = parts
+            .map(|part| {
+                let work = || of_part(part);
+                (part, thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work))
+            })
+            .collect();
+        let here = here.map(of_part);
+        let there = there.into_iter().map(|(part, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // A machine that has no thread to give.
+            Err(_) => of_part(part),
+        });
+        here.into_iter().chain(there).collect()
+    })
+}
+
+fn of_resource<'p>(
+    program: &Program,
+    scope: &ModuleScope<'_>,
+    module: &Module,
+    entry: &'p Entry,
     diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> Option<(ProviderSource, Case<'p>)> {
+    let resource = entry.resource();
+    let mode = resource.resource.mode;
+    let source = module.provider_sources.get(&provider_local_name(resource))?;
+    let schema = program.schemas.get(source)?.of_mode(mode, &resource.resource.type_name)?;
+    let block = schema.block();
+    let (config, encoded) =
+        decode(program, scope, entry, &resource.body, entry.item.header, block, diagnostics)?;
+    let case = Case {
+        entry,
+        body: &resource.body,
+        mode: Some(mode),
+        type_name: Str::from(resource.resource.type_name.as_str()),
+        address: resource.resource.to_string(),
+        config,
+        encoded,
+    };
+    Some((source.clone(), case))
+}
+
+/// The provider configurations of a module that say anything.
+fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Module) -> Found<'p> {
     let scope = ModuleScope::of(offline, module.id);
-    for entry in module.resources.values() {
-        let resource = entry.resource();
-        let mode = resource.resource.mode;
-        let Some(source) = module.provider_sources.get(&provider_local_name(resource)) else {
-            continue;
-        };
-        let Some(schemas) = program.schemas.get(source) else { continue };
-        let Some(schema) = schemas.of_mode(mode, &resource.resource.type_name) else { continue };
-        let decoded = decode(
-            program,
-            &scope,
-            entry,
-            &resource.body,
-            entry.item.header,
-            schema.block(),
-            diagnostics,
-        );
-        let Some((config, encoded)) = decoded else { continue };
-        let case = Case {
-            entry,
-            body: &resource.body,
-            mode: Some(mode),
-            type_name: Str::from(resource.resource.type_name.as_str()),
-            address: resource.resource.to_string(),
-            config,
-            encoded,
-        };
-        cases.entry(source.clone()).or_default().push(case);
-    }
+    let (mut cases, mut diagnostics) = (Vec::new(), Vec::new());
     for ((local_name, alias), entry) in &module.providers {
         let config = entry.provider_config();
         let Some(source) = module.provider_sources.get(local_name) else { continue };
@@ -141,8 +191,8 @@ fn collect<'p>(
             continue;
         }
         let block = schemas.provider.block();
-        let decoded =
-            decode(program, &scope, entry, &config.body, entry.item.header, block, diagnostics);
+        let header = entry.item.header;
+        let decoded = decode(program, &scope, entry, &config.body, header, block, &mut diagnostics);
         let Some((value, encoded)) = decoded else { continue };
         let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
         let case = Case {
@@ -154,8 +204,9 @@ fn collect<'p>(
             config: value,
             encoded,
         };
-        cases.entry(source.clone()).or_default().push(case);
+        cases.push((source.clone(), case));
     }
+    (cases, diagnostics)
 }
 
 /// The configuration as the provider sees it. What cannot be evaluated was reported by the analysis, or is reported here.

@@ -80,19 +80,12 @@ pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
 }
 
 /// The items of a block, without ranges.
+///
+/// **Stability:** a problem that comes, goes or moves within the block re-runs who reads its items. That is one block, and
+/// what it says seldom stays the same meanwhile; a question more would be one for each block of a configuration.
 pub fn block_items(db: &dyn Db, block: Block) -> &[Arc<Item>] {
-    &block_items_of(db, block).0
+    &block_content(db, block).items
 }
-
-/// The items alone, so that a problem that comes or goes re-runs nobody who reads items only.
-#[salsa::tracked(returns(ref))]
-fn block_items_of(db: &dyn Db, block: Block) -> Items {
-    Items(block_content(db, block).items.clone())
-}
-
-/// Items of one block, compared by content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Items(Box<[Arc<Item>]>);
 
 /// Syntax errors and structural problems of a block.
 pub fn block_problems(db: &dyn Db, block: Block) -> &[Problem] {
@@ -137,9 +130,9 @@ pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
     symbol(db, directory, &ItemName::Terraform).map(|it| it.declarations(db)).unwrap_or_default()
 }
 
-/// The item behind a key.
+/// The item behind a key. What an edit leaves equal may be another object after it.
 ///
-/// **Stability:** an edit of one item of a block with several leaves the others the same objects.
+/// **Stability:** an edit of one item of a block with several re-runs nobody who reads the others.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
     match block_names(db, key.block).len() {
         1 => &block_items(db, key.block)[key.index as usize],
@@ -156,15 +149,8 @@ struct OneOfMany<'db> {
     index: u32,
 }
 
-/// The object that stays: this runs again only if the item is not equal to the one before.
 #[salsa::tracked(returns(ref))]
 fn one_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
-    Arc::clone(latest_of_many(db, place))
-}
-
-/// An object made anew whenever anything in its block changes; what comes out equal stops the change here.
-#[salsa::tracked(returns(ref))]
-fn latest_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
     Arc::clone(&block_items(db, place.block(db))[place.index(db) as usize])
 }
 

@@ -17,7 +17,9 @@ use std::{
 use db::{Block, Directory};
 use hir::{
     Workspace,
-    analysis::{AnalyzedItem, dependency_order, item_problems, item_value},
+    analysis::{
+        AnalyzedItem, dependency_order, item_inference, item_problems, module_items, waits_for,
+    },
     names::{ItemKey, block_names},
 };
 use salsa::Database as _;
@@ -46,11 +48,20 @@ pub(crate) fn names(db: &Database, directory: Directory) {
 pub(crate) fn values(db: &Database, workspace: Workspace) {
     let mut items: Vec<(Directory, ItemKey)> = Vec::new();
     for directory in hir::reachable(db, workspace).into_iter().rev() {
+        waits(db, workspace, directory);
         let order = dependency_order(db, workspace, directory);
         items.extend(order.into_iter().map(|key| (directory, key)));
     }
     on_processors(db, &items, INFERENCE_STACK, processors(), |db, &(directory, key)| {
-        item_value(db, AnalyzedItem::of(db, workspace, directory, key));
+        item_inference(db, AnalyzedItem::of(db, workspace, directory, key));
+    });
+}
+
+/// Finds out what the items of a module wait for. What those of a called module do is known by then.
+fn waits(db: &Database, workspace: Workspace, directory: Directory) {
+    let items: Vec<ItemKey> = module_items(db, directory).collect();
+    on_processors(db, &items, LOWERING_STACK, processors(), |db, &key| {
+        waits_for(db, AnalyzedItem::of(db, workspace, directory, key));
     });
 }
 

@@ -18,6 +18,7 @@ mod codegen;
 mod codegen_proto;
 mod codegen_syntax;
 mod codegen_textmate;
+mod dist;
 mod layering;
 mod supply_chain;
 mod tidy;
@@ -38,6 +39,7 @@ usage: cargo xtask COMMAND
   layering            compare the crates' dependencies with the table
   tidy                check the rules of the house
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
+  dist                build the executables as they are released, into target/dist
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
   torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost";
 
@@ -68,6 +70,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["layering"] => layering::check(root),
         ["supply-chain"] => supply_chain::check(root),
         ["tidy"] => tidy::check(root),
+        ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
         ["torture", ref options @ ..] => torture::run(root, options),
         _ => bail!("{USAGE}"),

@@ -3,7 +3,7 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
 //! the run.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{collections::BTreeMap, rc::Rc};
 
 use addr::ResourceMode;
 use hir::{
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use values::Str;
 
 use super::EdgeKind;
+use crate::memo::is_same;
 
 /// What a node of a template stands for.
 #[derive(Clone)]
@@ -504,7 +505,7 @@ impl<'t> Renewing<'t> {
         new: &Entry,
         is_it: impl FnOnce(&Entry) -> bool,
     ) -> Option<()> {
-        if Arc::ptr_eq(&old.item, &new.item) {
+        if is_same(&old.item, &new.item) {
             old.origin = new.origin;
             return Some(());
         }
@@ -521,7 +522,7 @@ impl<'t> Renewing<'t> {
     }
 
     fn compare_providers(&mut self, old: &Entry, new: &Entry) {
-        if Arc::ptr_eq(&old.item, &new.item) {
+        if is_same(&old.item, &new.item) {
             return;
         }
         let chosen = |entry: &Entry| {
@@ -535,7 +536,7 @@ impl<'t> Renewing<'t> {
 /// A call has a say in more than its own edges.
 fn unchanged(old: &mut Entry, new: &Entry) -> Option<()> {
     old.origin = new.origin;
-    Arc::ptr_eq(&old.item, &new.item).then_some(())
+    is_same(&old.item, &new.item).then_some(())
 }
 
 /// Finds the input of a call that an expression belongs to.

@@ -57,25 +57,30 @@ type Edge = (Node, At);
 /// The nodes of a module, and for each the nodes that it waits for.
 struct Graph {
     nodes: Vec<Node>,
-    edges: Vec<Vec<(usize, At)>>,
+    /// The targets of all nodes, one node after the other.
+    targets: Vec<u32>,
+    /// Where the targets of each node begin; one more for the end of the last.
+    starts: Vec<u32>,
 }
 
 impl Graph {
     fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
-        let mentions = Mentions { db, workspace, directory };
         let nodes: Vec<Node> =
             module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
-        let index: FxHashMap<Node, usize> =
-            nodes.iter().enumerate().map(|(index, node)| (*node, index)).collect();
-        let mut edges = vec![Vec::new(); nodes.len()];
-        for key in module_items(db, directory) {
-            for (node, (target, at)) in mentions.of_item(key, item(db, key)) {
-                if let (Some(&from), Some(&to)) = (index.get(&node), index.get(&target)) {
-                    edges[from].push((to, at));
-                }
-            }
+        let index: FxHashMap<Node, u32> = nodes.iter().copied().zip(0..).collect();
+        let (mut targets, mut starts) = (Vec::new(), Vec::with_capacity(nodes.len() + 1));
+        for node in &nodes {
+            starts.push(targets.len() as u32);
+            let item = AnalyzedItem::of(db, workspace, directory, node.key());
+            let waits_for = waits_for(db, item).of(node.argument());
+            targets.extend(waits_for.iter().filter_map(|(_, target)| index.get(target)));
         }
-        Graph { nodes, edges }
+        starts.push(targets.len() as u32);
+        Graph { nodes, targets, starts }
+    }
+
+    fn targets(&self, node: usize) -> &[u32] {
+        &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 }
 
@@ -94,12 +99,14 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
 /// Not a query: it is asked once, of a configuration that was just read.
 pub fn dependency_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<ItemKey> {
     let graph = Graph::of(db, workspace, directory);
-    let members = components(&graph.edges).into_iter().flatten();
-    let items = members.filter_map(|member| match graph.nodes[member] {
-        Node::Item(key) => Some(key),
-        Node::Input(..) => None,
+    let mut order = Vec::with_capacity(graph.nodes.len());
+    for_each_component(&graph, |members| {
+        order.extend(members.iter().filter_map(|&member| match graph.nodes[member] {
+            Node::Item(key) => Some(key),
+            Node::Input(..) => None,
+        }));
     });
-    items.collect()
+    order
 }
 
 /// A problem on each member of each cycle of a module.
@@ -112,14 +119,15 @@ pub(super) fn cycles(
     directory: Directory,
 ) -> FxHashMap<ItemKey, Vec<ItemProblem>> {
     let graph = Graph::of(db, workspace, directory);
+    let mut places = Places::new(Mentions { db, workspace, directory }, &graph);
     let mut problems = Vec::new();
-    for component in components(&graph.edges) {
-        let is_cycle = component.len() > 1
-            || graph.edges[component[0]].iter().any(|(target, _)| *target == component[0]);
+    for_each_component(&graph, |members| {
+        let is_cycle =
+            members.len() > 1 || graph.targets(members[0]).contains(&(members[0] as u32));
         if is_cycle {
-            report_cycle(db, &graph, &component, &mut problems);
+            report_cycle(&mut places, members, &mut problems);
         }
-    }
+    });
     let mut by_member: FxHashMap<ItemKey, Vec<ItemProblem>> = FxHashMap::default();
     problems.into_iter().for_each(|(key, problem)| by_member.entry(key).or_default().push(problem));
     by_member
@@ -172,7 +180,7 @@ fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bo
 /// Asks what a node waits for whether it is in a ring: whoever asks in a ring asks for itself.
 fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
     let (workspace, directory) = (item.workspace(db), item.directory(db));
-    for target in targets(db, item, argument) {
+    for &(_, target) in waits_for(db, item).of(argument) {
         let item = AnalyzedItem::of(db, workspace, directory, target.key());
         match target.argument() {
             Some(argument) => is_argument_in_ring(db, item, argument),
@@ -181,28 +189,33 @@ fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) 
     }
 }
 
-/// The nodes that an item, or an argument of a call, waits for.
-fn targets<'db>(db: &'db dyn Db, of: AnalyzedItem<'db>, argument: Option<u32>) -> Vec<Node> {
-    let item = item(db, of.key(db));
-    if item.kind.as_module_call().is_none() {
-        let edges = Mentions::of(db, of).of_item(of.key(db), item);
-        return edges.into_iter().map(|(_, (target, _))| target).collect();
-    }
-    call_targets(db, of).get(&argument).cloned().unwrap_or_default()
+/// What an item and, of a module call, each of its arguments wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Each with the index of the argument that waits, if it is one; in the order of these.
+    edges: Box<[(Option<u32>, Node)]>,
 }
 
-/// What a call and each of its arguments wait for.
-#[salsa::tracked(returns(ref))]
-fn call_targets<'db>(
-    db: &'db dyn Db,
-    call: AnalyzedItem<'db>,
-) -> FxHashMap<Option<u32>, Vec<Node>> {
-    let mut targets: FxHashMap<Option<u32>, Vec<Node>> = FxHashMap::default();
-    for (node, (target, _)) in Mentions::of(db, call).of_item(call.key(db), item(db, call.key(db)))
-    {
-        targets.entry(node.argument()).or_default().push(target);
+impl Waits {
+    /// What an item, or an argument of a call, waits for.
+    fn of(&self, argument: Option<u32>) -> &[(Option<u32>, Node)] {
+        let start = self.edges.partition_point(|(it, _)| *it < argument);
+        let end = self.edges.partition_point(|(it, _)| *it <= argument);
+        &self.edges[start..end]
     }
-    targets
+}
+
+/// **Stability:** an edit that leaves what the item mentions leaves the result equal.
+#[salsa::tracked(returns(ref))]
+pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits {
+    let key = item.key(db);
+    let mentions = Mentions::of(db, item);
+    let mut edges = Vec::new();
+    mentions.for_each(key, crate::names::item(db, key), |node, (target, _)| {
+        edges.push((node.argument(), target));
+    });
+    edges.sort_by_key(|(argument, _)| *argument);
+    Waits { edges: edges.into() }
 }
 
 /// Finds what the expressions of a module's items mention.
@@ -217,11 +230,10 @@ impl<'db> Mentions<'db> {
         Mentions { db, workspace: item.workspace(db), directory: item.directory(db) }
     }
 
-    /// Every edge of an item and, if it is a module call, of its arguments.
-    fn of_item(&self, key: ItemKey, item: &Item) -> Vec<(Node, Edge)> {
+    /// Visits every edge of an item and, if it is a module call, of its arguments.
+    fn for_each(&self, key: ItemKey, item: &Item, mut visit: impl FnMut(Node, Edge)) {
         let inputs =
             item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
-        let mut edges = Vec::new();
         for reference in &item.refs {
             // A provisioner runs when its resource exists.
             let runs_later = matches!(
@@ -234,14 +246,12 @@ impl<'db> Mentions<'db> {
             let node = inputs
                 .get(&reference.expr)
                 .map_or(Node::Item(key), |&index| Node::Input(key, index));
-            edges.extend(
-                self.targets(&reference.target)
-                    .into_iter()
-                    .map(|target| (node, (target, reference.expr.into()))),
-            );
+            let at = At::from(reference.expr);
+            self.targets(&reference.target, |target| visit(node, (target, at)));
         }
-        edges.extend(self.provider(item).map(|edge| (Node::Item(key), edge)));
-        edges
+        if let Some(edge) = self.provider(item) {
+            visit(Node::Item(key), edge);
+        }
     }
 
     /// The configuration of a resource's provider, where it is in this module. A resource that names none has the
@@ -254,26 +264,25 @@ impl<'db> Mentions<'db> {
         lookup(self.db, self.directory, &name).map(|key| (Node::Item(key), at.into()))
     }
 
-    fn targets(&self, target: &RefTarget) -> Vec<Node> {
-        let find = |name: ItemName| {
-            lookup(self.db, self.directory, &name).map(Node::Item).into_iter().collect()
+    fn targets(&self, target: &RefTarget, mut visit: impl FnMut(Node)) {
+        let name = match target {
+            RefTarget::Variable(name) => ItemName::Variable(name.clone()),
+            RefTarget::Local(name) => ItemName::Local(name.clone()),
+            RefTarget::Resource(resource) => ItemName::Resource(resource.clone()),
+            RefTarget::Module(call) => return self.module(call, None, visit),
+            RefTarget::ModuleOutput(call, output) => return self.module(call, Some(output), visit),
+            RefTarget::Ambient(_) => return,
         };
-        match target {
-            RefTarget::Variable(name) => find(ItemName::Variable(name.clone())),
-            RefTarget::Local(name) => find(ItemName::Local(name.clone())),
-            RefTarget::Resource(resource) => find(ItemName::Resource(resource.clone())),
-            RefTarget::Module(call) => self.module(call, None),
-            RefTarget::ModuleOutput(call, output) => self.module(call, Some(output)),
-            RefTarget::Ambient(_) => Vec::new(),
+        if let Some(key) = lookup(self.db, self.directory, &name) {
+            visit(Node::Item(key));
         }
     }
 
-    /// The call, and those of its arguments that the output needs.
-    fn module(&self, name: &Str, output: Option<&Str>) -> Vec<Node> {
-        let Some(key) = lookup(self.db, self.directory, &ItemName::Module(name.clone())) else {
-            return Vec::new();
-        };
-        let Some(call) = item(self.db, key).kind.as_module_call() else { return Vec::new() };
+    /// Visits the call, and those of its arguments that the output needs.
+    fn module(&self, name: &Str, output: Option<&Str>, mut visit: impl FnMut(Node)) {
+        let key = lookup(self.db, self.directory, &ItemName::Module(name.clone()));
+        let Some(key) = key else { return };
+        let Some(call) = item(self.db, key).kind.as_module_call() else { return };
         let child = called_directory(self.db, self.workspace, self.directory, call);
         let needed = match (output, child) {
             (Some(output), Some(child)) => {
@@ -284,12 +293,10 @@ impl<'db> Mentions<'db> {
             }
             _ => None,
         };
+        visit(Node::Item(key));
         let is_needed = |input: &Attr| needed.is_none_or(|needed| needed.contains(&input.name));
-        let inputs = (0u32..)
-            .zip(&call.inputs)
-            .filter(|(_, input)| is_needed(input))
-            .map(|(index, _)| Node::Input(key, index));
-        std::iter::once(Node::Item(key)).chain(inputs).collect()
+        let inputs = (0u32..).zip(&call.inputs).filter(|(_, input)| is_needed(input));
+        inputs.for_each(|(index, _)| visit(Node::Input(key, index)));
     }
 }
 
@@ -328,7 +335,7 @@ pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) 
             inputs.insert(variable.name.clone());
         }
         let item = AnalyzedItem::of(db, workspace, directory, node.key());
-        open.extend(targets(db, item, node.argument()));
+        open.extend(waits_for(db, item).of(node.argument()).iter().map(|(_, target)| *target));
     }
     inputs
 }
@@ -337,53 +344,46 @@ fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
     BTreeSet::new()
 }
 
-/// Strongly connected components, each after those it depends on (Tarjan, without recursion).
-fn components(edges: &[Vec<(usize, At)>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut number = vec![UNSEEN; edges.len()];
-    let mut low = vec![0; edges.len()];
-    let mut on_stack = vec![false; edges.len()];
-    let (mut stack, mut result, mut next) = (Vec::new(), Vec::new(), 0);
-    for root in 0..edges.len() {
+/// Visits the strongly connected components, each after those it depends on (Tarjan, without recursion).
+fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
+    const UNSEEN: u32 = u32::MAX;
+    let count = graph.nodes.len();
+    let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
+    let mut on_stack = vec![false; count];
+    let (mut stack, mut work, mut next) = (Vec::new(), Vec::new(), 0);
+    for root in 0..count {
         if number[root] != UNSEEN {
             continue;
         }
-        let mut work = vec![(root, 0)];
+        work.push((root, 0));
         while let Some((node, edge)) = work.pop() {
             if edge == 0 {
-                number[node] = next;
-                low[node] = next;
+                (number[node], low[node]) = (next, next);
                 next += 1;
                 stack.push(node);
                 on_stack[node] = true;
             }
-            match edges[node].get(edge) {
-                Some(&(target, _)) => {
-                    work.push((node, edge + 1));
-                    if number[target] == UNSEEN {
-                        work.push((target, 0));
-                    } else if on_stack[target] {
-                        low[node] = low[node].min(number[target]);
-                    }
+            if let Some(&target) = graph.targets(node).get(edge) {
+                let target = target as usize;
+                work.push((node, edge + 1));
+                if number[target] == UNSEEN {
+                    work.push((target, 0));
+                } else if on_stack[target] {
+                    low[node] = low[node].min(number[target]);
                 }
-                None => {
-                    if low[node] == number[node] {
-                        let from = stack
-                            .iter()
-                            .rposition(|&it| it == node)
-                            .expect("a root is on the stack");
-                        let component = stack.split_off(from);
-                        component.iter().for_each(|&member| on_stack[member] = false);
-                        result.push(component);
-                    }
-                    if let Some((parent, _)) = work.last() {
-                        low[*parent] = low[*parent].min(low[node]);
-                    }
-                }
+                continue;
+            }
+            if low[node] == number[node] {
+                let from = stack.iter().rposition(|&it| it == node).unwrap_or_default();
+                stack[from..].iter().for_each(|&member| on_stack[member] = false);
+                visit(&stack[from..]);
+                stack.truncate(from);
+            }
+            if let Some((parent, _)) = work.last() {
+                low[*parent] = low[*parent].min(low[node]);
             }
         }
     }
-    result
 }
 
 /// The most members that a message names.
@@ -392,20 +392,44 @@ const MOST_NAMES: usize = 20;
 /// A ring of nodes, each with the place where it mentions the next; the last mentions the first.
 type Ring = Vec<(usize, At)>;
 
+/// Where the nodes of a graph mention others, found out for those that are told of.
+struct Places<'a> {
+    mentions: Mentions<'a>,
+    graph: &'a Graph,
+    of_nodes: FxHashMap<usize, FxHashMap<Node, At>>,
+}
+
+impl<'a> Places<'a> {
+    fn new(mentions: Mentions<'a>, graph: &'a Graph) -> Places<'a> {
+        Places { mentions, graph, of_nodes: FxHashMap::default() }
+    }
+
+    /// Where a node mentions another one first.
+    fn mention(&mut self, from: usize, to: usize) -> Option<At> {
+        let (mentions, node) = (&self.mentions, self.graph.nodes[from]);
+        let places = self.of_nodes.entry(from).or_insert_with(|| {
+            let mut places = FxHashMap::default();
+            mentions.for_each(node.key(), item(mentions.db, node.key()), |it, (target, at)| {
+                if it == node {
+                    places.entry(target).or_insert(at);
+                }
+            });
+            places
+        });
+        places.get(&self.graph.nodes[to]).copied()
+    }
+}
+
 /// Reports each member of a component on the shortest ring that it is in.
-fn report_cycle(
-    db: &dyn Db,
-    graph: &Graph,
-    component: &[usize],
-    problems: &mut Vec<LocatedProblem>,
-) {
+fn report_cycle(places: &mut Places<'_>, component: &[usize], problems: &mut Vec<LocatedProblem>) {
+    let (db, graph) = (places.mentions.db, places.graph);
     let members: FxHashSet<usize> = component.iter().copied().collect();
     let mut reported = FxHashSet::default();
     for &member in component {
         if reported.contains(&member) {
             continue;
         }
-        let Some(ring) = ring_through(graph, &members, member) else { continue };
+        let Some(ring) = ring_through(places, &members, member) else { continue };
         let names = ring_names(db, graph, &ring);
         let configured = configured_from_its_own(db, graph, &ring);
         for position in 0..ring.len() {
@@ -417,13 +441,13 @@ fn report_cycle(
 }
 
 /// A shortest way from a node back to itself among the members.
-fn ring_through(graph: &Graph, members: &FxHashSet<usize>, start: usize) -> Option<Ring> {
-    let mut came_from: FxHashMap<usize, (usize, At)> = FxHashMap::default();
+fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usize) -> Option<Ring> {
+    let mut came_from: FxHashMap<usize, usize> = FxHashMap::default();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
-        for &(target, at) in &graph.edges[node] {
+        for target in places.graph.targets(node).iter().map(|it| *it as usize) {
             if members.contains(&target) && !came_from.contains_key(&target) {
-                came_from.insert(target, (node, at));
+                came_from.insert(target, node);
                 queue.push_back(target);
             }
         }
@@ -434,8 +458,8 @@ fn ring_through(graph: &Graph, members: &FxHashSet<usize>, start: usize) -> Opti
     let mut ring = Ring::new();
     let mut node = start;
     loop {
-        let &(from, at) = came_from.get(&node)?;
-        ring.push((from, at));
+        let &from = came_from.get(&node)?;
+        ring.push((from, places.mention(from, node)?));
         if from == start {
             ring.reverse();
             return Some(ring);

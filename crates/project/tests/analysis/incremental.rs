@@ -153,14 +153,12 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "a = \"aa\"",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
-            is_in_ring 1
             item_inference 4
             item_problems 2
             item_value 3
-            latest_of_many 3
-            one_of_many 1
+            one_of_many 3
+            waits_for 1
         "#]],
     );
     // b alone: it has the same value as before.
@@ -170,12 +168,10 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "join(\"\", [local.a, \"-b\"])",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
-            is_in_ring 1
             item_inference 1
-            latest_of_many 3
-            one_of_many 1
+            one_of_many 3
+            waits_for 1
         "#]],
     );
 }
@@ -189,11 +185,10 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
         "y-${var.in}",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
             inputs_of_output 1
-            is_in_ring 1
             item_inference 1
+            waits_for 1
         "#]],
     );
 }
@@ -207,15 +202,14 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
         "value = local.inner\n  ephemeral = true",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
             inputs_of_output 1
-            is_in_ring 1
             item_inference 3
             item_problems 3
             item_value 1
             parse 2
             source_maps 2
+            waits_for 1
         "#]],
     );
 }
@@ -251,11 +245,11 @@ fn a_new_block_re_runs_nothing_of_the_others() {
         "locals {\n  new = \"new\"\n}\n\nresource \"test_thing\" \"r\"",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
             is_in_ring 1
             item_inference 1
             item_problems 1
+            waits_for 1
         "#]],
     );
 }
@@ -269,53 +263,52 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "  c = \"c\"\n}",
         "  c = \"c\"\n}\nlocals {}",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        item_problems 1
-    "#]],
+            block_content 1
+            block_names 1
+            item_problems 1
+        "#]],
     );
     session.check(
         "main.tf",
         "value = local.c",
         "value = local.later",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        is_in_ring 1
-        item_inference 1
-        item_problems 1
-        parse 1
-        source_maps 1
-    "#]],
+            block_content 1
+            block_names 1
+            is_in_ring 1
+            item_inference 1
+            item_problems 1
+            parse 1
+            source_maps 1
+            waits_for 1
+        "#]],
     );
     session.check(
         "main.tf",
         "locals {}",
         "locals {\n  later = \"later\"\n}",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        is_in_ring 2
-        item_inference 2
-        item_problems 2
-        item_value 1
-    "#]],
+            block_content 1
+            block_names 1
+            is_in_ring 2
+            item_inference 2
+            item_problems 2
+            item_value 1
+            waits_for 2
+        "#]],
     );
     session.check(
         "main.tf",
         "  later = \"later\"\n",
         "",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        is_in_ring 1
-        item_inference 1
-        item_problems 2
-    "#]],
+            block_content 1
+            block_names 1
+            is_in_ring 1
+            item_inference 1
+            item_problems 2
+            waits_for 1
+        "#]],
     );
 }
 
@@ -328,12 +321,11 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "type = string\n  description = \"what for\"",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
             inputs_of_output 1
-            is_in_ring 1
             item_inference 1
             variable_signature 1
+            waits_for 1
         "#]],
     );
     session.check(
@@ -342,12 +334,11 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  validation {\n    condition = var.in != \"\"\n    error_message = \"Empty.\"\n  }\n  description",
         expect![[r#"
             block_content 1
-            block_items_of 1
             block_names 1
             inputs_of_output 1
-            is_in_ring 1
             item_inference 1
             variable_signature 1
+            waits_for 1
         "#]],
     );
     // That it may be null is the caller's business.
@@ -356,19 +347,18 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  description",
         "  nullable = false\n  description",
         expect![[r#"
-        block_content 1
-        block_items_of 1
-        block_names 1
-        inputs_of_output 1
-        is_in_ring 1
-        item_inference 2
-        variable_signature 1
-    "#]],
+            block_content 1
+            block_names 1
+            inputs_of_output 1
+            item_inference 2
+            variable_signature 1
+            waits_for 1
+        "#]],
     );
 }
 
 #[test]
-fn items_that_did_not_change_are_the_same_objects() {
+fn items_that_did_not_change_are_equal() {
     let mut session = Session::new(MODULE);
     let before = session.project.program();
     session.edit("main.tf", "a = \"a\"", "a = \"aa\"");
@@ -376,17 +366,13 @@ fn items_that_did_not_change_are_the_same_objects() {
     let after = session.project.program();
     let (before, after) = (before.root(), after.root());
     for (name, entry) in &before.locals {
-        assert_eq!(
-            Arc::ptr_eq(&entry.item, &after.locals[name].item),
-            &**name != "a",
-            "local.{name}"
-        );
+        assert_eq!(entry.item == after.locals[name].item, &**name != "a", "local.{name}");
     }
     for (name, entry) in &before.resources {
-        assert!(Arc::ptr_eq(&entry.item, &after.resources[name].item), "{name}");
+        assert_eq!(entry.item, after.resources[name].item, "{name}");
     }
     for (name, entry) in &before.outputs {
-        assert!(Arc::ptr_eq(&entry.item, &after.outputs[name].item), "output.{name}");
+        assert_eq!(entry.item, after.outputs[name].item, "output.{name}");
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         println!("{}", options::USAGE);
         return Ok(());
     };
-    let place = Place::find(root, options.build)?;
+    let place = Place::find(root, &options)?;
     let references = references(&options)?;
     let mut report = Report::default();
     report.machine(&place.mayfly, &references);
@@ -71,17 +71,49 @@ pub(crate) struct Place {
 
 impl Place {
     /// The executables in release, built if that is wanted.
-    fn find(root: &Path, build: bool) -> Result<Self> {
-        if build {
+    fn find(root: &Path, options: &Options) -> Result<Self> {
+        let target = target_folder(root)?;
+        if options.dist {
+            return Ok(Self::of(&target.join("dist"), target.join("bench")));
+        }
+        if options.build {
             let what = ["--package", "cli", "--package", "providers", "--bins"];
             cargo(root, &[&["build", "--release"], &what[..]].concat())?;
         }
-        let target = target_folder(root)?;
-        let plugins = target.join("release");
-        let mayfly =
-            Tool { name: "mayfly".to_owned(), program: plugins.join("mayfly"), needs_init: false };
-        Ok(Self { mayfly, plugins, work: target.join("bench") })
+        Ok(Self::of(&target.join("release"), target.join("bench")))
     }
+
+    /// The executables of a folder.
+    fn of(executables: &Path, work: PathBuf) -> Self {
+        let program = executables.join("mayfly");
+        let mayfly = Tool { name: "mayfly".to_owned(), program, needs_init: false };
+        Self { mayfly, plugins: executables.to_owned(), work }
+    }
+}
+
+/// Runs what executables are for, and measures nothing: the workloads at their smaller size, and the examples.
+///
+/// # Errors
+/// A command that fails or whose result is wrong.
+pub(crate) fn train(root: &Path, executables: &Path, work: &Path) -> Result<()> {
+    let place = Place::of(executables, work.to_owned());
+    let arguments = ["--n", "1000", "--only", "validate,plan,apply,destroy"];
+    let options = Options::parse(&arguments)?.context("these ask for no help")?;
+    for scenario in scenario::all(&options).iter().filter(|it| !it.is_growth()) {
+        scenario::measure(scenario, &place, &[], 1)?;
+    }
+    for example in std::fs::read_dir(root.join("examples"))? {
+        let example = example?;
+        if example.path().join("main.tf").is_file() {
+            let copy = work.join(example.file_name());
+            std::fs::create_dir_all(&copy)?;
+            std::fs::copy(example.path().join("main.tf"), copy.join("main.tf"))?;
+            std::fs::write(copy.join("cli.tfrc"), "")?;
+            // Some need providers that are not here; what is said then is hot for those who wait for it.
+            place.mayfly.run(&copy, &copy.join("cli.tfrc"), &["validate", "-no-color"])?;
+        }
+    }
+    Ok(())
 }
 
 /// Tools to compare with: those that were named, or those of the two that are on the PATH.
@@ -129,11 +161,21 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn target_folder(root: &Path) -> Result<PathBuf> {
-    let metadata: serde_json::Value = serde_json::from_str(&cargo(
-        root,
-        &["metadata", "--no-deps", "--offline", "--format-version", "1"],
-    )?)?;
+/// What cargo says of the workspace.
+///
+/// # Errors
+/// Cargo cannot be asked.
+pub(crate) fn metadata(root: &Path) -> Result<serde_json::Value> {
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    Ok(serde_json::from_str(&cargo(root, &arguments)?)?)
+}
+
+/// The folder that cargo builds into.
+///
+/// # Errors
+/// Cargo cannot be asked.
+pub(crate) fn target_folder(root: &Path) -> Result<PathBuf> {
+    let metadata = metadata(root)?;
     let folder =
         metadata["target_directory"].as_str().context("cargo metadata has no target directory")?;
     Ok(PathBuf::from(folder))

@@ -12,6 +12,7 @@ usage: cargo xtask bench [OPTIONS]
   --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, `growth`, `parse`, `lsp`
   --large          growth to 100,000 resources, not only to 20,000; and `lsp` at 100,000
   --no-build       take the executables that are in target/release
+  --dist           take those of `cargo xtask dist`, as they are released
   --strict         fail if a budget is missed";
 
 /// The sizes that the budgets are for.
@@ -26,6 +27,7 @@ pub(crate) struct Options {
     only: Vec<String>,
     pub(crate) large: bool,
     pub(crate) build: bool,
+    pub(crate) dist: bool,
     pub(crate) strict: bool,
 }
 
@@ -42,6 +44,7 @@ impl Options {
             only: Vec::new(),
             large: false,
             build: true,
+            dist: false,
             strict: false,
         };
         let mut rest = arguments.iter();
@@ -59,6 +62,7 @@ impl Options {
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 "--large" => options.large = true,
                 "--no-build" => options.build = false,
+                "--dist" => options.dist = true,
                 "--strict" => options.strict = true,
                 other => bail!("there is no option {other}\n\n{USAGE}"),
             }

@@ -151,6 +151,13 @@ pub(crate) fn all(options: &Options) -> Vec<Scenario> {
     scenarios
 }
 
+impl Scenario {
+    /// Whether its sizes are compared with each other.
+    pub(crate) fn is_growth(&self) -> bool {
+        self.is_growth
+    }
+}
+
 fn scenario(kind: Kind, steps: &[Step], sizes: Vec<usize>, is_growth: bool) -> Scenario {
     Scenario { kind, steps: steps.to_vec(), sizes, is_growth }
 }

@@ -1,0 +1,122 @@
+//! `cargo xtask dist`: the executables as they are released, optimized by a profile of what they are for.
+//!
+//! ```text
+//!   build that counts ──► workloads of the bench, the examples ──► profile ──► build that knows what is hot
+//! ```
+//!
+//! **Invariant:** what is built is what `cargo build --release` builds; a profile changes how fast it is and nothing else.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::bench;
+
+/// Builds the executables into `target/dist`.
+///
+/// # Errors
+/// A build that fails, a workload whose result is wrong, and a compiler whose profiles cannot be read.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let compiler = Compiler::find()?;
+    let profdata = compiler.profdata()?;
+    let target = bench::target_folder(root)?;
+    let (counting, counts) = (target.join("dist-counting"), target.join("dist-counts"));
+    if counts.exists() {
+        fs::remove_dir_all(&counts)?;
+    }
+    println!("building what counts …");
+    let flag = format!("-Cprofile-generate={}", counts.display());
+    let executables = compiler.build(root, &counting, &flag)?;
+    println!("running it …");
+    bench::train(root, &executables, &counting.join("work"))?;
+    let profile = target.join("mayfly.profdata");
+    merge(&profdata, &counts, &profile)?;
+    println!("building what is released …");
+    let flag = format!("-Cprofile-use={}", profile.display());
+    let built = compiler.build(root, &target.join("dist-build"), &flag)?;
+    let place = target.join("dist");
+    fs::create_dir_all(&place)?;
+    for name in executables_of(root)? {
+        fs::copy(built.join(&name), place.join(&name)).with_context(|| format!("no {name}"))?;
+        println!("{}", place.join(&name).display());
+    }
+    Ok(())
+}
+
+/// The compiler, and what it compiles for.
+struct Compiler {
+    sysroot: PathBuf,
+    host: String,
+}
+
+impl Compiler {
+    fn find() -> Result<Compiler> {
+        let sysroot = PathBuf::from(rustc(&["--print", "sysroot"])?.trim());
+        let version = rustc(&["-vV"])?;
+        let host = version.lines().find_map(|it| it.strip_prefix("host: "));
+        let host = host.context("rustc does not say what it compiles for")?.to_owned();
+        Ok(Compiler { sysroot, host })
+    }
+
+    /// The tool that reads profiles: the one of `LLVM_PROFDATA`, the compiler's own, or one on the PATH.
+    fn profdata(&self) -> Result<PathBuf> {
+        let named = std::env::var_os("LLVM_PROFDATA").map(PathBuf::from);
+        let own = self.sysroot.join("lib/rustlib").join(&self.host).join("bin/llvm-profdata");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&path).map(|it| it.join("llvm-profdata"));
+        let found = named.into_iter().chain([own]).chain(on_path).find(|it| it.is_file());
+        found.context(
+            "llvm-profdata is missing: run `rustup component add llvm-tools`, or set LLVM_PROFDATA",
+        )
+    }
+
+    /// Builds the executables with one flag more. Gives the folder that they are in.
+    fn build(&self, root: &Path, target: &Path, flag: &str) -> Result<PathBuf> {
+        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["build", "--locked", "--release", "-p", "cli", "-p", "providers", "--bins"]);
+        // With a target, what runs in the compiler is not counted.
+        command.args(["--target", &self.host]).arg("--target-dir").arg(target);
+        command.env("RUSTFLAGS", format!("{flags} {flag}")).current_dir(root);
+        ensure!(command.status().context("failed to start cargo")?.success(), "cargo failed");
+        Ok(target.join(&self.host).join("release"))
+    }
+}
+
+fn rustc(arguments: &[&str]) -> Result<String> {
+    let output = Command::new("rustc").args(arguments).output().context("failed to start rustc")?;
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn merge(profdata: &Path, counts: &Path, profile: &Path) -> Result<()> {
+    let mut command = Command::new(profdata);
+    command.arg("merge").arg("-o").arg(profile).arg(counts);
+    let output = command.output().context("failed to start llvm-profdata")?;
+    if !output.status.success() {
+        bail!(
+            "{} cannot read what was counted: {}\nThe one of `rustup component add llvm-tools` can.",
+            profdata.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(())
+}
+
+/// The names of what is built.
+fn executables_of(root: &Path) -> Result<Vec<String>> {
+    let metadata = bench::metadata(root)?;
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    let released = packages.iter().filter(|it| ["cli", "providers"].contains(&text(&it["name"])));
+    let targets = released.flat_map(|it| it["targets"].as_array().into_iter().flatten());
+    let executables = targets.filter(|it| it["kind"][0] == "bin");
+    Ok(executables.map(|it| text(&it["name"]).to_owned()).collect())
+}
+
+fn text(value: &serde_json::Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
