@@ -10,7 +10,7 @@ mod generated;
 use std::marker::PhantomData;
 
 use crate::syntax_kind::SyntaxKind;
-use crate::{SyntaxNode, SyntaxNodeChildren, SyntaxToken};
+use crate::{SyntaxNode, SyntaxToken};
 
 pub use self::body::{HasItems, LabelKind};
 pub(crate) use self::expr::template_elements;
@@ -28,17 +28,33 @@ pub trait AstNode: Sized {
 }
 
 /// The children of a node that can be seen as `N`, in source order.
+///
+/// Each child that is looked at is an allocation, so those of other kinds are passed over in the tree below.
 #[derive(Clone, Debug)]
 pub struct AstChildren<N> {
-    inner: SyntaxNodeChildren,
+    place: Place,
     marker: PhantomData<N>,
+}
+
+/// How far the children were gone through.
+#[derive(Clone, Debug)]
+enum Place {
+    Before(SyntaxNode),
+    At(SyntaxNode),
+    Behind,
 }
 
 impl<N: AstNode> Iterator for AstChildren<N> {
     type Item = N;
 
     fn next(&mut self) -> Option<N> {
-        self.inner.find_map(N::cast)
+        let next = match &self.place {
+            Place::Before(parent) => parent.first_child_by_kind(&N::can_cast),
+            Place::At(child) => child.next_sibling_by_kind(&N::can_cast),
+            Place::Behind => None,
+        };
+        self.place = next.clone().map_or(Place::Behind, Place::At);
+        N::cast(next?)
     }
 }
 
@@ -46,15 +62,23 @@ mod support {
     use super::*;
 
     pub(super) fn child<N: AstNode>(parent: &SyntaxNode) -> Option<N> {
-        parent.children().find_map(N::cast)
+        parent.first_child_by_kind(&N::can_cast).and_then(N::cast)
     }
 
     pub(super) fn children<N>(parent: &SyntaxNode) -> AstChildren<N> {
-        AstChildren { inner: parent.children(), marker: PhantomData }
+        AstChildren { place: Place::Before(parent.clone()), marker: PhantomData }
     }
 
     pub(super) fn token(parent: &SyntaxNode, kind: SyntaxKind) -> Option<SyntaxToken> {
-        tokens(parent).find(|token| token.kind() == kind)
+        first_token(parent, |it| it == kind)
+    }
+
+    /// The first child of some kinds, which are kinds of tokens.
+    pub(super) fn first_token(
+        parent: &SyntaxNode,
+        is_it: impl Fn(SyntaxKind) -> bool,
+    ) -> Option<SyntaxToken> {
+        parent.first_child_or_token_by_kind(&is_it)?.into_token()
     }
 
     pub(super) fn tokens(parent: &SyntaxNode) -> impl Iterator<Item = SyntaxToken> + use<> {

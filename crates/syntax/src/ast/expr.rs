@@ -21,7 +21,7 @@ pub enum LiteralKind {
 impl Literal {
     /// The token of the literal.
     pub fn token(&self) -> Option<SyntaxToken> {
-        support::tokens(&self.syntax).find(|token| !token.kind().is_trivia())
+        support::first_token(&self.syntax, |it| !it.is_trivia())
     }
 
     /// What the literal is.
@@ -56,14 +56,9 @@ pub enum UnaryOp {
 impl Unary {
     /// The operator and its token.
     pub fn op(&self) -> Option<(UnaryOp, SyntaxToken)> {
-        support::tokens(&self.syntax).find_map(|token| {
-            let op = match token.kind() {
-                MINUS => UnaryOp::Neg,
-                BANG => UnaryOp::Not,
-                _ => return None,
-            };
-            Some((op, token))
-        })
+        let token = support::first_token(&self.syntax, |it| matches!(it, MINUS | BANG))?;
+        let op = if token.kind() == MINUS { UnaryOp::Neg } else { UnaryOp::Not };
+        Some((op, token))
     }
 }
 
@@ -129,7 +124,8 @@ impl BinaryOp {
 impl Binary {
     /// The operator and its token.
     pub fn op(&self) -> Option<(BinaryOp, SyntaxToken)> {
-        support::tokens(&self.syntax).find_map(|token| Some((BinaryOp::of(token.kind())?, token)))
+        let token = support::first_token(&self.syntax, |it| BinaryOp::of(it).is_some())?;
+        Some((BinaryOp::of(token.kind())?, token))
     }
 }
 
@@ -348,8 +344,9 @@ impl TemplateFor {
 impl TemplateNode {
     /// Whether a `~` asks to trim the literal before this sequence.
     pub fn strips_before(&self) -> bool {
-        let opens = |token: &SyntaxToken| matches!(token.kind(), INTERP_OPEN | DIRECTIVE_OPEN);
-        support::tokens(self.syntax()).find(opens).is_some_and(|token| token.text().ends_with('~'))
+        let opens = |kind| matches!(kind, INTERP_OPEN | DIRECTIVE_OPEN);
+        let open = support::first_token(self.syntax(), opens);
+        open.is_some_and(|token| token.text().ends_with('~'))
     }
 
     /// Whether a `~` asks to trim the literal after this sequence.
