@@ -467,7 +467,6 @@ pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
 /// parts left out, may look for other providers and modules than what was meant.
 const FIRST: &[&str] = &[
     "syntax-error",
-    "json-configuration",
     "unreadable-file",
     "invalid-provider-source",
     "module-not-installed",

@@ -14,6 +14,11 @@ use syntax::{Chunks, TextRange};
 
 use crate::Db;
 
+/// Whether a file is written in the JSON syntax. Such a file is one block.
+pub fn is_json(path: &str) -> bool {
+    path.ends_with(".json")
+}
+
 /// Where a block begins in its file; `None` if it is not in the file any more.
 pub fn block_offset(db: &dyn Db, block: Block) -> Option<u32> {
     let mut offset = 0;
@@ -70,12 +75,19 @@ pub fn file_from_text(
     decode_error: Option<u32>,
 ) -> File {
     let file = File::new(db, path, Vec::new(), decode_error);
-    let blocks: Vec<Block> = syntax::split(text)
-        .into_iter()
+    let chunks = chunks(&file.path(db).clone(), text);
+    let blocks: Vec<Block> = chunks
+        .ranges()
+        .iter()
+        .copied()
         .map(|range| new_block(db, file, Arc::from(&text[range])))
         .collect();
     file.set_blocks(db).to(blocks);
     file
+}
+
+fn chunks(path: &str, text: &str) -> Chunks {
+    if is_json(path) { Chunks::whole(text) } else { Chunks::of(text) }
 }
 
 /// Texts change more seldom than what follows from them and is handed back as input (which names there are, which schemas):
@@ -118,7 +130,7 @@ impl EditedText {
     /// Begins to edit a file.
     pub fn of(db: &dyn Db, file: File) -> EditedText {
         let text = file_text(db, file);
-        let chunks = Chunks::of(&text);
+        let chunks = chunks(file.path(db), &text);
         EditedText { file, text, chunks }
     }
 
@@ -133,7 +145,10 @@ impl EditedText {
         let start = floor_char_boundary(&self.text, replaced.start.min(end));
         let old = self.text.len();
         self.text.replace_range(start..end, with);
-        let chunks = self.chunks.after_replacing(old, start..end, &self.text);
+        let chunks = match is_json(self.file.path(db)) {
+            true => Chunks::whole(&self.text),
+            false => self.chunks.after_replacing(old, start..end, &self.text),
+        };
         let edits = self.edits(db, &chunks, old, start, old - end);
         self.chunks = chunks;
         edits

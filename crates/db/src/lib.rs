@@ -14,7 +14,9 @@ pub mod system;
 pub use diagnostic::{
     ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
 };
-pub use input::{Block, BlockEdits, Directory, EditedText, File, block_offset, file_text, parse};
+pub use input::{
+    Block, BlockEdits, Directory, EditedText, File, block_offset, file_text, is_json, parse,
+};
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// What the queries of every layer see. Layers above add nothing: their queries take inputs as arguments.

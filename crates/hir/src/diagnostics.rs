@@ -93,7 +93,11 @@ pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -
     let map = source_maps(db, key.block).get(key.index as usize);
     let Some(range) = map.and_then(|map| map.range(At::from(node))) else { return found };
     let location = Places::default().location(db, key.block, range);
-    Diagnostic { context: context_at(db::parse(db, key.block), range), ..found }.at(location)
+    Diagnostic { context: context_in(db, key.block, range), ..found }.at(location)
+}
+
+fn context_in(db: &dyn Db, block: Block, range: TextRange) -> Option<String> {
+    context_at(block.text(db), block.file(db).path(db), range)
 }
 
 /// What is wrong with a file, and with which of its blocks.
@@ -161,7 +165,11 @@ struct PlacesInFile {
 }
 
 impl Places {
+    /// A fix is native text.
     fn fix(&self, db: &dyn Db, block: Block, range: TextRange, fix: &Fix) -> Option<db::Fix> {
+        if db::is_json(block.file(db).path(db)) {
+            return None;
+        }
         let Location { path, range: place } = self.location(db, block, range)?;
         let text = block.text(db).get(range.start().into()..range.end().into())?;
         fix.at(&path, place.start, text)
@@ -240,7 +248,7 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
     Diagnostic {
         severity: problem.severity,
         fix,
-        context: context_at(db::parse(db, block), problem.range),
+        context: context_in(db, block, problem.range),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(db, block, problem.range))
@@ -283,7 +291,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: range.and_then(|range| context_at(db::parse(db, key.block), range)),
+        context: range.and_then(|range| context_in(db, key.block, range)),
         values: problem.values.clone(),
         // The first link of a chain often is the very place that the diagnostic is at.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

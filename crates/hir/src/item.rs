@@ -3,7 +3,7 @@
 //! A top-level block lowers to items: a `resource` block to one, a `locals` block to one for each name. An item is
 //! self-contained: its expressions live in its own arena.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use values::{Path, Str, Type, Value};
 
@@ -415,6 +415,39 @@ pub struct Body {
     pub attrs: Box<[Attr]>,
     /// Nested blocks in source order; a `dynamic "x"` block is a block `x` with [`Block::dynamic`].
     pub blocks: Box<[Block]>,
+    /// Whether it is written in the JSON syntax: then what may be an argument or blocks is there as both.
+    pub is_json: bool,
+}
+
+impl Body {
+    /// The body as a schema reads it: what is there as both is what the schema says.
+    pub fn fitted(&self, schema: &provider::Block) -> Cow<'_, Body> {
+        if !self.is_json {
+            return Cow::Borrowed(self);
+        }
+        let is_block = |name: &Str| schema.blocks().contains_key(name);
+        let is_both = |name: &Str| self.attrs.iter().any(|it| it.name == *name);
+        let attrs = self.attrs.iter().filter(|it| !is_block(&it.name)).cloned().collect();
+        let blocks = self
+            .blocks
+            .iter()
+            .filter(|it| it.dynamic.is_some() || is_block(&it.kind) || !is_both(&it.kind));
+        let is_labelled = |block: &Block| {
+            let nested = schema.blocks().get(&block.kind);
+            block.dynamic.is_none() && nested.is_some_and(|it| it.nesting == provider::Nesting::Map)
+        };
+        let blocks = blocks.flat_map(|block| match is_labelled(block) {
+            true => block.by_label(),
+            false => vec![block.clone()],
+        });
+        Cow::Owned(Body { attrs, blocks: blocks.collect(), is_json: true })
+    }
+
+    /// The blocks that are no arguments, where no schema says which are.
+    pub fn plain_blocks(&self) -> impl Iterator<Item = &Block> {
+        let is_both = |it: &&Block| self.attrs.iter().any(|attr| attr.name == it.kind);
+        self.blocks.iter().filter(move |it| !self.is_json || it.dynamic.is_some() || !is_both(it))
+    }
 }
 
 /// `name = value`
@@ -441,6 +474,18 @@ pub struct Block {
     pub dynamic: Option<Box<Dynamic>>,
     /// Its header.
     pub node: NodeId,
+}
+
+impl Block {
+    /// The blocks inside, each as one of this type with its own as the label: that is how the JSON syntax has labels.
+    fn by_label(&self) -> Vec<Block> {
+        let labelled = |inner: &Block| Block {
+            kind: self.kind.clone(),
+            labels: [inner.kind.clone()].into(),
+            ..inner.clone()
+        };
+        self.body.blocks.iter().map(labelled).collect()
+    }
 }
 
 /// The parts of `dynamic "x" {}` beside its content.

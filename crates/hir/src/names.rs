@@ -18,7 +18,7 @@ use crate::{
     Db,
     expr::NodeId,
     item::{Item, ItemKind, RequiredProvider},
-    lower::{Lowered, Problem, SourceMap, lower_chunk},
+    lower::{Lowered, Problem, SourceMap, lower_text},
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
@@ -69,14 +69,14 @@ pub struct BlockContent {
 /// Lowers a block.
 #[salsa::tracked(returns(ref))]
 fn block_content(db: &dyn Db, block: Block) -> BlockContent {
-    let Lowered { items, problems, .. } = lower_chunk(&syntax::parse_chunk(block.text(db)));
+    let Lowered { items, problems, .. } = lower_text(block.text(db), block.file(db).path(db));
     BlockContent { items: items.into(), problems: problems.into() }
 }
 
 /// The ranges of a block's items. Only who shows something to a person asks.
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
-    lower_chunk(db::parse(db, block)).source_maps.into()
+    lower_text(block.text(db), block.file(db).path(db)).source_maps.into()
 }
 
 /// The items of a block, without ranges.

@@ -22,13 +22,13 @@ pub(crate) fn locate(sources: &Sources, origin: Origin, at: At) -> Option<Locati
 pub(crate) fn context(sources: &Sources, origin: Origin) -> Option<String> {
     let (map, file) = source_map(sources, origin)?;
     let text = file.blocks.get(origin.block as usize)?;
-    lower::context_at(&syntax::parse_chunk(text), map.range(NodeId(0).into())?)
+    lower::context_at(text, &file.path, map.range(NodeId(0).into())?)
 }
 
 fn source_map(sources: &Sources, origin: Origin) -> Option<(lower::SourceMap, &db::SourceText)> {
     let file = sources.files.get(origin.file as usize)?;
     let text = file.blocks.get(origin.block as usize)?;
-    let mut lowered = lower::lower_chunk(&syntax::parse_chunk(text));
+    let mut lowered = lower::lower_text(text, &file.path);
     let index = origin.item as usize;
     (index < lowered.source_maps.len()).then(|| (lowered.source_maps.swap_remove(index), file))
 }

@@ -40,10 +40,15 @@ pub struct ItemAt<'db> {
 }
 
 impl<'db> Document<'db> {
-    /// The top-level blocks of the file in order, each with the offset at which it begins.
+    /// The top-level blocks of the file in order, each with the offset at which it begins. A file of the JSON syntax has none:
+    /// its text has no tree.
     pub fn blocks(&self) -> impl Iterator<Item = (Block, u32)> + use<'db> {
         let db = self.db;
-        self.file.blocks(db).iter().scan(0, move |next: &mut u32, &block| {
+        let blocks = match db::is_json(self.file.path(db)) {
+            true => &[],
+            false => self.file.blocks(db).as_slice(),
+        };
+        blocks.iter().scan(0, move |next: &mut u32, &block| {
             let start = *next;
             *next = next.saturating_add(length(db, block));
             Some((block, start))

@@ -35,15 +35,10 @@ pub(crate) fn uri_of(path: &str) -> Option<Uri> {
 
 /// Whether a file is part of a module.
 pub(crate) fn is_configuration(path: &str) -> bool {
-    path.ends_with(".tf") || path.ends_with(".tofu")
+    [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| path.ends_with(it))
 }
 
 /// Whether a file gives values to variables.
 pub(crate) fn is_variables_file(path: &str) -> bool {
     path.ends_with(".tfvars")
-}
-
-/// Whether a file would be part of a module if its syntax were supported.
-pub(crate) fn is_json_configuration(path: &str) -> bool {
-    path.ends_with(".tf.json") || path.ends_with(".tofu.json")
 }

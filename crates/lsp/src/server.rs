@@ -30,10 +30,7 @@ use crate::{
     beside::Unfit,
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
-    documents::{
-        Document, Documents, is_configuration, is_json_configuration, is_variables_file, path_of,
-        uri_of,
-    },
+    documents::{Document, Documents, is_configuration, is_variables_file, path_of, uri_of},
     installation::{Installation, Installed},
     outgoing::{Outgoing, Refresh, Status},
     position::Encoding,
@@ -343,7 +340,7 @@ impl Server {
     }
 
     fn open(&mut self, path: String, document: Document, text: &str) {
-        if is_variables_file(&path) || is_json_configuration(&path) {
+        if is_variables_file(&path) {
             return self.open_beside(path, document, text);
         }
         if !is_configuration(&path) {
@@ -618,11 +615,7 @@ impl Server {
 
     fn reload(&mut self, paths: &[String]) {
         let is_installation = |path: &String| INSTALLATION.iter().any(|it| path.ends_with(it));
-        let is_text = |path: &&String| {
-            is_configuration(path)
-                || is_json_configuration(path)
-                || self.tree.is_above_modules(path)
-        };
+        let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
         let texts: Vec<&String> = paths.iter().filter(is_text).collect();
         let is_reinstalled = paths.iter().any(is_installation);
         if texts.is_empty() && !is_reinstalled {

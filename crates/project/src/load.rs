@@ -47,9 +47,8 @@ pub(crate) fn list(
             _ => Arc::from(format!("{shown}/{name}")),
         }
     };
-    let unfit = json_files(&entries).map(|name| unsupported_json(shown_as(name))).collect();
     let files = configuration_files(&entries).iter().map(|name| shown_as(name)).collect();
-    Ok(Listing { files, unfit })
+    Ok(Listing { files, unfit: Vec::new() })
 }
 
 /// A file's text.
@@ -83,44 +82,28 @@ pub(crate) fn read(
     Ok(Text { text, decode_error })
 }
 
-fn json_files(entries: &[DirectoryEntry]) -> impl Iterator<Item = &str> {
-    let names = entries.iter().filter(|entry| !entry.is_directory).map(|entry| entry.name.as_str());
-    names
-        .filter(|name| name.ends_with(".tf.json") || name.ends_with(".tofu.json"))
-        .filter(|name| !is_ignored(name))
-}
-
-fn unsupported_json(shown: Arc<str>) -> UnfitFile {
-    let detail = format!(
-        "{shown} is written in the JSON syntax, which this version of Mayfly does not read. Without it the configuration would seem to lack what it \
-         declares, so nothing is done. Write the file in the native syntax."
-    );
-    let problem =
-        Diagnostic::error("json-configuration", "JSON syntax is not supported yet", detail);
-    UnfitFile { path: shown, problem }
-}
-
 fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
     let detail = format!("The configuration file {shown} cannot be read: {error}.");
     let problem = Diagnostic::error("unreadable-file", "Failed to read file", detail);
     UnfitFile { path: Arc::clone(shown), problem }
 }
 
-/// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf` (`reference`: surface 2.1).
+/// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf`, and so in the JSON syntax
+/// (`reference`: surface 2.1).
 fn configuration_files(entries: &[DirectoryEntry]) -> Vec<String> {
-    let candidates: Vec<&str> = entries
-        .iter()
-        .filter(|entry| !entry.is_directory)
-        .map(|entry| entry.name.as_str())
-        .filter(|name| !is_ignored(name))
-        .collect();
-    let tofu: BTreeSet<&str> =
-        candidates.iter().filter_map(|name| name.strip_suffix(".tofu")).collect();
-    let kept = candidates.iter().filter(|name| match name.strip_suffix(".tf") {
-        Some(stem) => !tofu.contains(stem),
-        None => name.ends_with(".tofu"),
-    });
-    kept.map(|name| (*name).to_owned()).collect()
+    let names = entries.iter().filter(|entry| !entry.is_directory).map(|it| it.name.as_str());
+    let candidates: BTreeSet<&str> = names.filter(|name| !is_ignored(name)).collect();
+    let is_hidden = |name: &str| {
+        let pairs = [(".tf", ".tofu"), (".tf.json", ".tofu.json")];
+        let mut pairs = pairs.into_iter();
+        pairs.any(|(hidden, hides)| {
+            let stem = name.strip_suffix(hidden);
+            stem.is_some_and(|stem| candidates.contains(format!("{stem}{hides}").as_str()))
+        })
+    };
+    let suffixes = [".tf", ".tofu", ".tf.json", ".tofu.json"];
+    let is_one = |name: &&&str| suffixes.iter().any(|it| name.ends_with(it)) && !is_hidden(name);
+    candidates.iter().filter(is_one).map(|name| (*name).to_owned()).collect()
 }
 
 /// Editors' backup and lock files.

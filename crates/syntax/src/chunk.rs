@@ -48,6 +48,12 @@ impl Chunks {
         Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed, stray: cut.stray }
     }
 
+    /// A text that is one chunk, whatever is in it.
+    pub fn whole(text: &str) -> Self {
+        let range = TextRange::up_to(size(text.len()));
+        Self { ranges: vec![range], unclosed: vec![false], stray: vec![false] }
+    }
+
     /// The ranges, in order; each starts where the one before ends.
     pub fn ranges(&self) -> &[TextRange] {
         &self.ranges

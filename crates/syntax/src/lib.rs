@@ -23,6 +23,7 @@ mod error;
 pub mod fuzz;
 mod grammar;
 mod green;
+pub mod json;
 mod lexer;
 mod lexical;
 pub mod literal;

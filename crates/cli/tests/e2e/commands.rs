@@ -461,10 +461,10 @@ fn what_cannot_be_read_is_never_taken_for_absent() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     bench.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
-    bench.write("x.tf.json", r#"{"resource": {"terraform_data": {"a": {}}}}"#);
+    bench.write("x.tf.json", r#"{"resource": {"terraform_data": {"a": {}}},}"#);
     for command in ["init", "validate", "plan", "console"] {
         let ended = bench.mayfly(".", [command]).fails();
-        ended.shows(&["Error: JSON syntax is not supported yet", "x.tf.json"]);
+        ended.shows(&["Error: Trailing comma in object", "x.tf.json"]);
         ended.lacks(&["destroyed"]);
     }
     std::fs::remove_file(bench.path("x.tf.json")).expect("was written");

@@ -16,6 +16,7 @@ mod gate;
 mod guarantees;
 mod interrupts;
 mod journal;
+mod json;
 mod modules;
 mod read_only;
 mod saved_plans;

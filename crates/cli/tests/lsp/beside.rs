@@ -76,11 +76,11 @@ fn check(fixture: &str, spoil: impl FnOnce(&Path), expected: &[(&str, &str)]) {
 #[test]
 fn the_server_tells_what_validate_tells_of_files_that_cannot_be_taken() {
     check(
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /x.tf.json\n{}\n//- /m/main.tf\nlocals {}\n//- /m/y.tofu.json\n{}\n",
+        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /x.tf.json\n{\"a\": 1,}\n//- /m/main.tf\nlocals {}\n//- /m/y.tofu.json\n{\"output\": {\"o\": {\"value\": \"${local.b}\"}}}\n",
         |_| {},
         &[
-            ("m/y.tofu.json", "JSON syntax is not supported yet"),
-            ("x.tf.json", "JSON syntax is not supported yet"),
+            ("m/y.tofu.json", "Reference to undeclared local value"),
+            ("x.tf.json", "Trailing comma in object"),
         ],
     );
     #[cfg(unix)]
@@ -114,18 +114,19 @@ fn the_server_tells_what_validate_tells_of_modules_that_are_not_there() {
 }
 
 #[test]
-fn a_file_that_cannot_be_taken_is_told_of_for_as_long_as_it_is_there() {
-    let mut session = Session::new("//- /main.tf\nlocals {}\n//- /x.tf.json\n{}\n");
-    // It may be the only file that is open.
+fn a_file_of_the_json_syntax_is_checked_as_it_is_typed() {
+    let text = "{\"output\": {\"o\": {\"value\": \"\\u0041${local.b}\"}}}\n";
+    let mut session = Session::new(&format!("//- /main.tf\nlocals {{}}\n//- /x.tf.json\n{text}"));
     session.open_file("x.tf.json");
     let found = session.diagnostics("x.tf.json");
+    let start = text.find("local.b").expect("is in it");
     assert_eq!(
         found[0]["range"],
-        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 0 } })
+        json!({ "start": { "line": 0, "character": start }, "end": { "line": 0, "character": start + 7 } })
     );
-    std::fs::remove_file(session.root.path().join("work/x.tf.json")).expect("is there");
+    session.set("x.tf.json", &text.replace("local.b", "1"));
     assert_eq!(session.diagnostics_when("x.tf.json", <[Value]>::is_empty), Vec::<Value>::new());
-    session.write("y.tf.json", "{}\n");
+    session.write("y.tf.json", "[1]\n");
     session.diagnostics_when("y.tf.json", |found| !found.is_empty());
     session.leave();
 }

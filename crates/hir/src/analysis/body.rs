@@ -17,7 +17,7 @@ use crate::{
     expr::{At, Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{Attr, Block, Body},
-    lower::MISSING_ARGUMENT,
+    lower::{EXTRANEOUS, MISSING_ARGUMENT},
     suggest,
 };
 
@@ -45,6 +45,7 @@ impl BodyInfer<'_, '_> {
         header: NodeId,
         path: &str,
     ) -> Abstract {
+        let body = &*body.fitted(schema);
         let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::new();
         let fixup: Vec<&str> = schema
             .attributes()
@@ -354,6 +355,11 @@ impl BodyInfer<'_, '_> {
                 continue;
             }
             self.infer.expr(attr.value);
+            if body.is_json {
+                let known = schema.attributes().keys().chain(schema.blocks().keys());
+                self.extraneous(attr.node, &attr.name, known);
+                continue;
+            }
             let mut detail = format!("An argument named \"{}\" is not expected here.", attr.name);
             let mut fix = None;
             if schema.blocks().contains_key(&attr.name) {
@@ -394,6 +400,13 @@ impl BodyInfer<'_, '_> {
             let problem = ItemProblem::error(block.node.into(), id, summary, detail);
             self.infer.problems.push(problem.fixed_by(fix));
         }
+    }
+
+    fn extraneous<'n>(&mut self, at: NodeId, name: &str, known: impl Iterator<Item = &'n Str>) {
+        let hint = suggest::question(suggest::closest(name, known.map(|it| &**it)));
+        let detail = format!("No argument or block type is named \"{name}\".{hint}");
+        let id = "unsupported-argument";
+        self.infer.problems.push(ItemProblem::error(at.into(), id, EXTRANEOUS, detail));
     }
 
     /// A block where the schema has an attribute of objects (`reference`: protocol 6, attributes-as-blocks).
@@ -524,7 +537,7 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
     for attr in &body.attrs {
         infer.expr(attr.value);
     }
-    for block in &body.blocks {
+    for block in body.plain_blocks() {
         match &block.dynamic {
             Some(dynamic) => {
                 let for_each = infer.expr(dynamic.for_each);

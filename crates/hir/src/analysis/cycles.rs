@@ -206,7 +206,7 @@ impl Waits {
 }
 
 /// **Stability:** an edit that leaves what the item mentions leaves the result equal.
-#[salsa::tracked(returns(ref))]
+#[salsa::tracked(returns(ref), cycle_result = no_waits)]
 pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits {
     let key = item.key(db);
     let mentions = Mentions::of(db, item);
@@ -216,6 +216,11 @@ pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits {
     });
     edges.sort_by_key(|(argument, _)| *argument);
     Waits { edges: edges.into() }
+}
+
+/// A module that calls itself is told of as such.
+fn no_waits(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Waits {
+    Waits::default()
 }
 
 /// Finds what the expressions of a module's items mention.

@@ -108,6 +108,11 @@ impl BodyReader {
     pub(super) fn finish(self, ctx: &mut ItemCtx<'_>) {
         for attr in &self.attrs {
             let Some(name) = attr.name_token() else { continue };
+            if ctx.is_json {
+                let known = self.known_attrs.iter().chain(&self.known_blocks).copied();
+                ctx.problem(super::json::extraneous(name.text_range(), name.text(), known));
+                continue;
+            }
             ctx.problem(unsupported_argument(
                 name.text_range(),
                 name.text(),
@@ -130,7 +135,7 @@ impl BodyReader {
     pub(super) fn rest(self, ctx: &mut ItemCtx<'_>) -> Body {
         let attrs = self.attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect();
         let blocks = self.blocks.iter().filter_map(|block| schema_block(ctx, block)).collect();
-        Body { attrs, blocks }
+        Body { attrs, blocks, is_json: ctx.is_json }
     }
 
     /// Moves the contents of `_ {}` blocks up: they escape a schema whose names collide with meta-arguments.

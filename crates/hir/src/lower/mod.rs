@@ -1,11 +1,13 @@
 //! Lowering: from the syntax tree of one top-level block to items without ranges.
 //!
-//! Start reading at [`lower_chunk`]. What the text of one block declares never depends on another block, so this is
-//! a pure function of the block's tree: items, the source map that leads back, and problems.
+//! Start reading at [`lower_text`] and [`lower_chunk`]. What the text of one block declares never depends on another block,
+//! so this is a pure function of the block's tree: items, the source map that leads back, and problems. A file of the JSON
+//! syntax is one block.
 
 mod body;
 mod check;
 mod expr;
+mod json;
 mod module_call;
 mod named;
 mod problem;
@@ -23,6 +25,7 @@ use syntax::{
 };
 use values::Str;
 
+pub(crate) use json::EXTRANEOUS;
 pub use named::is_reserved_variable;
 pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 pub use reference::reference_root;
@@ -43,6 +46,8 @@ pub struct Lowered {
     pub source_maps: Vec<SourceMap>,
     /// Syntax errors and everything that is wrong with the block's structure.
     pub problems: Vec<Problem>,
+    /// Whether it is written in the JSON syntax.
+    is_json: bool,
 }
 
 /// Where the expressions and nodes of one item stand, from the start of its block.
@@ -91,15 +96,28 @@ impl SourceMap {
     }
 }
 
+/// Lowers the text of one block, of a file with that path.
+pub fn lower_text(text: &str, path: &str) -> Lowered {
+    match db::is_json(path) {
+        true => json::lower(text),
+        false => lower_chunk(&syntax::parse_chunk(text)),
+    }
+}
+
 /// Lowers one top-level chunk of a file.
 pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
     let mut lowered = Lowered::default();
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
+    lower_items(&mut lowered, parse);
+    lowered
+}
+
+fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
     for item in parse.tree().body_items() {
         match item {
-            ast::BodyItem::Block(block) => lower_block(&mut lowered, &block),
+            ast::BodyItem::Block(block) => lower_block(lowered, &block),
             ast::BodyItem::Attribute(attribute) => {
                 let name = attribute.name().unwrap_or_default();
                 lowered.problems.push(Problem::error(
@@ -113,11 +131,14 @@ pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
             }
         }
     }
-    lowered
 }
 
-/// The header of the block around a place of a chunk, as it is shown after "in": `resource "a" "b"`.
-pub(crate) fn context_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
+/// The header of the block around a place of a text, as it is shown after "in": `resource "a" "b"`.
+pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<String> {
+    if db::is_json(path) {
+        return json::context_at(text, place);
+    }
+    let parse = syntax::parse_chunk(text);
     let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
@@ -235,7 +256,7 @@ fn one(
     block: &ast::Block,
     lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
 ) {
-    let mut ctx = ItemCtx::new(&mut lowered.problems);
+    let mut ctx = ItemCtx::of(lowered);
     let header = ctx.node(body::header_range(block));
     if let Some(kind) = lower(&mut ctx, block) {
         let (item, source_map) = ctx.finish(kind, header);
@@ -272,9 +293,15 @@ pub(crate) struct ItemCtx<'a> {
     problems: &'a mut Vec<Problem>,
     /// In a template file, where a bare name is a variable of the template.
     free_names: Option<Vec<(Str, SymbolId)>>,
+    /// Whether the item is written in the JSON syntax.
+    is_json: bool,
 }
 
 impl<'a> ItemCtx<'a> {
+    fn of(lowered: &'a mut Lowered) -> ItemCtx<'a> {
+        ItemCtx { is_json: lowered.is_json, ..ItemCtx::new(&mut lowered.problems) }
+    }
+
     fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
         ItemCtx {
             exprs: Vec::new(),
@@ -287,6 +314,7 @@ impl<'a> ItemCtx<'a> {
             place: RefPlace::Config,
             problems,
             free_names: None,
+            is_json: false,
         }
     }
 

@@ -136,7 +136,7 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
     // A generated block may hold a hundred thousand.
     let mut seen: FxHashSet<Str> = FxHashSet::default();
     for item in block.body().into_iter().flat_map(|body| body.items()) {
-        let mut ctx = ItemCtx::new(&mut lowered.problems);
+        let mut ctx = ItemCtx::of(lowered);
         match item {
             BodyItem::Attribute(attr) => {
                 let Some(token) = attr.name_token() else { continue };

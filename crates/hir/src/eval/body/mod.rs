@@ -51,6 +51,7 @@ pub(super) fn decode(
 
 impl Evaluation<'_> {
     fn body(&mut self, body: &Body, schema: &Block, place: &Place<'_>) -> Outcome {
+        let body = &*body.fitted(schema);
         let mut parts = Parts::new();
         for attr in &body.attrs {
             match schema.attributes().get(&attr.name) {

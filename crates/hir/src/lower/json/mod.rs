@@ -1,0 +1,116 @@
+//! The JSON syntax (`reference`: hcl 3.3): a text as the native one that says the same, and where each part of that stands.
+//!
+//! ```text
+//! JSON ──shape──► native text ──parser, lowering──► items
+//!   ▲                  │ ranges
+//!   └──────map─────────┘
+//! ```
+//!
+//! Start at [`lower`]. What a property is (an argument, a block, a label) is known for the blocks of the language: [`shape`]
+//! says it. In a body whose meaning a schema gives, an object may be an argument or a block: it is written as both, and whoever
+//! has the schema takes the one that it asks for ([`crate::item::Body::fitted`]).
+//!
+//! **Invariant:** everything that is said of a text has places of that text, never of the native one.
+//! **Invariant:** what is wrong with the native text was told of as something of the JSON text.
+//! **Absent on purpose:** the meaning of blocks, which is that of the native syntax.
+
+mod map;
+mod shape;
+mod strings;
+mod write;
+
+use syntax::{TextRange, ast::HasItems as _, json::parse_json};
+
+use self::{map::Map, write::Writer};
+use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
+use crate::suggest;
+
+/// A text of the JSON syntax in the native one.
+struct Native {
+    text: String,
+    map: Map,
+    problems: Vec<Problem>,
+    unread: Vec<TextRange>,
+    /// Whether the text could not be read to its end: what seems to be wrong with the rest need not be.
+    is_broken: bool,
+}
+
+fn native(text: &str) -> Native {
+    let json = parse_json(text);
+    let mut writer = Writer::default();
+    if let Some(root) = &json.root {
+        writer.file(root);
+    }
+    let Writer { text, map, problems, unread, .. } = writer;
+    match &json.error {
+        Some(error) => {
+            let problems = vec![syntax_problem(error)];
+            Native { text, map, problems, unread, is_broken: true }
+        }
+        None => Native { text, map, problems, unread, is_broken: false },
+    }
+}
+
+/// Lowers a file of the JSON syntax.
+pub(super) fn lower(text: &str) -> Lowered {
+    let Native { text, map, problems, unread, is_broken } = native(text);
+    let parse = syntax::parse_file(&text);
+    let mut lowered = Lowered { is_json: true, ..Lowered::default() };
+    lower_items(&mut lowered, &parse);
+    let found = std::mem::replace(&mut lowered.problems, problems);
+    let errors = parse.errors().iter().map(syntax_problem);
+    if lowered.problems.is_empty() {
+        lowered.problems.extend(errors.map(|it| mapped(&map, it)));
+    }
+    if !is_broken {
+        let is_read = |it: &Problem| !unread.iter().any(|unread| unread.contains_range(it.range));
+        lowered.problems.extend(found.into_iter().map(|it| mapped(&map, it)).filter(is_read));
+    }
+    lowered.source_maps.iter_mut().for_each(|it| it.map_ranges(|range| map.source(range)));
+    lowered
+}
+
+/// The header of the top-level block around a place, as native text.
+pub(super) fn context_at(text: &str, place: TextRange) -> Option<String> {
+    let Native { text, map, .. } = native(text);
+    let parse = syntax::parse_file(&text);
+    let around = |block: &syntax::ast::Block| {
+        let range = syntax::AstNode::syntax(block).text_range();
+        map.source(range).contains_range(place)
+    };
+    parse.tree().blocks().find(around).map(|block| body::header_text(&block))
+}
+
+/// A fix replaces native text.
+fn mapped(map: &Map, problem: Problem) -> Problem {
+    let related = problem.related.map(|it| map.source(it));
+    Problem { range: map.source(problem.range), related, fix: None, ..problem }
+}
+
+impl SourceMap {
+    fn map_ranges(&mut self, of: impl Fn(TextRange) -> TextRange) {
+        self.exprs.iter_mut().chain(&mut self.nodes).for_each(|it| *it = of(*it));
+    }
+}
+
+/// The summary of a property that nobody asks for.
+pub(crate) const EXTRANEOUS: &str = "Extraneous JSON object property";
+
+/// A property that is neither an argument nor a block.
+pub(super) fn extraneous<'n>(
+    range: TextRange,
+    name: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Problem {
+    let hint = suggest::question(suggest::closest(name, known));
+    let detail = format!("No argument or block type is named \"{name}\".{hint}");
+    Problem::error("unsupported-argument", range, EXTRANEOUS, detail)
+}
+
+/// A problem of the JSON text that its native form does not have.
+fn fault(range: TextRange, summary: &str, detail: impl Into<String>) -> Problem {
+    Problem::error(SYNTAX_ERROR, range, summary, detail)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Writing strings: as templates, as expressions, or as they are.
+
+use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
+
+use super::{shape::Mode, write::Writer};
+use crate::lower::{Problem, syntax_problem};
+
+/// What stands for an expression that could not be read.
+const MISSING: &str = "()";
+
+impl Writer {
+    pub(super) fn string(&mut self, string: &JsonString, mode: Mode) {
+        match mode {
+            Mode::Raw => self.raw(string),
+            Mode::Template if is_template(&string.text) => self.template(string),
+            _ => self.whole(&quoted(&string.text), string.range),
+        }
+    }
+
+    /// A text that is an expression.
+    fn raw(&mut self, string: &JsonString) {
+        let parse = syntax::parse_expression(&string.text);
+        match parse.errors() {
+            [] => self.copied(string, TextRange::up_to(TextSize::of(&string.text)), true),
+            errors => self.broken(string, errors),
+        }
+    }
+
+    fn broken(&mut self, string: &JsonString, errors: &[SyntaxError]) {
+        for error in errors {
+            let problem = syntax_problem(error);
+            let range = string.place(problem.range);
+            let related = problem.related.map(|it| string.place(it));
+            self.problems.push(Problem { range, related, ..problem });
+        }
+        self.unread.push(string.range);
+        self.whole(MISSING, string.range);
+    }
+
+    /// A text with sequences. What is between them is quoted; they stand as they are.
+    fn template(&mut self, string: &JsonString) {
+        let parse = syntax::parse_template(&string.text);
+        if !parse.errors().is_empty() {
+            return self.broken(string, parse.errors());
+        }
+        let quote = |at: TextSize| TextRange::at(at, 1.into());
+        self.whole("\"", quote(string.range.start()));
+        for element in parse.tree().syntax().children_with_tokens() {
+            match element {
+                NodeOrToken::Node(node) => self.copied(string, node.text_range(), false),
+                NodeOrToken::Token(token) => {
+                    self.whole(&escaped(token.text()), string.place(token.text_range()));
+                }
+            }
+        }
+        self.whole("\"", quote(string.range.end() - TextSize::from(1)));
+    }
+
+    /// A part of a text, as it is. Where a line would end an argument it goes on.
+    fn copied(&mut self, string: &JsonString, part: TextRange, is_one_line: bool) {
+        let text = &string.text[part];
+        let is_plain = string.place(part).len() == part.len();
+        // Quotes may hold lines that count; then each stands in brackets or it is no expression.
+        let joined = match is_one_line && !text.contains(['"', '<', '#', '/']) {
+            true => text.replace(['\n', '\r'], " "),
+            false => text.to_owned(),
+        };
+        if is_plain {
+            return self.exact(&joined, string.place(part).start());
+        }
+        let mut at = part.start();
+        for letter in joined.chars() {
+            let here = TextRange::at(at, TextSize::of(letter));
+            self.whole(letter.encode_utf8(&mut [0; 4]), string.place(here));
+            at = here.end();
+        }
+    }
+}
+
+/// Whether a text may have sequences.
+fn is_template(text: &str) -> bool {
+    text.contains("${") || text.contains("%{")
+}
+
+/// A text between quotes, without any sequence.
+pub(super) fn quoted(text: &str) -> String {
+    let text = escaped(text).replace("${", "\\u0024{").replace("%{", "\\u0025{");
+    format!("\"{text}\"")
+}
+
+/// A text as it stands between quotes; sequences stay what they are.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            it if it.is_control() => escaped.push_str(&format!("\\u{:04x}", u32::from(it))),
+            it => escaped.push(it),
+        }
+    }
+    escaped
+}

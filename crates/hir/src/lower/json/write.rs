@@ -1,0 +1,312 @@
+//! Writing blocks and expressions.
+
+use rustc_hash::FxHashMap;
+use syntax::{
+    TextRange, TextSize,
+    json::{JsonKind, JsonProperty, JsonString, JsonValue},
+};
+
+use super::{
+    fault,
+    map::Map,
+    shape::{FILE, Mode, Rest, Shape},
+};
+use crate::lower::{PLACE, Problem};
+
+/// What was written so far.
+#[derive(Default)]
+pub(super) struct Writer {
+    pub(super) text: String,
+    pub(super) map: Map,
+    pub(super) problems: Vec<Problem>,
+    /// Strings that could not be read. Something else stands for them, of which nothing is said.
+    pub(super) unread: Vec<TextRange>,
+    /// In how many bodies of schemas, which are written twice.
+    depth: usize,
+}
+
+/// Bodies of schemas that are nested more deeply are arguments only: each is written once more for each around it.
+const MOST_BODIES: usize = 16;
+
+impl Writer {
+    fn at(&self) -> TextSize {
+        TextSize::of(&self.text)
+    }
+
+    /// Writes what stands nowhere.
+    pub(super) fn glue(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Writes something that stands for all of a place.
+    pub(super) fn whole(&mut self, text: &str, source: TextRange) {
+        let start = self.at();
+        self.text.push_str(text);
+        self.map.whole(TextRange::new(start, self.at()), source);
+    }
+
+    /// Writes what stands just so at a place.
+    pub(super) fn exact(&mut self, text: &str, source: TextSize) {
+        let start = self.at();
+        self.text.push_str(text);
+        self.map.exact(TextRange::new(start, self.at()), source);
+    }
+
+    fn shared(&mut self, text: &str, source: TextRange) {
+        let start = self.at();
+        self.text.push_str(text);
+        self.map.shared(TextRange::new(start, self.at()), source);
+    }
+
+    /// A file is an object, or several in an array.
+    pub(super) fn file(&mut self, root: &JsonValue) {
+        match &root.kind {
+            JsonKind::Object(_) | JsonKind::Array(_) => self.body(root, &FILE),
+            _ => self.problems.push(fault(
+                root.range,
+                "Root value must be object",
+                "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.",
+            )),
+        }
+    }
+
+    /// The properties of a body: of an object, or of all objects of an array.
+    fn properties<'j>(&mut self, body: &'j JsonValue) -> Vec<&'j JsonProperty> {
+        const OBJECT: &str =
+            "A JSON object is required here, to define arguments and child blocks.";
+        const OBJECTS: &str = "Either a JSON object or a JSON array of objects is required here, to define arguments and child blocks.";
+        let mut found = Vec::new();
+        let (elements, wanted) = match &body.kind {
+            JsonKind::Array(elements) => (elements.as_slice(), OBJECT),
+            _ => (std::slice::from_ref(body), OBJECTS),
+        };
+        for element in elements {
+            match &element.kind {
+                JsonKind::Object(properties) => found.extend(properties),
+                JsonKind::Null => {}
+                _ => self.problems.push(wrong_type(element.range, wanted)),
+            }
+        }
+        found
+    }
+
+    fn body(&mut self, body: &JsonValue, shape: &'static Shape) {
+        let mut seen: FxHashMap<&str, TextRange> = FxHashMap::default();
+        for JsonProperty { name, value } in self.properties(body) {
+            if name.text == "//" {
+                continue;
+            }
+            if let Some((labels, inner)) = shape.block(&name.text) {
+                self.blocks(name, value, labels, inner);
+                continue;
+            }
+            let Some(mode) = shape.mode(&name.text) else {
+                self.extraneous(name, shape);
+                continue;
+            };
+            if let Some(first) = seen.get(name.text.as_str()) {
+                self.problems.push(set_twice(name, *first));
+                continue;
+            }
+            seen.insert(&name.text, name.range);
+            self.argument(name, value, mode);
+            if shape.rest == Rest::Schema && mode == Mode::Template {
+                self.perhaps_blocks(name, value);
+            }
+        }
+    }
+
+    fn argument(&mut self, name: &JsonString, value: &JsonValue, mode: Mode) {
+        if !addr::is_identifier(&name.text) {
+            let detail = format!(
+                "{:?} is no name of an argument: it must start with a letter or underscore and may contain only letters, digits, underscores, and \
+                 dashes.",
+                name.text
+            );
+            return self.problems.push(fault(name.range, "Invalid argument name", detail));
+        }
+        self.whole(&name.text, name.range);
+        self.glue(" = ");
+        self.expression(value, mode);
+        self.glue("\n");
+    }
+
+    fn extraneous(&mut self, name: &JsonString, shape: &Shape) {
+        self.problems.push(super::extraneous(name.range, &name.text, shape.names()));
+    }
+
+    /// An object of a schema's body as the blocks that it is if the schema says so.
+    fn perhaps_blocks(&mut self, name: &JsonString, value: &JsonValue) {
+        let is_object = |it: &JsonValue| matches!(it.kind, JsonKind::Object(_));
+        let may_be = match &value.kind {
+            JsonKind::Object(_) => true,
+            JsonKind::Array(elements) => !elements.is_empty() && elements.iter().all(is_object),
+            _ => false,
+        };
+        if may_be && self.depth < MOST_BODIES && addr::is_identifier(&name.text) {
+            self.depth += 1;
+            // What is wrong inside was told of when it was written as an argument.
+            let known = self.problems.len();
+            self.blocks(name, value, 0, Shape::of_schema());
+            self.problems.truncate(known);
+            self.depth -= 1;
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        kind: &JsonString,
+        value: &JsonValue,
+        labels: usize,
+        shape: &'static Shape,
+    ) {
+        let mut given = Vec::new();
+        self.labelled(kind, &mut given, value, labels, shape);
+    }
+
+    /// Goes down the objects whose names are labels.
+    fn labelled<'j>(
+        &mut self,
+        kind: &'j JsonString,
+        given: &mut Vec<&'j JsonString>,
+        value: &'j JsonValue,
+        labels: usize,
+        shape: &'static Shape,
+    ) {
+        if given.len() == labels {
+            return match &value.kind {
+                JsonKind::Null => {}
+                JsonKind::Object(_) => self.block(kind, given, value, shape),
+                JsonKind::Array(elements) => {
+                    elements.iter().for_each(|it| self.block(kind, given, it, shape));
+                }
+                _ => {
+                    let detail = format!(
+                        "Either a JSON object or a JSON array is required, representing the contents of one or more {:?} blocks.",
+                        kind.text
+                    );
+                    self.problems.push(wrong_type(value.range, &detail));
+                }
+            };
+        }
+        let properties = self.properties(value);
+        let properties: Vec<_> = properties.into_iter().filter(|it| it.name.text != "//").collect();
+        if properties.is_empty() && !is_wrong_type(value) {
+            let what = match (labels, given.len()) {
+                (2, 0) => "type",
+                _ => "name",
+            };
+            let detail = format!(
+                "At least one object property is required, whose name represents the {} block's {what}.",
+                kind.text
+            );
+            let range = TextRange::new(value.range.start(), opening(value).end());
+            let summary = "Missing block label".to_owned();
+            self.problems.push(Problem::error("missing-name", range, summary, detail));
+        }
+        for property in properties {
+            given.push(&property.name);
+            self.labelled(kind, given, &property.value, labels, shape);
+            given.pop();
+        }
+    }
+
+    fn block(
+        &mut self,
+        kind: &JsonString,
+        labels: &[&JsonString],
+        body: &JsonValue,
+        shape: &'static Shape,
+    ) {
+        match labels {
+            [] => self.whole(&kind.text, kind.range),
+            _ => self.shared(&kind.text, kind.range),
+        }
+        for (index, label) in labels.iter().enumerate() {
+            let quoted = super::strings::quoted(&label.text);
+            self.glue(" ");
+            match index + 1 == labels.len() {
+                true => self.whole(&quoted, label.range),
+                false => self.shared(&quoted, label.range),
+            }
+        }
+        self.glue(" ");
+        self.whole("{", opening(body));
+        self.glue("\n");
+        self.body(body, shape);
+        self.whole("}", TextRange::new(body.range.end(), body.range.end()));
+        self.glue("\n");
+    }
+
+    /// Writes a value as an expression.
+    pub(super) fn expression(&mut self, value: &JsonValue, mode: Mode) {
+        let start = value.range.start();
+        match &value.kind {
+            JsonKind::Null => self.exact("null", start),
+            JsonKind::Bool(true) => self.exact("true", start),
+            JsonKind::Bool(false) => self.exact("false", start),
+            JsonKind::Number(text) => self.exact(text, start),
+            JsonKind::String(string) => self.string(string, mode),
+            JsonKind::Array(elements) => {
+                self.whole("[", TextRange::at(start, 1.into()));
+                for element in elements {
+                    self.expression(element, mode);
+                    self.glue(", ");
+                }
+                self.whole("]", closing(value));
+            }
+            JsonKind::Object(properties) => self.object(value, properties, mode),
+        }
+    }
+
+    fn object(&mut self, value: &JsonValue, properties: &[JsonProperty], mode: Mode) {
+        let mut seen: FxHashMap<&str, TextRange> = FxHashMap::default();
+        self.whole("{", opening(value));
+        for JsonProperty { name, value } in properties {
+            if let Some(first) = seen.insert(&name.text, name.range) {
+                self.problems.push(defined_twice(name, first));
+                continue;
+            }
+            let inner = match mode {
+                Mode::Requirement if name.text == "configuration_aliases" => Mode::Raw,
+                mode => mode,
+            };
+            self.string(name, mode);
+            self.glue(" = ");
+            self.expression(value, inner);
+            self.glue(", ");
+        }
+        self.whole("}", closing(value));
+    }
+}
+
+fn opening(value: &JsonValue) -> TextRange {
+    match value.kind {
+        JsonKind::Object(_) | JsonKind::Array(_) => TextRange::at(value.range.start(), 1.into()),
+        _ => value.range,
+    }
+}
+
+/// A file that ends too early has none.
+fn closing(value: &JsonValue) -> TextRange {
+    let end = value.range.end();
+    TextRange::new(end.checked_sub(1.into()).unwrap_or(end).max(value.range.start()), end)
+}
+
+fn is_wrong_type(value: &JsonValue) -> bool {
+    !matches!(value.kind, JsonKind::Object(_) | JsonKind::Array(_) | JsonKind::Null)
+}
+
+fn wrong_type(range: TextRange, detail: &str) -> Problem {
+    fault(range, "Incorrect JSON value type", detail)
+}
+
+fn set_twice(name: &JsonString, first: TextRange) -> Problem {
+    let detail = format!("The argument {:?} was already set at {PLACE}.", name.text);
+    Problem { related: Some(first), ..fault(name.range, "Duplicate argument", detail) }
+}
+
+fn defined_twice(name: &JsonString, first: TextRange) -> Problem {
+    let detail = format!("An attribute named {:?} was already defined at {PLACE}.", name.text);
+    Problem { related: Some(first), ..fault(name.range, "Duplicate object attribute", detail) }
+}
