@@ -12,8 +12,8 @@ use crate::{
     analysis::{ItemProblem, item_problems},
     expr::{At, NodeId},
     fix::Fix,
-    lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR, context_at},
-    names::{ItemKey, block_problems, source_maps},
+    lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
+    names::{ItemKey, block_problems, header_around, source_maps},
     workspace::Workspace,
 };
 
@@ -93,11 +93,7 @@ pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -
     let map = source_maps(db, key.block).get(key.index as usize);
     let Some(range) = map.and_then(|map| map.range(At::from(node))) else { return found };
     let location = Places::default().location(db, key.block, range);
-    Diagnostic { context: context_in(db, key.block, range), ..found }.at(location)
-}
-
-fn context_in(db: &dyn Db, block: Block, range: TextRange) -> Option<String> {
-    context_at(block.text(db), block.file(db).path(db), range)
+    Diagnostic { context: header_around(db, key.block, range), ..found }.at(location)
 }
 
 /// What is wrong with a file, and with which of its blocks.
@@ -248,7 +244,7 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
     Diagnostic {
         severity: problem.severity,
         fix,
-        context: context_in(db, block, problem.range),
+        context: header_around(db, block, problem.range),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(db, block, problem.range))
@@ -291,7 +287,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: range.and_then(|range| context_in(db, key.block, range)),
+        context: range.and_then(|range| header_around(db, key.block, range)),
         values: problem.values.clone(),
         // The first link of a chain often is the very place that the diagnostic is at.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

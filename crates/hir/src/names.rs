@@ -12,13 +12,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Block, Directory};
+use syntax::TextRange;
 use values::Str;
 
 use crate::{
     Db,
     expr::NodeId,
     item::{Item, ItemKind, RequiredProvider},
-    lower::{Lowered, Problem, SourceMap, lower_text},
+    lower::{Lowered, Problem, SourceMap, header_at, json, lower_chunk, lower_text},
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
@@ -76,7 +77,28 @@ fn block_content(db: &dyn Db, block: Block) -> BlockContent {
 /// The ranges of a block's items. Only who shows something to a person asks.
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
-    lower_text(block.text(db), block.file(db).path(db)).source_maps.into()
+    let path = block.file(db).path(db);
+    match db::is_json(path) {
+        true => lower_text(block.text(db), path).source_maps.into(),
+        false => lower_chunk(db::parse(db, block)).source_maps.into(),
+    }
+}
+
+/// The header of the top-level block around a place of a block's text, as it is shown after "in".
+pub(crate) fn header_around(db: &dyn Db, block: Block, place: TextRange) -> Option<String> {
+    match db::is_json(block.file(db).path(db)) {
+        true => {
+            let around = json_headers(db, block).iter().find(|(it, _)| it.contains_range(place));
+            around.map(|(_, header)| header.clone())
+        }
+        false => header_at(db::parse(db, block), place),
+    }
+}
+
+/// The headers of a file of the JSON syntax, each with the place of its block.
+#[salsa::tracked(returns(ref), no_eq, lru = 16)]
+fn json_headers(db: &dyn Db, block: Block) -> Box<[(TextRange, String)]> {
+    json::headers(block.text(db)).into()
 }
 
 /// The items of a block, without ranges.

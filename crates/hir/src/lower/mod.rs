@@ -7,7 +7,7 @@
 mod body;
 mod check;
 mod expr;
-mod json;
+pub(crate) mod json;
 mod module_call;
 mod named;
 mod problem;
@@ -135,10 +135,17 @@ fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
 
 /// The header of the block around a place of a text, as it is shown after "in": `resource "a" "b"`.
 pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<String> {
-    if db::is_json(path) {
-        return json::context_at(text, place);
+    match db::is_json(path) {
+        true => {
+            let mut headers = json::headers(text).into_iter();
+            headers.find(|(it, _)| it.contains_range(place)).map(|(_, header)| header)
+        }
+        false => header_at(&syntax::parse_chunk(text), place),
     }
-    let parse = syntax::parse_chunk(text);
+}
+
+/// The same of a tree.
+pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
     let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }

@@ -19,7 +19,7 @@ mod shape;
 mod strings;
 mod write;
 
-use syntax::{TextRange, ast::HasItems as _, json::parse_json};
+use syntax::{AstNode as _, TextRange, ast::HasItems as _, json::parse_json};
 
 use self::{map::Map, write::Writer};
 use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
@@ -70,15 +70,12 @@ pub(super) fn lower(text: &str) -> Lowered {
     lowered
 }
 
-/// The header of the top-level block around a place, as native text.
-pub(super) fn context_at(text: &str, place: TextRange) -> Option<String> {
+/// The headers of the top-level blocks, as native text, each with the place of its block.
+pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
     let Native { text, map, .. } = native(text);
-    let parse = syntax::parse_file(&text);
-    let around = |block: &syntax::ast::Block| {
-        let range = syntax::AstNode::syntax(block).text_range();
-        map.source(range).contains_range(place)
-    };
-    parse.tree().blocks().find(around).map(|block| body::header_text(&block))
+    let blocks = syntax::parse_file(&text).tree().blocks();
+    let place = |block: &syntax::ast::Block| map.source(block.syntax().text_range());
+    blocks.map(|block| (place(&block), body::header_text(&block))).collect()
 }
 
 /// A fix replaces native text.
