@@ -20,6 +20,7 @@ mod brackets;
 mod chunk;
 mod decode;
 mod error;
+mod format;
 pub mod fuzz;
 mod grammar;
 mod green;
@@ -40,6 +41,7 @@ pub use self::ast::AstNode;
 pub use self::chunk::{Chunks, difference, split};
 pub use self::decode::decode;
 pub use self::error::SyntaxError;
+pub use self::format::{FormatEdit, format, format_range};
 pub use self::parse::{
     Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
 };
