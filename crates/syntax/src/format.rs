@@ -53,7 +53,9 @@ pub fn format(text: &str) -> Result<String, Vec<SyntaxError>> {
 /// What is wrong with the text; no part of such a text is formatted.
 pub fn format_range(text: &str, range: TextRange) -> Result<Vec<FormatEdit>, Vec<SyntaxError>> {
     let pieces = laid_out(text)?;
-    let part = whole_lines(text, pieces.whole_items(range));
+    // The first line may be the last one of an item, which is then formatted as a whole.
+    let lines = whole_lines(text, range);
+    let part = whole_lines(text, pieces.whole_items(lines));
     let mut edits = pieces.edits();
     edits.retain(|edit| part.contains_range(edit.range));
     Ok(edits)
@@ -97,10 +99,13 @@ fn errors(text: &str) -> Vec<SyntaxError> {
 /// The lines that a range touches, with the ending of the last.
 fn whole_lines(text: &str, range: TextRange) -> TextRange {
     let bytes = text.as_bytes();
-    let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+    let offset = |at: TextSize| usize::from(at).min(text.len());
+    let (start, end) = (offset(range.start()), offset(range.end()));
     let is_newline = |byte: &u8| *byte == b'\n';
     let start = bytes[..start].iter().rposition(is_newline).map_or(0, |at| at + 1);
-    let end = bytes[end..].iter().position(is_newline).map_or(bytes.len(), |at| end + at + 1);
+    // A range that ends with a line does not touch the next.
+    let from = if end > start { end - 1 } else { end };
+    let end = bytes[from..].iter().position(is_newline).map_or(bytes.len(), |at| from + at + 1);
     TextRange::new(size(start), size(end))
 }
 

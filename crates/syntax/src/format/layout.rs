@@ -94,8 +94,8 @@ fn indent(all: &mut [Piece], lines: &[Line]) {
             all[line.start].blanks = 0;
             continue;
         }
-        let net = brackets_before_heredoc(&all[line.start..line.assign])
-            + brackets_before_heredoc(&all[line.assign..line.comment]);
+        // What is assigned closes all that it opens.
+        let net = brackets_before_heredoc(&all[line.start..line.assign]);
         if net < 0 {
             close(&mut open, -net);
         }

@@ -160,8 +160,6 @@ impl Pieces<'_> {
 
     /// A range widened to all of the top-level items that it touches.
     pub(super) fn whole_items(&self, range: TextRange) -> TextRange {
-        let end = size(self.source.len());
-        let range = TextRange::new(range.start().min(end), range.end().min(end));
         let touches = |item: &&TextRange| item.intersect(range).is_some();
         self.items.iter().filter(touches).fold(range, |all, item| all.cover(*item))
     }

@@ -24,11 +24,12 @@ pub(super) fn template(
     name: usize,
 ) {
     let from = pieces.all.len();
+    let site = Site { name, end: value.end };
     pieces.take(tokens, value);
     let Some(inside) = inside(&pieces.all[from..]) else { return };
     let inside = from + inside.start..from + inside.end;
     let parens = needs_parens(&pieces.all[inside.clone()]);
-    if !stays_correct(pieces, tokens, inside.clone(), parens, name) {
+    if !stays_correct(pieces, tokens, inside.clone(), parens, site) {
         return;
     }
     pieces.all.truncate(inside.end);
@@ -40,6 +41,14 @@ pub(super) fn template(
         pieces.all.insert(from, open);
         pieces.put(R_PAREN, end..end, ")");
     }
+}
+
+/// An attribute, by its tokens.
+#[derive(Clone, Copy)]
+struct Site {
+    name: usize,
+    /// The token behind the value.
+    end: usize,
 }
 
 /// The pieces between `"${` and `}"`, without the newlines at their ends, if there is no other interpolation and no other text.
@@ -70,7 +79,7 @@ fn needs_parens(value: &[Piece]) -> bool {
     value.iter().any(|it| it.kind == NEWLINE) && !has_parens
 }
 
-/// Whether an attribute with this value can be read.
+/// Whether the line of the attribute can be read with this value.
 ///
 /// ```tf
 /// a = "${(x) ?
@@ -83,21 +92,28 @@ fn stays_correct(
     tokens: Tokens<'_>,
     value: Range<usize>,
     parens: bool,
-    name: usize,
+    site: Site,
 ) -> bool {
     let value = &pieces.all[value];
     let [.., last] = value else { return false };
-    let is_plain = last.kind != HEREDOC_CLOSE && !value.iter().any(|it| it.ends_line);
-    let is_wrapped = parens && last.kind != HEREDOC_CLOSE;
-    if is_plain || is_wrapped {
+    let is_plain = parens || !value.iter().any(|it| it.ends_line);
+    if is_plain && last.kind != HEREDOC_CLOSE {
         return true;
     }
+    let block = if is_in_line_of_block(tokens, site.name) { "b { " } else { "" };
     let text = &tokens.text[value[0].start as usize..last.end as usize];
-    let text = if parens { format!("({text})") } else { text.to_owned() };
-    match is_in_line_of_block(tokens, name) {
-        true => is_correct(&format!("b {{ a = {text} }}\n")),
-        false => is_correct(&format!("a = {text}\n")),
-    }
+    let (open, close) = if parens { ("(", ")") } else { ("", "") };
+    let behind = rest_of_line(tokens, site.end);
+    let blank = if behind.starts_with(['\r', '\n']) { "" } else { " " };
+    is_correct(&format!("{block}a = {open}{text}{close}{blank}{behind}"))
+}
+
+/// What follows a token's start on its line, without the blanks before it, but with the newline.
+fn rest_of_line(tokens: Tokens<'_>, from: usize) -> &str {
+    let rest = &tokens.kinds[from..];
+    let newline = rest.iter().position(|kind| *kind == NEWLINE);
+    let end = newline.map_or(tokens.len(), |at| from + at + 1);
+    tokens.text[tokens.start(from)..tokens.start(end)].trim_start_matches([' ', '\t'])
 }
 
 /// Whether an attribute is all of a block on one line.
