@@ -194,6 +194,11 @@ fn check_format_range(text: &str, whole: &str, part: std::ops::Range<usize>) {
     }
 }
 
+/// Whether two texts differ in nothing but what formatting may change.
+pub fn means_the_same(one: &str, other: &str) -> bool {
+    essence(one) == essence(other)
+}
+
 /// A text without anything that formatting may change.
 fn essence(text: &str) -> String {
     let mut out = String::new();
