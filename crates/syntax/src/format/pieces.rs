@@ -160,8 +160,7 @@ impl Pieces<'_> {
 
     /// A range widened to all of the top-level items that it touches.
     pub(super) fn whole_items(&self, range: TextRange) -> TextRange {
-        let touches =
-            |item: &&TextRange| item.start() < range.end() && range.start() < item.end();
+        let touches = |item: &&TextRange| item.start() < range.end() && range.start() < item.end();
         self.items.iter().filter(touches).fold(range, |all, item| all.cover(*item))
     }
 }
