@@ -1,7 +1,8 @@
 //! The text of a configuration as a tree: lossless, typed, and there for every input.
 //!
 //! Start reading at [`parse_chunk`] and [`split`], then `lexer`, `parser` and `grammar`; [`ast`] is what
-//! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means.
+//! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means. [`format()`] is the
+//! formatter, which works on tokens.
 //!
 //! ```text
 //! text ──lexer──► tokens ──grammar──► events ──sink──► green tree ──ast──► typed view

@@ -109,9 +109,9 @@ fn what_cannot_be_formatted_is_told_and_left_alone() {
     assert!(ended.out.starts_with("a.tofu\nb.tf\n"), "{}", ended.out);
     ended.shows(&[
         "on bad.tf line",
-        "on secret.tfvars line",
         "Failed to read file dangling.tf",
         "Invalid character encoding",
+        "on secret.tfvars line",
     ]);
     ended.lacks(&["hush"]);
     assert_is(&bench, "bad.tf", "a=(\nb=1\n");
