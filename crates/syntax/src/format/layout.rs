@@ -99,7 +99,7 @@ fn indent(all: &mut [Piece], lines: &[Line]) {
         if net < 0 {
             close(&mut open, -net);
         }
-        all[line.start].blanks = 2 * open.len();
+        all[line.start].blanks = blanks(2 * open.len());
         if net > 0 {
             open.push(net);
         }
@@ -129,7 +129,7 @@ fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
         let is_in = left.kind == IDENT && pieces.text(left) == "in";
         let left = Left { kind: left.kind, is_in, before };
         before = Some(left.kind);
-        pieces.all[at].blanks = usize::from(has_blank(left, right));
+        pieces.all[at].blanks = u32::from(has_blank(left, right));
     }
 }
 
@@ -160,6 +160,11 @@ fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<(usize, usize)>, allowan
     let rest = allowance.checked_sub(padding);
     *allowance = rest.unwrap_or(*allowance);
     for (cell, columns) in chain.drain(..) {
-        pieces.all[cell].blanks = if rest.is_some() { widest - columns + 1 } else { 1 };
+        pieces.all[cell].blanks = if rest.is_some() { blanks(widest - columns + 1) } else { 1 };
     }
+}
+
+/// Both the depth of nesting and the padding have bounds far below.
+fn blanks(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(1)
 }

@@ -173,11 +173,17 @@ pub(super) fn labels(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, header: Range<
                 label(pieces, tokens, at, tokens.text_of(at));
                 pieces.put(CLOSE_QUOTE, source.end..source.end, "\"");
             }
+            QUOTED_LIT if is_plain(tokens.bytes_of(at)) => pieces.take(tokens, at..at + 1),
             QUOTED_LIT => label(pieces, tokens, at, &unescape_quoted(tokens.text_of(at))),
             OPEN_QUOTE | CLOSE_QUOTE => pieces.take(tokens, at..at + 1),
             _ => {}
         }
     }
+}
+
+/// Whether a label stands for itself, as nearly all do.
+fn is_plain(label: &[u8]) -> bool {
+    label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 /// The text of a label; `meaning` is what the token at `at` says.

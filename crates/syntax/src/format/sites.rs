@@ -63,13 +63,14 @@ struct Walk<'a> {
 #[derive(Clone, Copy)]
 struct Open {
     kind: crate::SyntaxKind,
-    /// Its first token.
+    /// The first token of an attribute or a block.
     first: usize,
 }
 
 impl Walk<'_> {
     fn start(&mut self, kind: crate::SyntaxKind) {
-        let first = self.next_significant();
+        // Nobody asks where anything else begins.
+        let first = if matches!(kind, ATTRIBUTE | BLOCK) { self.next_significant() } else { 0 };
         if kind == BODY
             && let Some(block) = self.open.last()
         {

@@ -9,7 +9,7 @@ use crate::syntax_kind::SyntaxKind;
 
 /// The columns of a token.
 pub(super) fn columns(kind: SyntaxKind, text: &str) -> usize {
-    if text.is_ascii() && !text.contains('\r') {
+    if text.bytes().all(|byte| byte.is_ascii() && byte != b'\r') {
         return text.len();
     }
     match kind.is_template_literal() {

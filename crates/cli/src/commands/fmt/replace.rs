@@ -17,10 +17,11 @@ use tempfile::NamedTempFile;
 /// # Errors
 /// What the system says.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path)?;
-    let metadata = fs::metadata(&target)?;
+    let is_link = fs::symlink_metadata(path)?.is_symlink();
+    let target = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
     // A file that may not be written may not be replaced either, though its directory would allow that.
     let in_place = fs::File::options().write(true).open(&target)?;
+    let metadata = in_place.metadata()?;
     match beside(&target, &metadata, bytes) {
         Some(file) => file.persist(&target).map(drop).map_err(|error| error.error),
         None => {
@@ -36,7 +37,8 @@ fn beside(target: &Path, metadata: &Metadata, bytes: &[u8]) -> Option<NamedTempF
     if !metadata.is_file() || metadata.nlink() > 1 {
         return None;
     }
-    let mut file = NamedTempFile::new_in(target.parent()?).ok()?;
+    let directory = target.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new("."))).ok()?;
     let own = file.as_file().metadata().ok()?;
     if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
         fchown(file.as_file(), Some(metadata.uid()), Some(metadata.gid())).ok()?;
