@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check whether the configuration is valid.
     Validate(ValidateArgs),
+    /// Give files the one layout that all configurations have.
+    Fmt(FmtArgs),
     /// Show the changes that the configuration asks for.
     Plan(PlanArgs),
     /// Plan, and plan again after every save.
@@ -304,6 +306,30 @@ pub(crate) struct ValidateArgs {
     /// Taken for scripts that give it: test files are left out in any case.
     #[arg(long = "no-tests")]
     pub(crate) _no_tests: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct FmtArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// List the files that change.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) list: bool,
+    /// Write the files that change.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) write: bool,
+    /// Show what changes.
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Write nothing, and exit with 3 where something would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Directories below, too.
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Files and directories, the working directory where there are none; "-" for standard input.
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<PathBuf>,
 }
 
 #[derive(Args)]

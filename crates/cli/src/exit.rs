@@ -11,6 +11,10 @@ pub(crate) enum Exit {
     Failure,
     /// 2: `plan -detailed-exitcode` found changes.
     Changes,
+    /// 2: `fmt` could not format something.
+    NotFormatted,
+    /// 3: `fmt -check` found what is not formatted.
+    Unformatted,
     /// 11, as the reference's for a panic.
     Crash,
     /// 127: no command was given.
@@ -22,7 +26,8 @@ impl From<Exit> for ExitCode {
         ExitCode::from(match exit {
             Exit::Success => 0,
             Exit::Failure => 1,
-            Exit::Changes => 2,
+            Exit::Changes | Exit::NotFormatted => 2,
+            Exit::Unformatted => 3,
             Exit::Crash => 11,
             Exit::NoCommand => 127,
         })

@@ -164,6 +164,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     let view = match &command {
         Command::Init(it) => &it.view,
         Command::Validate(it) => &it.view,
+        Command::Fmt(it) => &it.view,
         Command::Plan(it) => &it.view,
         Command::Watch(it) => &it.view,
         Command::Apply(it) | Command::Destroy(it) => &it.view,
@@ -216,6 +217,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it),
+        Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
         Command::Watch(it) => commands::watch::run(&session, it, flags),
         Command::Apply(it) => operation::apply_command(&session, &it, flags),

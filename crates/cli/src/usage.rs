@@ -10,9 +10,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of the reference that do not exist here yet (`reference`: surface 1).
-const COMMANDS_TO_COME: [&str; 20] = [
+const COMMANDS_TO_COME: [&str; 19] = [
     "env",
-    "fmt",
     "get",
     "graph",
     "import",
@@ -225,7 +224,7 @@ mod tests {
         check(
             &[
                 "aply",
-                "fmt",
+                "graph",
                 "workspace list",
                 "state lst",
                 "state mv a b",
@@ -245,7 +244,7 @@ mod tests {
             ],
             expect![[r#"
                 aply: There is no command "aply". Did you mean "apply"?
-                fmt: This version of Mayfly does not have the command "fmt" yet.
+                graph: This version of Mayfly does not have the command "graph" yet.
                 workspace list: This version of Mayfly does not have the command "workspace" yet.
                 state lst: There is no command "lst". Did you mean "ls" or "list"?
                 state mv a b: This version of Mayfly does not have the command "mv" yet.

@@ -17,6 +17,7 @@ mod edit;
 #[cfg(test)]
 mod fixture;
 mod folding;
+mod formatting;
 mod hover;
 mod inlay_hints;
 mod known;
@@ -48,6 +49,7 @@ pub use cursor::{Cursor, ItemAt};
 pub use definition::{Definition, definition};
 pub use edit::Edit;
 pub use folding::{Fold, FoldKind, folding_ranges};
+pub use formatting::{LayoutChange, formatting, formatting_in};
 pub use hover::{Hover, hover};
 pub use inlay_hints::{InlayHint, InlayKind, inlay_hints};
 pub use lenses::{Lens, code_lenses};

@@ -92,6 +92,17 @@ impl Front {
         self.question(Some(path), Needs::File, attempts, compute).await
     }
 
+    /// Asks for the layout of a file, or of a range of it.
+    async fn format(&self, uri: &Uri, range: Option<Range>) -> Result<Option<Vec<TextEdit>>> {
+        self.ask_of_either(
+            uri,
+            0,
+            move |snapshot, target| convert::formatting(snapshot, target, range),
+            move |snapshot, path| convert::formatting_of_variables_file(snapshot, path, range),
+        )
+        .await
+    }
+
     /// Asks about a place in a file.
     async fn ask_at<R: Send + 'static>(
         &self,
@@ -352,6 +363,17 @@ impl LanguageServer for Front {
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
         self.ask(&params.text_document.uri, PERSISTENT, convert::folds).await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        self.format(&params.text_document.uri, None).await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.format(&params.text_document.uri, Some(params.range)).await
     }
 
     async fn selection_range(

@@ -294,7 +294,8 @@ fn header_brace(tokens: Tokens<'_>, mut at: usize) -> Option<usize> {
         at += 1;
         match tokens.kinds.get(at)? {
             L_BRACE => return Some(at),
-            WHITESPACE | IDENT | OPEN_QUOTE | QUOTED_LIT | CLOSE_QUOTE => {}
+            // A comment to the end of the line has a newline behind it.
+            WHITESPACE | COMMENT | IDENT | OPEN_QUOTE | QUOTED_LIT | CLOSE_QUOTE => {}
             _ => return None,
         }
     }

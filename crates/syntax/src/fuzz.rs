@@ -1,11 +1,17 @@
 //! What holds for every text. The fuzz targets (`fuzz/`) and the tests of this crate run the same functions.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::ast::{self, AstNode};
 use crate::chunk::{Chunks, split};
+use crate::format::{format, format_range};
 use crate::parse::{
     Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
 };
-use crate::{MAX_DEPTH, SyntaxNode, WalkEvent, template};
+use crate::{
+    Direction, MAX_DEPTH, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken,
+    WalkEvent, template,
+};
 
 /// Parsing never panics, the tree's text is the text, errors lie within it, and no tree is too deep.
 ///
@@ -113,4 +119,155 @@ pub fn check_correct_text(text: &str) {
 pub fn check_edit(old: &str, new: &str) {
     let followed = Chunks::of(old).after_edit(old, new);
     assert_eq!(followed, Chunks::of(new), "after the edit of {old:?} to {new:?}");
+}
+
+/// What is formatted is correct, means the same, and stays as it is; edits of any part agree with the whole.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_format(text: &str) {
+    let correct = parse_chunk(text).errors().is_empty();
+    let Ok(once) = format(text) else {
+        return assert!(!correct, "{text:?} is correct, but not formatted");
+    };
+    assert!(correct, "{text:?} is formatted, but not correct");
+    let parse = parse_file(&once);
+    assert!(parse.errors().is_empty(), "{text:?} becomes {once:?}: {:?}", parse.errors());
+    assert_eq!(essence(text), essence(&once), "{text:?} means something else as {once:?}");
+    check_comments(text, &once);
+    check_again(text, &once);
+    for part in [0..text.len(), text.len() / 3..text.len() / 2] {
+        check_format_range(text, &once, part);
+    }
+}
+
+/// Formatting is idempotent, but for interpolations in interpolations, of which one goes at a time.
+fn check_again(text: &str, once: &str) {
+    let twice = format(once).expect("what is formatted is correct");
+    let sequences = |text: &str| text.matches("${").count();
+    assert!(
+        twice == *once || sequences(&twice) < sequences(once),
+        "{text:?} becomes {once:?}, and that {twice:?}"
+    );
+}
+
+/// Comments stay, but for those in the headers of blocks.
+fn check_comments(text: &str, once: &str) {
+    let outside_of_headers = |text: &str| -> Vec<String> {
+        let root = parse_file(text).syntax();
+        let tokens = root.descendants_with_tokens().filter_map(|it| it.into_token());
+        let comments = tokens.filter(|it| it.kind() == SyntaxKind::COMMENT);
+        let kept = comments.filter(|it| !is_in_header(it));
+        kept.map(|it| it.text().to_owned()).collect()
+    };
+    assert_eq!(outside_of_headers(text), outside_of_headers(once), "{text:?} becomes {once:?}");
+}
+
+fn is_in_header(comment: &SyntaxToken) -> bool {
+    let is_brace = |it: SyntaxElement| it.kind() == SyntaxKind::L_BRACE;
+    comment.parent().is_some_and(|it| it.kind() == SyntaxKind::BLOCK)
+        && !comment.siblings_with_tokens(Direction::Prev).any(is_brace)
+}
+
+fn check_format_range(text: &str, whole: &str, part: std::ops::Range<usize>) {
+    let is_all = part == (0..text.len());
+    let size = |at: usize| crate::TextSize::new(u32::try_from(at).unwrap_or(u32::MAX));
+    let range = crate::TextRange::new(size(part.start), size(part.end));
+    let edits = format_range(text, range).expect("the text is correct");
+    let all = format_range(text, crate::TextRange::up_to(size(text.len()))).expect("it is");
+    assert!(edits.iter().all(|it| all.contains(it)), "{text:?} at {range:?}: {edits:?}");
+    let mut out = String::new();
+    let mut at = 0;
+    for edit in edits {
+        let (start, end) = (usize::from(edit.range.start()), usize::from(edit.range.end()));
+        assert_ne!(text[start..end], edit.replacement, "an edit of {text:?} changes nothing");
+        out.push_str(&text[at..start]);
+        out.push_str(&edit.replacement);
+        at = end;
+    }
+    out.push_str(&text[at..]);
+    if is_all {
+        assert_eq!(out, whole, "the edits of {text:?}");
+    } else {
+        assert_eq!(essence(&out), essence(text), "the edits of {text:?} at {range:?}");
+    }
+}
+
+/// Whether two texts differ in nothing but what formatting may change.
+pub fn means_the_same(one: &str, other: &str) -> bool {
+    essence(one) == essence(other)
+}
+
+/// A text without anything that formatting may change.
+fn essence(text: &str) -> String {
+    let mut out = String::new();
+    write_essence(&mut out, &parse_file(text).syntax());
+    out
+}
+
+fn write_essence(out: &mut String, node: &SyntaxNode) {
+    if let Some(label) = ast::Label::cast(node.clone()) {
+        let text = label.text();
+        return out.extend(['"'].into_iter().chain(text.nfc()).chain(['"']));
+    }
+    let node = match node.parent().map(|it| it.kind()) {
+        Some(SyntaxKind::ATTRIBUTE) => unwrapped(node.clone()),
+        _ => node.clone(),
+    };
+    if let Some(ty) = modern_type(&node) {
+        return out.push_str(&ty);
+    }
+    out.push_str(&format!("({:?}", node.kind()));
+    for child in node.children_with_tokens() {
+        match child {
+            NodeOrToken::Node(child) => write_essence(out, &child),
+            NodeOrToken::Token(token) if token.kind().is_trivia() => {}
+            NodeOrToken::Token(token) => {
+                out.push(' ');
+                out.push_str(token.text());
+            }
+        }
+    }
+    out.push(')');
+}
+
+/// The expression in interpolations and parentheses that are all of a value.
+fn unwrapped(mut node: SyntaxNode) -> SyntaxNode {
+    loop {
+        let is_single = || {
+            let mut tokens = node.children_with_tokens().filter_map(|it| it.into_token());
+            tokens.all(|it| it.kind() != SyntaxKind::QUOTED_LIT) && node.children().count() == 1
+        };
+        let inner = match node.kind() {
+            SyntaxKind::QUOTED_TEMPLATE if is_single() => {
+                node.first_child().filter(|it| it.kind() == SyntaxKind::INTERPOLATION)
+            }
+            SyntaxKind::PAREN => Some(node.clone()),
+            _ => None,
+        };
+        match inner.and_then(|it| it.first_child()) {
+            Some(inner) => node = inner,
+            None => return node,
+        }
+    }
+}
+
+/// The value of `type` in a `variable` block, if it may be written another way.
+fn modern_type(node: &SyntaxNode) -> Option<String> {
+    let attribute = node.parent().and_then(ast::Attribute::cast)?;
+    if attribute.name_token()?.text() != "type" {
+        return None;
+    }
+    let written: String = node.text().to_string().split_whitespace().collect();
+    let modern = match written.as_str() {
+        "list" | "list(any)" => "list(any)",
+        "map" | "map(any)" => "map(any)",
+        "set" | "set(any)" => "set(any)",
+        "\"string\"" | "string" => "string",
+        "\"list\"" | "list(string)" => "list(string)",
+        "\"map\"" | "map(string)" => "map(string)",
+        _ => return None,
+    };
+    Some(modern.to_owned())
 }

@@ -1,7 +1,8 @@
 //! The text of a configuration as a tree: lossless, typed, and there for every input.
 //!
 //! Start reading at [`parse_chunk`] and [`split`], then `lexer`, `parser` and `grammar`; [`ast`] is what
-//! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means.
+//! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means. [`format()`] is the
+//! formatter, which works on tokens.
 //!
 //! ```text
 //! text ──lexer──► tokens ──grammar──► events ──sink──► green tree ──ast──► typed view
@@ -20,6 +21,7 @@ mod brackets;
 mod chunk;
 mod decode;
 mod error;
+mod format;
 pub mod fuzz;
 mod grammar;
 mod green;
@@ -41,6 +43,7 @@ pub use self::ast::AstNode;
 pub use self::chunk::{Chunks, difference, split};
 pub use self::decode::decode;
 pub use self::error::SyntaxError;
+pub use self::format::{FormatEdit, format, format_range};
 pub use self::parse::{
     Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
 };

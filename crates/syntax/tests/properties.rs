@@ -126,6 +126,7 @@ fn check(text: &str) {
     syntax::fuzz::check_parse(text);
     syntax::fuzz::check_chunks(text);
     syntax::fuzz::check_correct_text(text);
+    syntax::fuzz::check_format(text);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod commands;
 mod examples;
 mod failpoints;
 mod faults;
+mod fmt;
 mod gate;
 mod guarantees;
 mod interrupts;

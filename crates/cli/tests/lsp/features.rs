@@ -247,6 +247,38 @@ fn folds_selections_and_links() {
 }
 
 #[test]
+fn files_and_parts_of_them_are_formatted_while_they_can_be_read() {
+    let mut session = Session::new(
+        "//- /main.tf\nlocals {\na=\"é\" # é\nbb=1 # c\n}\nlocals {\nc=2\n}\n//- /terraform.tfvars\na=1\n",
+    );
+    session.open_file("main.tf");
+    session.open_file("terraform.tfvars");
+    let ask = |session: &mut Session, method: &str, path: &str, range: Value| {
+        let options = json!({ "tabSize": 8, "insertSpaces": false });
+        let document = json!({ "uri": session.uri(path) });
+        let params = json!({ "textDocument": document, "range": range, "options": options });
+        let edits = session.request(method, params).expect("edits");
+        let edit =
+            |it: &Value| format!("{:?}→{}", session.text_in(path, &it["range"]), it["newText"]);
+        edits.as_array().map(|all| all.iter().map(edit).collect::<Vec<_>>().join(" "))
+    };
+    let whole = ask(&mut session, "textDocument/formatting", "main.tf", Value::Null);
+    assert_eq!(
+        whole.as_deref(),
+        Some(r#"""→"  " ""→"  " ""→" " ""→"  " ""→" " ""→" " " "→"   " ""→"  " ""→" " ""→" ""#)
+    );
+    let line =
+        json!({ "start": { "line": 5, "character": 0 }, "end": { "line": 6, "character": 0 } });
+    let part = ask(&mut session, "textDocument/rangeFormatting", "main.tf", line);
+    assert_eq!(part.as_deref(), Some(r#"""→"  " ""→" " ""→" ""#));
+    let variables = ask(&mut session, "textDocument/formatting", "terraform.tfvars", Value::Null);
+    assert_eq!(variables.as_deref(), Some(r#"""→" " ""→" ""#));
+    session.replace("main.tf", "c=2", "c=(");
+    assert_eq!(ask(&mut session, "textDocument/formatting", "main.tf", Value::Null), None);
+    session.leave();
+}
+
+#[test]
 fn lenses_count_and_show_references() {
     let mut capabilities = editor::usual_capabilities();
     capabilities["experimental"] = json!({ "showReferencesCommandId": "mayfly.showReferences" });

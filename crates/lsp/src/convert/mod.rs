@@ -4,6 +4,7 @@ pub(crate) mod calls;
 mod completion;
 pub(crate) mod diagnostic;
 mod edits;
+mod formatting;
 mod hover;
 mod inlay;
 pub(crate) mod lenses;
@@ -15,6 +16,7 @@ pub(crate) mod tokens;
 
 pub(crate) use completion::{completion, completion_in_variables_file};
 pub(crate) use edits::{code_actions, prepare_rename, rename};
+pub(crate) use formatting::{formatting, formatting_of_variables_file};
 pub(crate) use hover::{hover, hover_in_variables_file};
 pub(crate) use inlay::inlay_hints;
 pub(crate) use navigation::{definition, highlights, references};

@@ -50,6 +50,7 @@ fn an_unclosed_block_ends_at_the_next_header_at_the_left() {
 #[test]
 fn a_closed_block_may_hold_headers_at_the_left() {
     check("a {\nb {\nc {\n}\n}\n}\nd {}\n", expect!["a {⏎b {⏎c {⏎}⏎}⏎}⏎¦d {}⏎"]);
+    check("a /* x */ \"b\" {\nb {\n}\n}\n", expect![[r#"a /* x */ "b" {⏎b {⏎}⏎}⏎"#]]);
 }
 
 #[test]

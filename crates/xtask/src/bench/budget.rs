@@ -51,6 +51,14 @@ pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
     Budget { megabytes, growth: Some(1.3), ..Budget::default() }
 }
 
+/// The budget of `fmt`, whether or not there is something to write.
+pub(crate) fn of_fmt(resources: usize) -> Budget {
+    match resources {
+        5_000 => Budget { faster: Some(30.0), megabytes: Some(60.0), ..Budget::default() },
+        _ => Budget::default(),
+    }
+}
+
 /// The budget of an edit while `watch` runs: that of the work of Mayfly itself, so there is none where a plugin works.
 pub(crate) fn of_watch(kind: Kind, resources: usize) -> Budget {
     let milliseconds = (kind == Kind::Builtin && resources <= 5_000).then_some(50.0);

@@ -9,6 +9,7 @@
 
 mod aws;
 mod budget;
+mod fmt;
 mod lsp;
 mod options;
 mod report;
@@ -49,6 +50,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         println!("measuring {scenario} …");
         report.add(scenario::measure(&scenario, &place, &references, options.runs)?);
     }
+    report.add(fmt::measure(&options, &place, &references)?);
     report.add(aws::measure(&options, &place, &references)?);
     report.add(watch::measure(&options, &place)?);
     report.add(lsp::measure(&options, &place)?);

@@ -1,0 +1,202 @@
+//! `fmt`.
+//!
+//! Start reading at [`run`]. What a text becomes is [`syntax::format()`]'s business; here is which files there are, and what is done with
+//! the result. `docs/fmt.md` is the user's page.
+//!
+//! **Invariant:** a file that did not change is not written, and one with an error neither.
+//! **Invariant:** files are formatted in any order; what is printed comes in the order of the targets.
+
+mod diff;
+mod replace;
+mod targets;
+
+use std::{
+    io::Read as _,
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use db::{Diagnostic, Location, SourceText, Sources};
+use syntax::{SyntaxError, TextRange, TextSize};
+
+use self::targets::Target;
+use crate::{
+    args::FmtArgs,
+    exit::Exit,
+    session::{Failure, Session},
+};
+
+/// The stack of a thread that formats: expressions nest, and parsing follows them.
+const STACK: usize = 1 << 26;
+/// How standard input is called where a name is shown.
+const STDIN: &str = "<stdin>";
+
+pub(crate) fn run(session: &Session, args: &FmtArgs) -> Result<Exit, Failure> {
+    let outcomes = match args.targets.first().is_some_and(|it| it.as_os_str() == "-") {
+        true => vec![of_stdin(args)],
+        false => side_by_side(&targets::all(&args.targets, args.recursive), |target| {
+            of_target(target, args)
+        }),
+    };
+    let mut diagnostics = Vec::new();
+    let mut sources = Vec::new();
+    let mut is_unformatted = false;
+    for outcome in outcomes {
+        session.ui.print(&outcome.printed);
+        is_unformatted |= outcome.is_changed;
+        diagnostics.extend(outcome.diagnostics);
+        sources.extend(outcome.source);
+    }
+    session.ui.diagnostics(&diagnostics, &Sources { files: sources.into() });
+    Ok(match diagnostics.is_empty() {
+        false => Exit::NotFormatted,
+        true if args.check && is_unformatted => Exit::Unformatted,
+        true => Exit::Success,
+    })
+}
+
+/// What came of one target.
+#[derive(Default)]
+struct Outcome {
+    /// What goes to stdout.
+    printed: String,
+    is_changed: bool,
+    diagnostics: Vec<Diagnostic>,
+    /// The text that the diagnostics point into.
+    source: Option<SourceText>,
+}
+
+impl From<Diagnostic> for Outcome {
+    fn from(diagnostic: Diagnostic) -> Outcome {
+        Outcome { diagnostics: vec![diagnostic], ..Outcome::default() }
+    }
+}
+
+/// Does the work of all targets on all processors, and gives the results in the order of the targets.
+fn side_by_side(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) -> Vec<Outcome> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(targets.len()));
+    let worker = || {
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(target) = targets.get(index)
+        {
+            let outcome = work(target);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..processors.min(targets.len()) {
+            // Without another thread this one does everything.
+            let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker);
+        }
+        worker();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn of_stdin(args: &FmtArgs) -> Outcome {
+    let mut bytes = Vec::new();
+    if std::io::stdin().lock().read_to_end(&mut bytes).is_err() {
+        return problem("Failed to read from stdin").into();
+    }
+    let (text, formatted) = match formatted(&bytes, STDIN) {
+        Ok(both) => both,
+        Err(outcome) => return *outcome,
+    };
+    let is_changed = text != formatted;
+    let printed = match (args.diff, args.check) {
+        (true, _) => diff::unified(STDIN, &text, &formatted),
+        (false, true) => String::new(),
+        (false, false) => formatted,
+    };
+    Outcome { printed, is_changed, ..Outcome::default() }
+}
+
+fn of_target(target: &Target, args: &FmtArgs) -> Outcome {
+    let (path, shown) = match target {
+        Target::File { path, shown } => (path, shown),
+        Target::Problem(summary) => return problem(summary).into(),
+    };
+    let Ok(bytes) = std::fs::read(path) else {
+        return problem(format!("Failed to read file {shown}")).into();
+    };
+    match formatted(&bytes, shown) {
+        Ok((text, formatted)) => done(path, shown, &text, formatted, args),
+        Err(outcome) => *outcome,
+    }
+}
+
+/// Writes and shows what the flags ask for.
+fn done(path: &Path, shown: &str, text: &str, formatted: String, args: &FmtArgs) -> Outcome {
+    let is_changed = text != formatted;
+    let mut outcome = Outcome { is_changed, ..Outcome::default() };
+    let writes = args.write && !args.check;
+    if is_changed {
+        if args.list {
+            outcome.printed = format!("{shown}\n");
+        }
+        if writes && let Err(error) = replace::replace(path, formatted.as_bytes()) {
+            return problem(format!("Failed to write {shown}: {error}")).into();
+        }
+        if args.diff {
+            outcome.printed.push_str(&diff::unified(shown, text, &formatted));
+        }
+    }
+    if !args.list && !writes && !args.check && !args.diff {
+        outcome.printed = formatted;
+    }
+    outcome
+}
+
+/// The text of a file and what it should be, or what is wrong with it.
+fn formatted(bytes: &[u8], shown: &str) -> Result<(String, String), Box<Outcome>> {
+    let (text, error) = syntax::decode(bytes);
+    let errors = match error {
+        Some(error) => vec![error],
+        None => match syntax::format(&text) {
+            Ok(formatted) => return Ok((text, formatted)),
+            Err(errors) => errors,
+        },
+    };
+    let diagnostics = errors.iter().map(|error| syntax_error(error, &text, shown)).collect();
+    let source = SourceText {
+        path: shown.into(),
+        blocks: [text.into()].into(),
+        may_hold_secrets: shown.ends_with(".tfvars"),
+    };
+    Err(Box::new(Outcome { diagnostics, source: Some(source), ..Outcome::default() }))
+}
+
+fn syntax_error(error: &SyntaxError, text: &str, shown: &str) -> Diagnostic {
+    let detail = error.detail(|place| locate(text, shown, place)).into_owned();
+    let location = Location { path: shown.into(), range: error.range.into() };
+    Diagnostic::error("syntax-error", error.summary.clone(), detail).at(Some(location))
+}
+
+/// A place as details name it: `main.tf:2,2-3`.
+fn locate(text: &str, shown: &str, place: TextRange) -> String {
+    let (line, start) = line_and_column(text, place.start());
+    let (last, end) = line_and_column(text, place.end());
+    match line == last {
+        true => format!("{shown}:{line},{start}-{end}"),
+        false => format!("{shown}:{line},{start}-{last},{end}"),
+    }
+}
+
+fn line_and_column(text: &str, at: TextSize) -> (usize, usize) {
+    let before = &text[..usize::from(at)];
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before[start..].chars().count() + 1)
+}
+
+/// What is wrong with a target, apart from its text.
+fn problem(summary: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("fmt-target", summary, "")
+}

@@ -1,0 +1,79 @@
+//! Puts a formatted text in the place of a file.
+
+use std::{
+    fs::{self, Metadata},
+    io::{self, Write},
+    os::unix::fs::{MetadataExt, PermissionsExt, fchown},
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+
+/// Replaces what a file holds: whoever reads it finds the old text or the new one. A link stays and what it leads to is replaced; mode
+/// and owner stay.
+///
+/// A file with several names, or one whose owner cannot be kept, is written in place, as the reference writes every file.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let is_link = fs::symlink_metadata(path)?.is_symlink();
+    let target = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
+    // A file that may not be written may not be replaced either, though its directory would allow that.
+    let in_place = fs::File::options().write(true).open(&target)?;
+    let metadata = in_place.metadata()?;
+    match beside(&target, &metadata, bytes) {
+        Some(file) => file.persist(&target).map(drop).map_err(|error| error.error),
+        None => {
+            let mut file = in_place;
+            file.set_len(0)?;
+            file.write_all(bytes)
+        }
+    }
+}
+
+/// A new file beside the old one that can take its place in every respect.
+fn beside(target: &Path, metadata: &Metadata, bytes: &[u8]) -> Option<NamedTempFile> {
+    if !metadata.is_file() || metadata.nlink() > 1 {
+        return None;
+    }
+    let directory = target.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new("."))).ok()?;
+    let own = file.as_file().metadata().ok()?;
+    if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+        fchown(file.as_file(), Some(metadata.uid()), Some(metadata.gid())).ok()?;
+    }
+    let mode = fs::Permissions::from_mode(metadata.permissions().mode() & 0o7777);
+    file.as_file().set_permissions(mode).ok()?;
+    file.write_all(bytes).ok()?;
+    Some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn mode_links_and_names_stay() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| directory.path().join(name);
+        for name in ["file", "target", "twice"] {
+            fs::write(path(name), "a rather long old text").expect("writes");
+        }
+        fs::set_permissions(path("file"), fs::Permissions::from_mode(0o640)).expect("is ours");
+        symlink("target", path("link")).expect("links");
+        fs::hard_link(path("twice"), path("again")).expect("links");
+        for name in ["file", "link", "twice"] {
+            replace(&path(name), b"new").expect("replaces");
+        }
+        for name in ["file", "target", "link", "twice", "again"] {
+            assert_eq!(fs::read(path(name)).expect("is there"), b"new", "{name}");
+        }
+        let mode = fs::metadata(path("file")).expect("is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        assert!(fs::symlink_metadata(path("link")).expect("is there").is_symlink());
+        assert_eq!(fs::read_dir(directory.path()).expect("lists").count(), 5, "nothing is left");
+    }
+}

@@ -1,0 +1,42 @@
+//! The layout of files.
+
+use db::ByteRange;
+use ide::LayoutChange;
+use tower_lsp_server::ls_types::{Range, TextEdit};
+
+use crate::{
+    beside,
+    position::Lines,
+    snapshot::{Snapshot, Target},
+};
+
+/// What changes in a file, or in a range of it. A file with syntax errors stays as it is.
+pub(crate) fn formatting(
+    snapshot: &Snapshot,
+    target: Target,
+    range: Option<Range>,
+) -> Option<Vec<TextEdit>> {
+    edits(&snapshot.document(target).text(), &snapshot.lines(target.file), range)
+}
+
+/// The same for a variables file.
+pub(crate) fn formatting_of_variables_file(
+    snapshot: &Snapshot,
+    path: &str,
+    range: Option<Range>,
+) -> Option<Vec<TextEdit>> {
+    let (file, lines) = beside::variables_file(snapshot, path)?;
+    edits(file.text, &lines, range)
+}
+
+fn edits(text: &str, lines: &Lines, range: Option<Range>) -> Option<Vec<TextEdit>> {
+    let changes = match range {
+        Some(range) => {
+            let ByteRange { start, end } = lines.bytes(range);
+            ide::formatting_in(text, ByteRange { start, end: end.max(start) })?
+        }
+        None => ide::formatting(text)?,
+    };
+    let edit = |it: LayoutChange| TextEdit { range: lines.range(it.range), new_text: it.text };
+    Some(changes.into_iter().map(edit).collect())
+}

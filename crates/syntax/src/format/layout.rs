@@ -1,0 +1,170 @@
+//! Lines, their indentation, and the columns of `=` and of comments.
+//!
+//! ```text
+//!   lead │ assign       │ comment
+//! name   │ = local.name │ # one
+//! other  │ = 1          │ # two
+//! ```
+//!
+//! A line ends with a newline or with a comment that brings its own, so an attribute and its heredoc are one line, and the
+//! lines between `${` and `}` in a heredoc are several.
+
+use std::ops::Range;
+
+use super::pieces::{Piece, Pieces};
+use super::spacing::{Left, bracket_change, has_blank};
+use crate::syntax_kind::SyntaxKind::*;
+
+/// How many blanks all columns of a text may take. A line that is thousands of times longer than its neighbours would make the output
+/// as large as their product; what is beyond is not aligned.
+const MOST_PADDING: usize = 1 << 26;
+
+/// A line, cut where its cells begin.
+struct Line {
+    start: usize,
+    /// Where `=` is, if the line ends with what it assigns; else where the lead ends.
+    assign: usize,
+    /// Where the comment at the end is, or where the line ends.
+    comment: usize,
+    end: usize,
+}
+
+impl Line {
+    fn has_assign(&self) -> bool {
+        self.assign < self.comment
+    }
+
+    fn has_comment(&self) -> bool {
+        self.comment < self.end
+    }
+}
+
+/// Decides on the blanks before each piece.
+pub(super) fn lay_out(pieces: &mut Pieces<'_>) {
+    let lines = lines(pieces);
+    indent(&mut pieces.all, &lines);
+    for line in &lines {
+        space(pieces, line.start..line.assign);
+        space(pieces, line.assign..line.comment);
+    }
+    let mut allowance = MOST_PADDING;
+    align(pieces, &lines, &mut allowance, Line::has_assign, |line| line.assign);
+    align(pieces, &lines, &mut allowance, Line::has_comment, |line| line.comment);
+}
+
+fn lines(pieces: &Pieces<'_>) -> Vec<Line> {
+    let mut lines = Vec::with_capacity(pieces.newlines + 1);
+    let mut start = 0;
+    for (at, piece) in pieces.all.iter().enumerate() {
+        if piece.ends_line {
+            lines.push(line(&pieces.all, start..at + 1));
+            start = at + 1;
+        }
+    }
+    if start < pieces.all.len() {
+        lines.push(line(&pieces.all, start..pieces.all.len()));
+    }
+    lines
+}
+
+fn line(all: &[Piece], range: Range<usize>) -> Line {
+    let Range { start, end } = range;
+    let comment = if end - start > 1 && all[end - 1].kind == COMMENT { end - 1 } else { end };
+    let equals = all[start..comment].iter().skip(1).position(|it| it.kind == EQ);
+    // Only the first one counts, and only where what is open on the right of it is closed there, too.
+    let assign = equals.map(|at| start + 1 + at).filter(|at| brackets(&all[*at..comment]) == 0);
+    Line { start, assign: assign.unwrap_or(comment), comment, end }
+}
+
+fn brackets(pieces: &[Piece]) -> i64 {
+    pieces.iter().map(|it| bracket_change(it.kind)).sum()
+}
+
+/// The same up to the text of a heredoc, if there is one.
+fn brackets_before_heredoc(pieces: &[Piece]) -> i64 {
+    let heredoc = pieces.iter().position(|it| it.kind == HEREDOC_OPEN).unwrap_or(pieces.len());
+    brackets(&pieces[..heredoc])
+}
+
+/// Two blanks for each line that opened more brackets than it closed, however many more.
+fn indent(all: &mut [Piece], lines: &[Line]) {
+    let mut open = Vec::new();
+    for line in lines {
+        if all[line.start].kind == NEWLINE {
+            all[line.start].blanks = 0;
+            continue;
+        }
+        // What is assigned closes all that it opens.
+        let net = brackets_before_heredoc(&all[line.start..line.assign]);
+        if net < 0 {
+            close(&mut open, -net);
+        }
+        all[line.start].blanks = blanks(2 * open.len());
+        if net > 0 {
+            open.push(net);
+        }
+    }
+}
+
+/// Closes so many brackets; a line that has opened several stays open until all are closed.
+fn close(open: &mut Vec<i64>, mut count: i64) {
+    while let Some(last) = open.last_mut() {
+        if count < *last {
+            *last -= count;
+            return;
+        }
+        count -= *last;
+        open.pop();
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+/// The blanks inside a cell.
+fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
+    let mut before = None;
+    for at in cell.start + 1..cell.end {
+        let (left, right) = (&pieces.all[at - 1], pieces.all[at].kind);
+        let is_in = left.kind == IDENT && pieces.text(left) == "in";
+        let left = Left { kind: left.kind, is_in, before };
+        before = Some(left.kind);
+        pieces.all[at].blanks = u32::from(has_blank(left, right));
+    }
+}
+
+/// Puts the cells of neighbouring lines that have one below each other. `cell` gives the first piece of a line's cell.
+fn align(
+    pieces: &mut Pieces<'_>,
+    lines: &[Line],
+    allowance: &mut usize,
+    has_cell: fn(&Line) -> bool,
+    cell: fn(&Line) -> usize,
+) {
+    let mut chain = Vec::new();
+    for line in lines {
+        if !has_cell(line) {
+            close_chain(pieces, &mut chain, allowance);
+            continue;
+        }
+        let cell = cell(line);
+        chain.push((cell, pieces.columns(line.start..cell)));
+    }
+    close_chain(pieces, &mut chain, allowance);
+}
+
+/// A chain is the cells, each with the columns before it.
+fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<(usize, usize)>, allowance: &mut usize) {
+    let widest = chain.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
+    let padding = chain.iter().map(|(_, columns)| widest - columns).sum();
+    let rest = allowance.checked_sub(padding);
+    *allowance = rest.unwrap_or(*allowance);
+    for (cell, columns) in chain.drain(..) {
+        pieces.all[cell].blanks = if rest.is_some() { blanks(widest - columns + 1) } else { 1 };
+    }
+}
+
+/// Both the depth of nesting and the padding have bounds far below.
+fn blanks(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(1)
+}
