@@ -20,6 +20,24 @@ pub trait FunctionEnv {
     /// With the reason why that cannot be told, or that it is no ordinary file.
     fn file_exists(&self, path: &str) -> Result<bool, String>;
 
+    /// The names in a directory, each with whether it is a directory itself.
+    ///
+    /// # Errors
+    /// With the reason, in words for the user.
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        Err(format!("{path:?} cannot be listed here"))
+    }
+
+    /// The working directory, where it matters.
+    fn current_directory(&self) -> Option<String> {
+        None
+    }
+
+    /// The user's home directory, if there is one.
+    fn home_directory(&self) -> Option<String> {
+        None
+    }
+
     /// Whether what is at a path is decided later, by a run. The result of whoever asks for it is unknown then.
     fn is_undecided(&self, _path: &str) -> bool {
         false
@@ -34,6 +52,16 @@ pub trait FunctionEnv {
 
     /// The time of `timestamp()` in RFC 3339, or `None` while it is not decided.
     fn now(&self) -> Option<String>;
+
+    /// The time of `plantimestamp()` in RFC 3339, or `None` where there is no plan.
+    fn plan_time(&self) -> Option<String> {
+        None
+    }
+
+    /// Random bytes to hash a password with, or `None` while they are not decided.
+    fn salt(&self) -> Option<[u8; 16]> {
+        None
+    }
 
     /// A new random UUID, or `None` while it is not decided.
     fn uuid(&self) -> Option<String>;

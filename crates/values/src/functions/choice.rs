@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Body, Function, Parameter, Returns},
+    signature::{Body, Function, Parameter, Place, Returns},
 };
 use crate::{Kind, Type, Value, convert, rules::RuleId};
 
@@ -15,6 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         params: &[],
         variadic: Some(EXPRESSIONS),
         rule: RuleId::Try,
+        place: Place::Everywhere,
         returns: Returns::From(open),
         nullable: true,
         body: Body::Form,
@@ -25,7 +26,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         params: &[Parameter::any("expression").nullable().lazy()],
         variadic: None,
         rule: RuleId::Can,
+        place: Place::Everywhere,
         returns: Returns::Fixed(super::Shape::Bool),
+        nullable: false,
+        body: Body::Form,
+    },
+    Function {
+        name: "type",
+        doc: "Shows the type of a value.",
+        params: &[Parameter::any("value").nullable().lazy()],
+        variadic: None,
+        rule: RuleId::Function,
+        place: Place::Console,
+        returns: Returns::Fixed(super::Shape::String),
         nullable: false,
         body: Body::Form,
     },
