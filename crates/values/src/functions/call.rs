@@ -94,6 +94,10 @@ impl FunctionError {
     }
 }
 
+/// What is said of a number that is not whole, or too large.
+pub(super) const NOT_WHOLE: &str =
+    "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
+
 /// One call as a body sees it.
 pub(super) struct Call<'a> {
     /// Arguments of the parameters' types. Under most rules they have no marks.
@@ -122,7 +126,7 @@ impl Call<'_> {
     /// The whole number of an argument.
     pub(super) fn whole(&self, position: usize) -> Result<i64, FunctionError> {
         let whole = self.number(position)?.to_i64();
-        whole.ok_or_else(|| FunctionError::at(position, "whole number required"))
+        whole.ok_or_else(|| FunctionError::new(NOT_WHOLE))
     }
 
     /// The elements of an argument that is a known list, set or tuple; none for anything else.

@@ -92,9 +92,10 @@ fn common_list(args: &[Value]) -> Result<Type, FunctionError> {
         return Err(FunctionError::new("at least one argument is required"));
     }
     let types: Vec<Type> = args.iter().map(Value::ty).collect();
-    for (i, ty) in types.iter().enumerate() {
-        if !matches!(ty, Type::List(_) | Type::Tuple(_) | Type::Dynamic) {
-            return Err(FunctionError::at(i, "coalescelist arguments must be lists or tuples"));
+    for (arg, ty) in args.iter().zip(&types) {
+        let is_open = *ty == Type::Dynamic && !arg.is_null();
+        if !is_open && !matches!(ty, Type::List(_) | Type::Tuple(_)) {
+            return Err(FunctionError::new("coalescelist arguments must be lists or tuples"));
         }
     }
     let first = types[0].clone();

@@ -8,7 +8,7 @@ use num_traits::{One, Zero};
 
 use super::{
     address::{Address, Prefix},
-    call::{Call, FunctionError},
+    call::{Call, FunctionError, NOT_WHOLE},
     signature::{Function, Parameter, Returns, Shape},
 };
 use crate::{Number, Type, Value};
@@ -82,11 +82,8 @@ fn big_argument(call: &Call<'_>, position: usize) -> Result<BigInt, FunctionErro
     big(call.number(position)?).ok_or_else(|| FunctionError::new("value must be a whole number"))
 }
 
-const WHOLE: &str =
-    "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
-
 fn whole(call: &Call<'_>, position: usize) -> Result<i64, &'static str> {
-    call.args[position].as_number().and_then(Number::to_i64).ok_or(WHOLE)
+    call.args[position].as_number().and_then(Number::to_i64).ok_or(NOT_WHOLE)
 }
 
 /// The address with a number in the bits before the last `free` ones.

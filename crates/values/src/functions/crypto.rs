@@ -6,7 +6,7 @@ use sha1::{Digest, Sha1};
 
 use super::{
     base64_text,
-    call::{Call, FunctionError},
+    call::{Call, FunctionError, NOT_WHOLE},
     private_key::PrivateKey,
     signature::{Function, Parameter, Returns, Shape},
 };
@@ -109,11 +109,10 @@ const LONGEST_PASSWORD: usize = 72;
 fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
     let cost = match call.args.get(1) {
         None => DEFAULT_COST,
-        Some(cost) => cost.as_number().and_then(crate::Number::to_i64).ok_or_else(|| {
-            FunctionError::new(
-                "value must be a whole number, between -9223372036854775808 and 9223372036854775807",
-            )
-        })?,
+        Some(cost) => cost
+            .as_number()
+            .and_then(crate::Number::to_i64)
+            .ok_or_else(|| FunctionError::new(NOT_WHOLE))?,
     };
     if call.args.len() > 2 {
         return Err(FunctionError::new("bcrypt() takes no more than two arguments"));

@@ -86,14 +86,14 @@ fn json_prefix(value: &Value) -> &'static str {
 fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
         Kind::String(text) => json::implied_type(text.as_bytes())
-            .map_err(|error| FunctionError::at(0, error.to_string())),
+            .map_err(|error| FunctionError::new(error.to_string())),
         _ => Ok(Type::Dynamic),
     }
 }
 
 fn jsondecode(call: &Call<'_>) -> Result<Value, FunctionError> {
     json::decode_implied(call.text(0).as_bytes())
-        .map_err(|error| FunctionError::at(0, error.to_string()))
+        .map_err(|error| FunctionError::new(error.to_string()))
 }
 
 fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -102,10 +102,10 @@ fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
 
 fn base64decode(call: &Call<'_>) -> Result<Value, FunctionError> {
     let bytes = base64_text::decode(call.text(0)).map_err(|_| {
-        FunctionError::at(0, format!("failed to decode base64 data {}", call.quoted(call.text(0))))
+        FunctionError::new(format!("failed to decode base64 data {}", call.quoted(call.text(0))))
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        FunctionError::at(0, "the result of decoding the provided string is not valid UTF-8")
+        FunctionError::new("the result of decoding the provided string is not valid UTF-8")
     })?;
     Ok(Value::string(text))
 }

@@ -30,6 +30,7 @@ mod moment;
 mod number;
 mod pattern;
 mod private_key;
+mod re2;
 mod removed;
 mod sequence;
 mod set;

@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn join(call: &Call<'_>) -> Result<Value, FunctionError> {
     if call.args.len() < 2 {
-        return Err(FunctionError::new("at least two arguments are required"));
+        return Err(FunctionError::new("at least one list is required"));
     }
     let mut parts: Vec<&str> = Vec::new();
     for (list, arg) in call.args.iter().enumerate().skip(1) {

@@ -84,8 +84,9 @@ impl<'t> Reader<'t> {
         match event {
             Event::Alias(anchor) => self.alias(anchor, &span),
             Event::Scalar(text, style, anchor, tag) => {
-                let value = scalar(&text, style, &tag_name(tag.as_deref()))
-                    .map_err(|message| at(&span, &message))?;
+                let value =
+                    scalar(self.ended(&text, style, &span), style, &tag_name(tag.as_deref()))
+                        .map_err(|message| at(&span, &message))?;
                 self.complete(anchor, &value, 1);
                 Ok(value)
             }
@@ -99,6 +100,15 @@ impl<'t> Reader<'t> {
             }
             _ => Err(at(&span, "expecting value but found end of stream")),
         }
+    }
+
+    /// The text of a scalar. A block at the end of a text without a line end has none either.
+    fn ended<'s>(&self, text: &'s str, style: ScalarStyle, span: &Span) -> &'s str {
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let is_last = is_block
+            && !self.text.ends_with(['\n', '\r'])
+            && span.end.line() >= self.text.lines().count();
+        if is_last { text.strip_suffix('\n').unwrap_or(text) } else { text }
     }
 
     fn expect_tag(

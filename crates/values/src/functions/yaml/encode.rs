@@ -201,9 +201,13 @@ impl Writer {
     fn quoted(&mut self, text: &str, may_break: bool) {
         self.indicator("\"", true, false, false);
         let mut was_space = false;
+        // Behind a byte order mark libyaml escapes everything.
+        let is_marked = text.starts_with('\u{feff}');
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
-            if c == ' ' {
+            if is_marked {
+                escape(c).chars().for_each(|c| self.put(c));
+            } else if c == ' ' {
                 let is_inside = at > 0 && at + 1 < text.len();
                 if may_break && !was_space && self.column > WIDTH && is_inside {
                     self.indentation();
