@@ -12,6 +12,7 @@ mod commands;
 mod examples;
 mod failpoints;
 mod faults;
+mod functions;
 mod gate;
 mod guarantees;
 mod interrupts;

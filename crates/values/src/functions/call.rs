@@ -252,10 +252,8 @@ fn unknown_of(ty: &Type, parts: &[Value]) -> Value {
 }
 
 fn argument(position: usize, value: &Value, parameter: &Parameter) -> Result<Value, FunctionError> {
-    let converted = convert::convert(value, &parameter.shape.ty()).map_err(|error| {
-        let place = if error.path.is_root() { String::new() } else { format!("{}: ", error.path) };
-        FunctionError::at(position, format!("{place}{}", error.message))
-    })?;
+    let converted = convert::convert(value, &parameter.shape.ty())
+        .map_err(|error| FunctionError::at(position, error.message))?;
     if converted.is_null() && !parameter.allows_null {
         return Err(FunctionError::at(position, "argument must not be null"));
     }

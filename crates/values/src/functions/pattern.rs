@@ -38,7 +38,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn compiled(position: usize, pattern: &str) -> Result<Regex, FunctionError> {
     Regex::new(&re2::translated(pattern))
-        .map_err(|_| FunctionError::at(position, "invalid regular expression pattern"))
+        .map_err(|_| FunctionError::at(position, "invalid regexp pattern"))
 }
 
 fn replace(call: &Call<'_>) -> Result<Value, FunctionError> {

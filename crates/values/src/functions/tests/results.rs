@@ -147,7 +147,7 @@ fn texts() {
         ("split", r#"["","ab"]"#, r#"tolist(["a", "b"])"#),
         ("replace", r#"["a.b.c",".","-"]"#, r#""a-b-c""#),
         ("replace", r#"["a1b22","/[0-9]+/","<$0>"]"#, r#""a<1>b<22>""#),
-        ("replace", r#"["a","/(/","b"]"#, "error at 1: invalid regular expression pattern"),
+        ("replace", r#"["a","/(/","b"]"#, "error at 1: invalid regexp pattern"),
         ("regex", r#"["[a-z]+","12ab"]"#, r#""ab""#),
         ("regex", r#"["(\\d)(\\d)","12ab"]"#, r#"["1", "2"]"#),
         ("regex", r#"["(?P<n>\\d)","12ab"]"#, r#"{"n" = "1"}"#),
@@ -197,7 +197,7 @@ fn formats() {
             "error at 2: too many arguments; only 1 used by format string",
         ),
         ("format", r#"["x", "a"]"#, "error at 1: too many arguments; no verbs in format string"),
-        ("format", r#"["a%z", 1]"#, "error: unrecognized format character 'z' at offset 2"),
+        ("format", r#"["a%z", 1]"#, "error: unsupported format verb 'z' in \"%z\" at offset 1"),
         (
             "format",
             r#"["%d", "x"]"#,

@@ -54,12 +54,27 @@ impl<'t> Reader<'t> {
         match self.parser.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
-                let line = error.marker().line().saturating_sub(1);
-                let place = format!("on line {line}, column {}: ", error.marker().col() + 1);
-                Err(format!("{}{}", if line == 0 { "" } else { &place }, error.info()))
+                let span = Span::empty(*error.marker());
+                Err(at(&span, &self.syntax_problem(error.info(), &span)))
             }
             None => Err("found unexpected end of stream".to_owned()),
         }
+    }
+
+    /// What is wrong, in the references' words where those are easily found.
+    fn syntax_problem(&self, problem: &str, span: &Span) -> String {
+        if problem.ends_with("found unknown anchor") {
+            return format!("reference to undefined anchor {}", go_quoted(self.name_at(span)));
+        }
+        if problem.starts_with("unexpected character") {
+            return "found character that cannot start any token".to_owned();
+        }
+        let context = problem.strip_prefix("while ").and_then(|rest| rest.split_once(", "));
+        context.map_or(problem, |(_, problem)| problem).replacen(
+            "expected '",
+            "did not find expected '",
+            1,
+        )
     }
 
     fn document(&mut self) -> Result<Value, String> {
