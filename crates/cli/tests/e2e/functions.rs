@@ -197,3 +197,53 @@ fn shown(
     };
     values.iter().map(|(at, text)| (*at, value(text))).collect()
 }
+
+#[test]
+fn an_apply_sees_the_time_of_its_plan() {
+    let bench = Bench::with_main(
+        r#"
+output "planned" {
+  value = plantimestamp()
+}
+output "applied" {
+  value = timestamp()
+}
+output "files" {
+  value = fileset(".", "*.tf")
+}
+"#,
+    );
+    let planned = bench.mayfly(".", &["plan", "-out=saved"]).succeeds();
+    planned.shows(&["+ applied = (known after apply)", "+ planned = \"20"]);
+    let plan = bench.mayfly(".", &["show", "-json", "saved"]).succeeds();
+    let plan: Json = serde_json::from_str(&plan.out).expect("it is JSON");
+    bench.mayfly(".", &["apply", "saved"]).succeeds();
+    let outputs = bench.mayfly(".", &["output", "-json"]).succeeds();
+    let outputs: Json = serde_json::from_str(&outputs.out).expect("it is JSON");
+    assert_eq!(outputs["planned"]["value"], plan["timestamp"]);
+    assert_eq!(outputs["files"]["value"], serde_json::json!(["main.tf"]));
+}
+
+#[test]
+fn the_console_has_a_function_of_its_own() {
+    let bench = Bench::with_main("");
+    let ask = |text: &str| bench.mayfly(".", &["console"]).input(text).end();
+    assert_eq!(
+        ask("type({a = [1]})\n").out,
+        "object({\n    a: tuple([\n        number,\n    ]),\n})\n"
+    );
+    assert!(ask("[type(1)]\n").printed().contains("cannot be used as part of an expression"));
+    assert!(ask("plantimestamp()\n").printed().contains("no function named \"plantimestamp\""));
+}
+
+#[test]
+fn a_template_that_renders_itself_ends() {
+    let bench = Bench::with_main("output \"a\" {\n  value = templatefile(\"t.tpl\", {})\n}\n");
+    bench.write("t.tpl", "${templatefile(\"t.tpl\", {})}");
+    let planned = bench.mayfly(".", &["plan"]).end();
+    assert!(
+        planned.printed().contains("maximum recursion depth 1024 reached in t.tpl"),
+        "{}",
+        planned.printed()
+    );
+}

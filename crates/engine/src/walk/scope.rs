@@ -266,6 +266,8 @@ impl Functions {
     }
 }
 
+const TOO_DEEP: &str = "maximum recursion depth";
+
 impl FunctionEnv for Functions {
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
         self.system.read_file(Path::new(path)).map_err(|error| match error.kind() {
@@ -305,12 +307,16 @@ impl FunctionEnv for Functions {
         const DEEPEST: usize = 1024;
         let depth = self.depth.get();
         if depth > DEEPEST {
-            return Err(format!("maximum recursion depth {DEEPEST} reached in {name}"));
+            return Err(format!("{TOO_DEEP} {DEEPEST} reached in {name}"));
         }
         self.depth.set(depth + 1);
         let rendered = crate::template_file::render(self, name, text, variables);
         self.depth.set(depth);
-        rendered
+        // The same sentence around it a thousand times would hide it.
+        rendered.map_err(|message| match message.rfind(TOO_DEEP) {
+            Some(start) => message[start..].trim_end_matches('.').to_owned(),
+            None => message,
+        })
     }
 
     fn now(&self) -> Option<String> {

@@ -90,7 +90,13 @@ impl Evaluation<'_> {
                 format!("There are no functions in namespace \"{namespace}::\".")
             }
             None => {
-                let offered = functions::all().filter(|it| it.is_for_configurations());
+                let is_console = self.scope.is_some_and(|scope| scope.is_console());
+                let offered = functions::all().filter(|it| match it.place {
+                    Place::Everywhere => true,
+                    Place::Configuration => !is_console,
+                    Place::Console => is_console,
+                    Place::Removed => false,
+                });
                 let names = offered.map(|function| function.name);
                 let close = suggest::closest(name, names);
                 fix = Fix::first(name, close);

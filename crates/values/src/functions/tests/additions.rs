@@ -221,6 +221,22 @@ fn identifiers_and_secrets() {
     ]);
 }
 
+/// Keys made for this test, and "hello" encrypted by another program.
+#[test]
+fn keys_are_read_in_three_formats() {
+    let keys = [
+        include_str!("keys/pkcs1.pem"),
+        include_str!("keys/pkcs8.pem"),
+        include_str!("keys/openssh.pem"),
+    ];
+    let encrypted = include_str!("keys/hello.base64");
+    for key in keys {
+        assert_eq!(call("rsadecrypt", &[encrypted.into(), key.into()]), Ok("hello".into()));
+        let error = call("rsadecrypt", &["aGk=".into(), key.into()]).expect_err("not encrypted");
+        assert_eq!(error.message, "failed to decrypt: crypto/rsa: decryption error");
+    }
+}
+
 #[test]
 fn paths() {
     check(&[
