@@ -130,6 +130,8 @@ fn formats_of_files() {
             r#"{"a" = [1, 31, true, null], "b" = {"c" = "2020-01-01T00:00:00Z"}, "d" = {"c" = "2020-01-01T00:00:00Z", "e" = "1"}}"#,
         ),
         ("yamldecode", r#"["a: |\n  b\n  c"]"#, r#"{"a" = "b\nc"}"#),
+        ("yamldecode", r#"["- |\n x\n- |\n y\n "]"#, r#"["x\n", "y\n"]"#),
+        ("yamldecode", r#"["a\u0001"]"#, "error: control characters are not allowed"),
         ("yamldecode", r#"["[[a]: 1]"]"#, "error: only strings are allowed as mapping keys"),
         ("yamldecode", r#"["!foo a"]"#, "error: unsupported tag \"!foo\""),
         ("yamldecode", r#"["<<: 1"]"#, "error: cannot merge number into mapping"),

@@ -16,9 +16,30 @@ const MOST: usize = 1_000_000;
 /// Reads a document.
 pub(super) fn decode(text: &str) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader =
-        Reader { text, parser: Parser::new_from_str(text), anchors: BTreeMap::new(), values: 0 };
+    if text.contains(is_control) {
+        return Err("control characters are not allowed".to_owned());
+    }
+    let last = text.rsplit(['\n', '\r']).next().unwrap_or("");
+    let mut reader = Reader {
+        text,
+        parser: Parser::new_from_str(text),
+        anchors: BTreeMap::new(),
+        values: 0,
+        length: text.chars().count(),
+        last_line: match (last.starts_with(' '), last.trim().is_empty()) {
+            (true, false) => LastLine::Text,
+            (true, true) => LastLine::Spaces,
+            (false, _) => LastLine::Other,
+        },
+    };
     reader.document()
+}
+
+/// What no YAML has in it, unless it is escaped.
+fn is_control(c: char) -> bool {
+    let is_low = c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+    is_low
+        || matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// A node that has an anchor.
@@ -37,6 +58,19 @@ struct Reader<'t> {
     parser: Parser<'t, StrInput<'t>>,
     anchors: BTreeMap<usize, Anchored>,
     values: usize,
+    /// In characters.
+    length: usize,
+    last_line: LastLine,
+}
+
+/// What stands after the last line end.
+#[derive(Clone, Copy)]
+enum LastLine {
+    /// Indented text, to which the parser adds the end that it does not have.
+    Text,
+    /// Nothing but spaces, of which the parser makes an empty line if they are as many as the block's.
+    Spaces,
+    Other,
 }
 
 type Next<'t> = (Event<'t>, Span);
@@ -120,10 +154,14 @@ impl<'t> Reader<'t> {
     /// The text of a scalar. A block at the end of a text without a line end has none either.
     fn ended<'s>(&self, text: &'s str, style: ScalarStyle, span: &Span) -> &'s str {
         let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let is_last = is_block
-            && !self.text.ends_with(['\n', '\r'])
-            && span.end.line() >= self.text.lines().count();
-        if is_last { text.strip_suffix('\n').unwrap_or(text) } else { text }
+        if !is_block || span.end.index() < self.length {
+            return text;
+        }
+        match self.last_line {
+            LastLine::Text => text.strip_suffix('\n').unwrap_or(text),
+            LastLine::Spaces if text.ends_with("\n\n") => &text[..text.len() - 1],
+            LastLine::Spaces | LastLine::Other => text,
+        }
     }
 
     fn expect_tag(
