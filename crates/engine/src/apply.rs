@@ -53,6 +53,7 @@ pub async fn apply(
         replace: FxHashSet::default(),
         uncertain: FxHashMap::default(),
         temp: TempRoot::new(plan.data_dir.as_str(), plan.id.as_str()),
+        plan_time: plan.timestamp.as_str().into(),
     };
     let orders = Orders::new(plan);
     let mut memo = Memo::new();

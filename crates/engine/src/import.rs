@@ -20,7 +20,9 @@ use crate::{
     request::{ApplyOutcome, Environment, ImportOptions},
     resource::{Prior, Subject, find_entry, find_module},
     variables::VariableValues,
-    walk::{self, Facts, Failed, Phase, Settings, StateIndex, Turn, Walk, WalkInput, Work},
+    walk::{
+        self, Facts, Failed, Phase, Settings, StateIndex, Turn, Walk, WalkInput, Work, time_text,
+    },
 };
 
 /// What is to be imported.
@@ -49,6 +51,7 @@ pub async fn import(
         replace: FxHashSet::default(),
         uncertain: FxHashMap::default(),
         temp: options.temp,
+        plan_time: time_text(&*environment.system).unwrap_or_default().into(),
     };
     let ImportOptions { address, id, answers, .. } = options;
     let previous = Arc::new(prior);

@@ -51,7 +51,7 @@ impl Console {
             state: Some(&self.state),
             values: Some(&self.values),
             workspace: self.workspace.clone(),
-            functions: Functions::new(&self.system, true).without_plan(),
+            functions: Functions::new(&self.system, true).without_plan().of_console(),
             system: Arc::clone(&self.system),
         };
         evaluate(&*ModuleScope::root(&offline))
@@ -362,6 +362,10 @@ impl Scope for ModuleScope<'_> {
 
     fn functions(&self) -> &dyn FunctionEnv {
         &self.offline.functions
+    }
+
+    fn is_console(&self) -> bool {
+        self.offline.functions.is_console
     }
 }
 

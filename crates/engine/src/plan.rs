@@ -92,6 +92,7 @@ pub(crate) async fn plan_with(
         replace: options.replace.iter().cloned().collect::<FxHashSet<_>>(),
         uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
         temp: options.temp.clone(),
+        plan_time: options.timestamp.clone(),
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);

@@ -216,6 +216,7 @@ fn idle_walk<'a>(
         replace: Default::default(),
         uncertain: Default::default(),
         temp: TempRoot::without_plan(),
+        plan_time: "".into(),
     };
     let input = WalkInput {
         settings,

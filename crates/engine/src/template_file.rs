@@ -72,6 +72,10 @@ impl Scope for TemplateScope<'_> {
         self.functions
     }
 
+    fn is_console(&self) -> bool {
+        self.functions.is_console
+    }
+
     fn secret_parts(&self) -> Option<&SecretParts> {
         self.gathers.then_some(&*self.functions.parts)
     }

@@ -53,6 +53,11 @@ pub trait Scope {
     /// What functions may ask of their surroundings: files, the time.
     fn functions(&self) -> &dyn FunctionEnv;
 
+    /// Whether this is the console, whose functions are not quite those of configurations.
+    fn is_console(&self) -> bool {
+        false
+    }
+
     /// Where to put the secrets that expressions come across on the way to their value, if somebody asks for them.
     fn secret_parts(&self) -> Option<&SecretParts> {
         None

@@ -26,6 +26,7 @@ mod plan;
 mod schema_json;
 mod state;
 mod style;
+mod type_text;
 mod value;
 mod watch;
 
@@ -46,6 +47,7 @@ pub use crate::{
     schema_json::providers_schema_json,
     state::{StateJson, resource_instance, state, state_json},
     style::{Style, visible},
+    type_text::type_text,
     value::value,
     watch::{
         KEYS, ListedChange, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize, WatchScreen,

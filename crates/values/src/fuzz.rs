@@ -1,7 +1,11 @@
 //! What holds for all bytes that are read as values, types or numbers. The fuzz targets (`fuzz/`) and `tests/hostile` run the
 //! same functions.
 
-use crate::{Kind, Number, Type, Value, conform, json, msgpack};
+use crate::{
+    Kind, Mark, Number, Type, Value, conform,
+    functions::{self, Function, FunctionEnv},
+    json, msgpack,
+};
 
 /// More digits than the text of a number of so many bytes needs: exponents are written out.
 const MOST_DIGITS: usize = 700_000;
@@ -145,5 +149,90 @@ fn has_infinity(value: &Value) -> bool {
     match value.kind() {
         Kind::Number(number) => number.is_infinite(),
         _ => value.parts().any(|(_, part)| has_infinity(part)),
+    }
+}
+
+/// The name of a function, a line feed, and a JSON array of arguments: no call panics, whether all of them are known, some, or
+/// none; a result has the type that was announced, and what is unknown or ephemeral in an argument that the result shows never
+/// becomes known or plain.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_function(bytes: &[u8]) {
+    let end = bytes.iter().position(|it| *it == b'\n').unwrap_or(bytes.len());
+    let (name, text) = bytes.split_at(end);
+    let Some(function) = std::str::from_utf8(name).ok().and_then(functions::lookup) else { return };
+    let Ok(args) = json::decode_implied(text.get(1..).unwrap_or(b"")) else { return };
+    let args = args.as_slice().unwrap_or(&[]);
+    if function.is_form() || is_slow(function, args) {
+        return;
+    }
+    let result = function.call(args, &Nowhere);
+    if let (Ok(result), Ok(ty)) = (&result, function.return_type(args)) {
+        let mismatches = conform::conforms(&result.ty(), &ty);
+        assert!(mismatches.is_empty(), "{name:?}: {mismatches:?}");
+    }
+    for at in 0..args.len() {
+        let with = |value: Value| {
+            let mut args = args.to_vec();
+            args[at] = value;
+            function.call(&args, &Nowhere)
+        };
+        drop(with(Value::dynamic()));
+        let partial = with(Value::unknown(args[at].ty()));
+        if let (Ok(partial), Ok(result)) = (partial, &result) {
+            let is_known = partial.is_wholly_known() && !result.is_null();
+            assert!(!is_known || partial == *result, "{name:?} {at}: {partial:?} of {result:?}");
+        }
+        let marked = with(args[at].with_mark(Mark::Ephemeral));
+        if let (Ok(marked), Ok(result)) = (marked, &result) {
+            let is_same = marked.without_all_marks() == result.without_all_marks();
+            assert!(is_same || function.name == "ephemeralasnull", "{name:?} {at}: {marked:?}");
+        }
+    }
+}
+
+/// Numbers beyond reason cost time by their size, here as in the references.
+fn is_slow(function: &Function, args: &[Value]) -> bool {
+    let is_large = |number: &Number| !is_ordinary(number);
+    let has_large = args.iter().any(|arg| {
+        let mut found = false;
+        arg.walk(&mut |_, part| {
+            found |= part.as_number().is_some_and(is_large);
+            true
+        });
+        found
+    });
+    has_large || function.name == "setproduct"
+}
+
+/// A world without anything in it.
+struct Nowhere;
+
+impl FunctionEnv for Nowhere {
+    fn read_file(&self, _: &str) -> Result<Vec<u8>, String> {
+        Ok(b"text".to_vec())
+    }
+
+    fn file_exists(&self, _: &str) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        let is_top = matches!(path, "." | "/");
+        Ok(vec![("a.txt".to_owned(), false), ("d".to_owned(), is_top)])
+    }
+
+    fn render_template(&self, _: &str, text: &str, _: &Value) -> Result<Value, String> {
+        Ok(Value::string(text))
+    }
+
+    fn now(&self) -> Option<String> {
+        None
+    }
+
+    fn uuid(&self) -> Option<String> {
+        None
     }
 }

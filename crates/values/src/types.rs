@@ -236,24 +236,25 @@ impl Type {
     /// The name used in messages, such as `list of string`.
     #[must_use]
     pub fn friendly_name(&self) -> String {
-        self.described("dynamic")
+        self.described("dynamic", "dynamic")
     }
 
     /// Like [`Type::friendly_name`] for a constraint, where [`Type::Dynamic`] reads `any type`.
     #[must_use]
     pub fn friendly_constraint(&self) -> String {
-        self.described("any type")
+        self.described("any type", "any single type")
     }
 
-    fn described(&self, dynamic: &str) -> String {
+    /// `inner` is what the open type is called as an element.
+    fn described(&self, dynamic: &str, inner: &str) -> String {
         match self {
             Type::Dynamic => dynamic.to_owned(),
             Type::Bool => "bool".to_owned(),
             Type::Number => "number".to_owned(),
             Type::String => "string".to_owned(),
-            Type::List(element) => format!("list of {}", element.described(dynamic)),
-            Type::Set(element) => format!("set of {}", element.described(dynamic)),
-            Type::Map(element) => format!("map of {}", element.described(dynamic)),
+            Type::List(element) => format!("list of {}", element.described(inner, inner)),
+            Type::Set(element) => format!("set of {}", element.described(inner, inner)),
+            Type::Map(element) => format!("map of {}", element.described(inner, inner)),
             Type::Tuple(_) => "tuple".to_owned(),
             Type::Object(_) => "object".to_owned(),
         }

@@ -37,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     target("value_msgpack", values::fuzz::check_msgpack, 400),
     target("value_json", values::fuzz::check_json, 400),
     target("type_json", values::fuzz::check_type_json, 400),
+    target("function", values::fuzz::check_function, 400),
     target("state", state::fuzz::check_state, 400),
     target("journal", state::fuzz::check_journal, 400),
     target("journal_frames", backend::fuzz::check_journal_frames, 400),

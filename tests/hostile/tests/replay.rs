@@ -73,6 +73,11 @@ fn values_and_types_keep_their_invariants() {
 }
 
 #[test]
+fn functions_keep_their_invariants() {
+    replay(&["function"]);
+}
+
+#[test]
 fn states_and_plans_keep_their_invariants() {
     replay(&["journal", "journal_frames", "lock"]);
     replay(&["state", "plan_message", "plan_file", "plan_entries"]);

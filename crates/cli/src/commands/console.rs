@@ -6,7 +6,7 @@ use std::{
 };
 
 use db::{ByteRange, Diagnostic, Location, SourceText, Sources};
-use hir::{Interrupt, eval, lower, unsupported};
+use hir::{Expr, ExprId, Exprs, Interrupt, eval, lower, unsupported};
 
 use crate::{
     args::ConsoleArgs,
@@ -81,7 +81,9 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
             .collect());
     }
     let whole = ByteRange { start: 0, end: text.len() as u32 };
-    let evaluated = console.with_scope(|scope| eval::evaluate(&exprs, root, scope));
+    let typed = argument_of_type(&exprs, root);
+    let evaluated =
+        console.with_scope(|scope| eval::evaluate(&exprs, typed.unwrap_or(root), scope));
     let evaluated = evaluated.map_err(|it| vec![interrupted(&it).at(location(whole))])?;
     if evaluated.has_errors() {
         let diagnostics = evaluated.diagnostics.into_iter();
@@ -92,7 +94,21 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
             })
             .collect());
     }
-    Ok(render::value(&evaluated.value))
+    Ok(match typed {
+        Some(_) => render::type_text(&evaluated.value.ty()),
+        None => render::value(&evaluated.value),
+    })
+}
+
+/// The argument of `type(...)`, whose result is no value: it cannot be part of another expression.
+fn argument_of_type(exprs: &Exprs, root: ExprId) -> Option<ExprId> {
+    match &exprs[root] {
+        Expr::Call(call) if &*call.name == "type" && !call.expand => {
+            let [argument] = call.args[..] else { return None };
+            Some(argument)
+        }
+        _ => None,
+    }
 }
 
 fn interrupted(interrupt: &Interrupt) -> Diagnostic {

@@ -13,6 +13,7 @@ mod examples;
 mod failpoints;
 mod faults;
 mod fmt;
+mod functions;
 mod gate;
 mod guarantees;
 mod interrupts;

@@ -41,7 +41,7 @@ use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal:
 pub(crate) use expand::{Each, Keys, Repeated};
 pub(crate) use modules::{FoundProvider, ModuleRun, provider_name};
 pub(crate) use schedule::{Task, Work, run};
-pub(crate) use scope::{EngineScope, Functions, OwnObject};
+pub(crate) use scope::{EngineScope, Functions, OwnObject, time_text};
 pub(crate) use standing::{Apart, Part, Standing};
 pub(crate) use values::Turn;
 
@@ -102,6 +102,8 @@ pub(crate) struct Settings {
     pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
     /// Where temporary directories are.
     pub(crate) temp: TempRoot,
+    /// What `plantimestamp()` gives.
+    pub(crate) plan_time: Str,
 }
 
 /// What a node came to.
@@ -279,7 +281,8 @@ impl<'a> Walk<'a> {
             templates,
             state_index,
         } = input;
-        let functions = Functions::new(&environment.system, !settings.phase.is_plan());
+        let functions = Functions::new(&environment.system, !settings.phase.is_plan())
+            .of_plan(&settings.plan_time);
         let offline = Offline {
             program,
             state: None,

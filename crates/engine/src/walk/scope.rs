@@ -1,6 +1,6 @@
 //! What expressions see during a run.
 
-use std::{collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
+use std::{cell::Cell, collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
 
 use ::values::{Kind, Mark, Str, Value, functions::FunctionEnv};
 use addr::InstanceKey;
@@ -227,13 +227,37 @@ pub(crate) struct Functions {
     acts: bool,
     /// What the paths of files begin with that only a run makes.
     undecided: Option<Str>,
+    /// The time of the plan that this is a run of.
+    plan_time: Option<Str>,
+    /// Whether the console asks.
+    pub(crate) is_console: bool,
+    /// How deep templates call for templates at this moment.
+    depth: Rc<Cell<usize>>,
     /// The secrets that expressions come across, those in template files included.
     pub(crate) parts: Rc<SecretParts>,
 }
 
 impl Functions {
     pub(crate) fn new(system: &Arc<dyn System>, acts: bool) -> Functions {
-        Functions { system: Arc::clone(system), acts, undecided: None, parts: Rc::default() }
+        Functions {
+            system: Arc::clone(system),
+            acts,
+            undecided: None,
+            plan_time: None,
+            is_console: false,
+            depth: Rc::default(),
+            parts: Rc::default(),
+        }
+    }
+
+    /// The same in the console.
+    pub(crate) fn of_console(self) -> Functions {
+        Functions { is_console: true, ..self }
+    }
+
+    /// The same in a run of a plan, whose time it knows.
+    pub(crate) fn of_plan(self, time: &Str) -> Functions {
+        Functions { plan_time: Some(time.clone()).filter(|it| !it.is_empty()), ..self }
     }
 
     /// The same where nothing is planned: what is in temporary directories is decided later.
@@ -241,6 +265,8 @@ impl Functions {
         Functions { undecided: Some(TempRoot::without_plan().path().into()), ..self }
     }
 }
+
+const TOO_DEEP: &str = "maximum recursion depth";
 
 impl FunctionEnv for Functions {
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
@@ -258,20 +284,61 @@ impl FunctionEnv for Functions {
         Ok(self.system.is_file(path))
     }
 
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        let entries = self.system.list_directory(Path::new(path));
+        let entries = entries.map_err(|error| format!("failed to list {path:?}: {error}"))?;
+        Ok(entries.into_iter().map(|entry| (entry.name, entry.is_directory)).collect())
+    }
+
+    fn current_directory(&self) -> Option<String> {
+        self.system.current_directory().to_str().map(str::to_owned)
+    }
+
+    fn home_directory(&self) -> Option<String> {
+        self.system.variable("HOME").filter(|home| !home.is_empty())
+    }
+
     fn is_undecided(&self, path: &str) -> bool {
         self.undecided.as_ref().is_some_and(|prefix| path.starts_with(&**prefix))
     }
 
     fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String> {
-        crate::template_file::render(self, name, text, variables)
+        /// As in the reference.
+        const DEEPEST: usize = 1024;
+        let depth = self.depth.get();
+        if depth > DEEPEST {
+            return Err(format!("{TOO_DEEP} {DEEPEST} reached in {name}"));
+        }
+        self.depth.set(depth + 1);
+        let rendered = crate::template_file::render(self, name, text, variables);
+        self.depth.set(depth);
+        // The same sentence around it a thousand times would hide it.
+        rendered.map_err(|message| match message.rfind(TOO_DEEP) {
+            Some(start) => message[start..].trim_end_matches('.').to_owned(),
+            None => message,
+        })
     }
 
     fn now(&self) -> Option<String> {
-        let now = jiff::Timestamp::try_from(self.system.now()).ok()?;
-        self.acts.then(|| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        time_text(&*self.system).filter(|_| self.acts)
+    }
+
+    fn plan_time(&self) -> Option<String> {
+        self.plan_time.as_deref().map(str::to_owned)
+    }
+
+    fn salt(&self) -> Option<[u8; 16]> {
+        // All but six of its bits are random, which no salt misses.
+        self.acts.then(|| uuid::Uuid::new_v4().into_bytes())
     }
 
     fn uuid(&self) -> Option<String> {
         self.acts.then(|| uuid::Uuid::new_v4().to_string())
     }
+}
+
+/// The time of day in RFC 3339, in whole seconds.
+pub(crate) fn time_text(system: &dyn System) -> Option<String> {
+    let now = jiff::Timestamp::try_from(system.now()).ok()?;
+    Some(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

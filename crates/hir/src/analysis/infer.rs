@@ -319,7 +319,7 @@ impl values::functions::FunctionEnv for NoSurroundings {
     }
 
     fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, String> {
-        Ok(Value::unknown(Type::String))
+        Ok(Value::dynamic())
     }
 
     fn now(&self) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use values::{
     Marks, Str, Type, Value,
-    functions::{self, Function, FunctionError},
+    functions::{self, Function, FunctionError, Place},
     rules::{self, RuleId},
 };
 
@@ -50,7 +50,11 @@ impl Evaluation<'_> {
             return Ok(self.fail(fault, &Marks::NONE));
         };
         let is_of_provider = call.name.starts_with("provider::");
-        let function = functions::lookup(&call.name);
+        let function = functions::lookup(&call.name).filter(|function| match function.place {
+            Place::Everywhere | Place::Removed => true,
+            Place::Configuration => !scope.is_console(),
+            Place::Console => scope.is_console(),
+        });
         if function.is_none() && !is_of_provider {
             return Ok(self.unknown_function(id, &call.name));
         }
@@ -66,6 +70,14 @@ impl Evaluation<'_> {
                     (fault, _) => Ok(self.fail_arity(fault, id)),
                 }
             }
+            (Some(_), "type") => {
+                let detail =
+                    "The console-only \"type\" function cannot be used as part of an expression.";
+                let (at, summary) = (id, "Invalid use of type function");
+                let fault =
+                    Fault { at, id: "invalid-use-of-type", summary, detail: detail.to_owned() };
+                Ok(self.fail(fault, &Marks::NONE))
+            }
             (Some(function), _) => self.library_call(id, function, &args, scope),
             (None, _) => self.provider_call(id, &call.name, &args, scope),
         }
@@ -78,7 +90,14 @@ impl Evaluation<'_> {
                 format!("There are no functions in namespace \"{namespace}::\".")
             }
             None => {
-                let names = functions::all().map(|function| function.name);
+                let is_console = self.scope.is_some_and(|scope| scope.is_console());
+                let offered = functions::all().filter(|it| match it.place {
+                    Place::Everywhere => true,
+                    Place::Configuration => !is_console,
+                    Place::Console => is_console,
+                    Place::Removed => false,
+                });
+                let names = offered.map(|function| function.name);
                 let close = suggest::closest(name, names);
                 fix = Fix::first(name, close);
                 let hint = close.map(|close| format!(" Did you mean {close:?}?"));

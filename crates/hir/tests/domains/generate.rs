@@ -1,6 +1,27 @@
 //! Random expressions as trees of text, so that a failing one can be made smaller.
 
+use values::functions::{Function, Shape};
+
 use crate::rng::Rng;
+
+/// Texts that mean something to some function.
+const MEANING: &[&str] = &[
+    "\"2020-02-03T04:05:06Z\"",
+    "\"1h30m\"",
+    "\"YYYY\"",
+    "\"10.0.0.0/8\"",
+    "\"fd00::/64\"",
+    "\"a: [1, b]\"",
+    "\"a,b\\n1,2\"",
+    "\"{}\"",
+    "\"aGk=\"",
+    "\"dns\"",
+    "\"UTF-8\"",
+    "\"**\"",
+    "\"(a)(b)?\"",
+    "\"%s\"",
+    "\"H4sIAAAAAAAA/8pIzcnJBwAAAP//AQAA//+GphA2BQAAAA==\"",
+];
 
 /// Text with holes: `parts` has one piece more than there are children.
 #[derive(Clone)]
@@ -196,6 +217,29 @@ impl<'r> Generator<'r> {
             ],
         };
         Tree::leaf(*self.rng.pick(texts))
+    }
+
+    /// A call of a function whose arguments are of the kinds that it wants, most of them.
+    pub(crate) fn call_of(&mut self, function: &Function) -> Tree {
+        let more = if function.variadic.is_some() { self.rng.below(3) } else { 0 };
+        let arguments: Vec<Tree> = (0..function.params.len() + more)
+            .map(|position| self.argument(function, position))
+            .collect();
+        bracketed(&format!("{}(", function.name), arguments, ")")
+    }
+
+    fn argument(&mut self, function: &Function, position: usize) -> Tree {
+        let shape = function.parameter(position).map_or(Shape::Any, |parameter| parameter.shape);
+        let want = match shape {
+            Shape::Bool => Want::Bool,
+            Shape::Number => Want::Number,
+            Shape::String if self.rng.percent(40) => return Tree::leaf(*self.rng.pick(MEANING)),
+            Shape::String => Want::Text,
+            Shape::Map => Want::Mapping,
+            Shape::Any => *self.rng.pick(&[Want::Sequence, Want::Mapping, Want::Text, Want::Any]),
+            _ => Want::Sequence,
+        };
+        self.make(want, 2)
     }
 
     fn many(&mut self, want: Want, depth: usize, most: usize) -> Vec<Tree> {

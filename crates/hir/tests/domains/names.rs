@@ -519,6 +519,26 @@ impl FunctionEnv for NoWorld {
         Ok(Value::from("rendered"))
     }
 
+    fn list_directory(&self, _: &str) -> Result<Vec<(String, bool)>, String> {
+        Ok(vec![("a".to_owned(), false)])
+    }
+
+    fn current_directory(&self) -> Option<String> {
+        Some("/here".to_owned())
+    }
+
+    fn home_directory(&self) -> Option<String> {
+        Some("/home/me".to_owned())
+    }
+
+    fn plan_time(&self) -> Option<String> {
+        Some("2025-01-01T00:00:00Z".to_owned())
+    }
+
+    fn salt(&self) -> Option<[u8; 16]> {
+        Some([7; 16])
+    }
+
     fn now(&self) -> Option<String> {
         Some("2025-01-01T00:00:00Z".to_owned())
     }

@@ -157,16 +157,30 @@ fn the_domains_agree_on_random_expressions() {
 }
 
 #[test]
+fn the_domains_agree_on_calls_of_every_function() {
+    let calls = environment("DOMAINS_CASES", CASES) / 500 + 3;
+    let functions = values::functions::all().filter(|it| it.is_for_configurations());
+    let trees = functions.flat_map(|function| {
+        (0..calls).map(move |seed| (seed, Generator::new(&mut Rng::new(seed)).call_of(function)))
+    });
+    agree(trees);
+}
+
+#[test]
 fn the_domains_agree_where_they_once_did_not() {
     agree_on(FOUND_BEFORE);
 }
 
 fn agree_on(seeds: impl IntoIterator<Item = u64>) {
+    let expression = |seed| (seed, Generator::new(&mut Rng::new(seed)).expression());
+    agree(seeds.into_iter().map(expression));
+}
+
+fn agree(trees: impl Iterator<Item = (u64, Tree)>) {
     let sides = Sides::new();
     let mut report = String::new();
     let mut count = 0;
-    for seed in seeds {
-        let tree = Generator::new(&mut Rng::new(seed)).expression();
+    for (seed, tree) in trees {
         let Some(wrong) = sides.check(&tree.text(), seed) else { continue };
         let (tree, wrong) = sides.shrunk(tree, wrong, seed);
         count += 1;

@@ -152,7 +152,7 @@ fn ambient_roots(acc: &mut Acc<'_, '_>) {
 
 fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     let is_called = acc.is_before(SyntaxKind::L_PAREN);
-    for function in functions::all() {
+    for function in functions::all().filter(|it| it.is_for_configurations()) {
         let result = function.result().unwrap_or(Type::Dynamic);
         let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
         let has_arguments = !function.params.is_empty() || function.variadic.is_some();

@@ -666,14 +666,14 @@ fn expressions_rank_what_fits() {
     check_words(
         "resource \"test_thing\" \"x\" {\n  for_each = {}\n  enabled = $0\n}\n",
         expect![[r#"
-        false true each path terraform tofu null; 97 functions
-    "#]],
+            false true each path terraform tofu null; 133 functions
+        "#]],
     );
     check_words(
         "locals {\n  a = [$0]\n}\n",
         expect![[r#"
-        local path terraform tofu false for null true; 97 functions
-    "#]],
+            local path terraform tofu false for null true; 133 functions
+        "#]],
     );
 }
 

@@ -16,7 +16,9 @@ pub(crate) fn formatting(
     target: Target,
     range: Option<Range>,
 ) -> Option<Vec<TextEdit>> {
-    edits(&snapshot.document(target).text(), &snapshot.lines(target.file), range)
+    let file = target.file;
+    let is_native = !db::is_json(file.path(&snapshot.db));
+    is_native.then(|| edits(&snapshot.document(target).text(), &snapshot.lines(file), range))?
 }
 
 /// The same for a variables file.

@@ -20,6 +20,24 @@ pub trait FunctionEnv {
     /// With the reason why that cannot be told, or that it is no ordinary file.
     fn file_exists(&self, path: &str) -> Result<bool, String>;
 
+    /// The names in a directory, each with whether it is a directory itself.
+    ///
+    /// # Errors
+    /// With the reason, in words for the user.
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        Err(format!("{path:?} cannot be listed here"))
+    }
+
+    /// The working directory, where it matters.
+    fn current_directory(&self) -> Option<String> {
+        None
+    }
+
+    /// The user's home directory, if there is one.
+    fn home_directory(&self) -> Option<String> {
+        None
+    }
+
     /// Whether what is at a path is decided later, by a run. The result of whoever asks for it is unknown then.
     fn is_undecided(&self, _path: &str) -> bool {
         false
@@ -34,6 +52,16 @@ pub trait FunctionEnv {
 
     /// The time of `timestamp()` in RFC 3339, or `None` while it is not decided.
     fn now(&self) -> Option<String>;
+
+    /// The time of `plantimestamp()` in RFC 3339, or `None` where there is no plan.
+    fn plan_time(&self) -> Option<String> {
+        None
+    }
+
+    /// Random bytes to hash a password with, or `None` while they are not decided.
+    fn salt(&self) -> Option<[u8; 16]> {
+        None
+    }
 
     /// A new random UUID, or `None` while it is not decided.
     fn uuid(&self) -> Option<String>;
@@ -66,6 +94,10 @@ impl FunctionError {
     }
 }
 
+/// What is said of a number that is not whole, or too large.
+pub(super) const NOT_WHOLE: &str =
+    "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
+
 /// One call as a body sees it.
 pub(super) struct Call<'a> {
     /// Arguments of the parameters' types. Under most rules they have no marks.
@@ -94,7 +126,7 @@ impl Call<'_> {
     /// The whole number of an argument.
     pub(super) fn whole(&self, position: usize) -> Result<i64, FunctionError> {
         let whole = self.number(position)?.to_i64();
-        whole.ok_or_else(|| FunctionError::at(position, "whole number required"))
+        whole.ok_or_else(|| FunctionError::new(NOT_WHOLE))
     }
 
     /// The elements of an argument that is a known list, set or tuple; none for anything else.
@@ -220,10 +252,8 @@ fn unknown_of(ty: &Type, parts: &[Value]) -> Value {
 }
 
 fn argument(position: usize, value: &Value, parameter: &Parameter) -> Result<Value, FunctionError> {
-    let converted = convert::convert(value, &parameter.shape.ty()).map_err(|error| {
-        let place = if error.path.is_root() { String::new() } else { format!("{}: ", error.path) };
-        FunctionError::at(position, format!("{place}{}", error.message))
-    })?;
+    let converted = convert::convert(value, &parameter.shape.ty())
+        .map_err(|error| FunctionError::at(position, error.message))?;
     if converted.is_null() && !parameter.allows_null {
         return Err(FunctionError::at(position, "argument must not be null"));
     }

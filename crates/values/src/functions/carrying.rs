@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    call::{Call, FunctionError},
+    call::{Call, FunctionError, NOT_WHOLE},
     signature::{Function, Parameter, Returns},
 };
 use crate::{
@@ -155,7 +155,7 @@ fn concat(call: &Call<'_>) -> Result<Value, FunctionError> {
 
 fn merge_type(args: &[Value]) -> Result<Type, FunctionError> {
     let mut types = Vec::new();
-    for (i, arg) in args.iter().enumerate() {
+    for arg in args {
         let ty = arg.ty();
         match (&ty, arg.is_null()) {
             (Type::Dynamic, true) => {}
@@ -164,14 +164,16 @@ fn merge_type(args: &[Value]) -> Result<Type, FunctionError> {
             _ => {
                 let message =
                     format!("arguments must be maps or objects, got {:?}", ty.friendly_name());
-                return Err(FunctionError::at(i, message));
+                return Err(FunctionError::new(message));
             }
         }
     }
     let Some((first, _)) = types.first() else {
         return Ok(Type::object::<&str>([]));
     };
-    if matches!(first, Type::Map(_)) && types.iter().all(|(ty, _)| ty == first) {
+    // A null without a type is no map, so that the result is an object, as in the references.
+    let is_typed = types.len() == args.len();
+    if matches!(first, Type::Map(_)) && is_typed && types.iter().all(|(ty, _)| ty == first) {
         return Ok(first.clone());
     }
     let mut attributes: BTreeMap<Str, Type> = BTreeMap::new();
@@ -256,6 +258,10 @@ fn lookup(call: &Call<'_>) -> Result<Value, FunctionError> {
     convert::convert(found, &call.ty).map_err(|error| FunctionError::new(error.message))
 }
 
+fn prefixed(what: &str, error: &FunctionError) -> FunctionError {
+    FunctionError::new(format!("{what}: {}", error.message))
+}
+
 /// Where the wrapped index leads; negative ones count from the end.
 fn wrapped(index: &Value, length: usize) -> Option<usize> {
     let length = i64::try_from(length).ok().filter(|length| *length > 0)?;
@@ -266,7 +272,7 @@ fn element_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].ty() {
         Type::List(element) => Ok(Type::clone(&element)),
         Type::Tuple(types) if types.is_empty() => {
-            Err(FunctionError::at(0, "cannot use element function with an empty list"))
+            Err(FunctionError::new("cannot use element function with an empty list"))
         }
         Type::Tuple(types) if !args[1].is_known() => {
             let same = types.iter().all(|ty| *ty == types[0]);
@@ -274,12 +280,10 @@ fn element_type(args: &[Value]) -> Result<Type, FunctionError> {
         }
         Type::Tuple(types) => match wrapped(&args[1], types.len()) {
             Some(i) => Ok(types[i].clone()),
-            None => Err(FunctionError::at(1, "whole number required")),
+            None => Err(FunctionError::new(format!("invalid index: {NOT_WHOLE}"))),
         },
         Type::Dynamic => Ok(Type::Dynamic),
-        ty => {
-            Err(FunctionError::at(0, format!("cannot read elements from {}", ty.friendly_name())))
-        }
+        ty => Err(FunctionError::new(format!("cannot read elements from {}", ty.friendly_name()))),
     }
 }
 
@@ -288,12 +292,12 @@ fn element(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(call.unknown());
     };
     if items.is_empty() {
-        return Err(FunctionError::at(0, "cannot use element function with an empty list"));
+        return Err(FunctionError::new("cannot use element function with an empty list"));
     }
     if !call.args[1].is_known() {
         return Ok(call.unknown());
     }
-    call.whole(1)?;
+    call.whole(1).map_err(|error| prefixed("invalid index", &error))?;
     Ok(wrapped(&call.args[1], items.len()).map_or_else(|| call.unknown(), |i| items[i].clone()))
 }
 
@@ -302,7 +306,7 @@ fn values_type(args: &[Value]) -> Result<Type, FunctionError> {
         Type::Map(element) => Ok(Type::List(element)),
         Type::Object(object) => Ok(Type::tuple(object.iter().map(|(_, ty)| ty.clone()))),
         Type::Dynamic => Ok(Type::Dynamic),
-        _ => Err(FunctionError::at(0, "values() requires a map as the first argument")),
+        _ => Err(FunctionError::new("values() requires a map as the first argument")),
     }
 }
 
@@ -329,7 +333,7 @@ fn zipmap_type(args: &[Value]) -> Result<Type, FunctionError> {
             Ok(Type::object(names.zip(types.iter().cloned())))
         }
         Type::Dynamic => Ok(Type::Dynamic),
-        _ => Err(FunctionError::at(1, "values argument must be a list or tuple value")),
+        _ => Err(FunctionError::new("values argument must be a list or tuple value")),
     }
 }
 
@@ -377,7 +381,7 @@ fn flatten_type(args: &[Value]) -> Result<Type, FunctionError> {
             flat.add(&args[0]);
             Ok(if flat.complete { Value::tuple(flat.items).ty() } else { Type::Dynamic })
         }
-        _ => Err(FunctionError::at(0, "can only flatten lists, sets and tuples")),
+        _ => Err(FunctionError::new("can only flatten lists, sets and tuples")),
     }
 }
 
@@ -475,7 +479,10 @@ fn slice_range(
     length: usize,
 ) -> Result<(usize, usize), FunctionError> {
     let whole = |position: usize, number: &Number| {
-        number.to_i64().ok_or_else(|| FunctionError::at(position, "whole number required"))
+        number.to_i64().ok_or_else(|| {
+            let which = if position == 1 { "start" } else { "end" };
+            FunctionError::at(position, format!("invalid {which} index: {NOT_WHOLE}"))
+        })
     };
     let start = usize::try_from(whole(1, start)?);
     let start =
@@ -522,8 +529,8 @@ fn chunklist(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (Some(items), true) = (call.args[0].as_slice(), call.args[1].is_known()) else {
         return Ok(call.unknown());
     };
-    let size = usize::try_from(call.whole(1)?)
-        .map_err(|_| FunctionError::at(1, "the size argument must be positive"))?;
+    let size = usize::try_from(call.whole(1).map_err(|error| prefixed("invalid size", &error))?)
+        .map_err(|_| FunctionError::new("the size argument must be positive"))?;
     let list = call.ty.element().cloned().unwrap_or(Type::Dynamic);
     let element = list.element().cloned().unwrap_or(Type::Dynamic);
     let size = if size == 0 { items.len().max(1) } else { size };

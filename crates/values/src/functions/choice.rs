@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Body, Function, Parameter, Returns},
+    signature::{Body, Function, Parameter, Place, Returns},
 };
 use crate::{Kind, Type, Value, convert, rules::RuleId};
 
@@ -15,6 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         params: &[],
         variadic: Some(EXPRESSIONS),
         rule: RuleId::Try,
+        place: Place::Everywhere,
         returns: Returns::From(open),
         nullable: true,
         body: Body::Form,
@@ -25,7 +26,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         params: &[Parameter::any("expression").nullable().lazy()],
         variadic: None,
         rule: RuleId::Can,
+        place: Place::Everywhere,
         returns: Returns::Fixed(super::Shape::Bool),
+        nullable: false,
+        body: Body::Form,
+    },
+    Function {
+        name: "type",
+        doc: "Shows the type of a value.",
+        params: &[Parameter::any("value").nullable().lazy()],
+        variadic: None,
+        rule: RuleId::Function,
+        place: Place::Console,
+        returns: Returns::Fixed(super::Shape::String),
         nullable: false,
         body: Body::Form,
     },
@@ -79,9 +92,10 @@ fn common_list(args: &[Value]) -> Result<Type, FunctionError> {
         return Err(FunctionError::new("at least one argument is required"));
     }
     let types: Vec<Type> = args.iter().map(Value::ty).collect();
-    for (i, ty) in types.iter().enumerate() {
-        if !matches!(ty, Type::List(_) | Type::Tuple(_) | Type::Dynamic) {
-            return Err(FunctionError::at(i, "coalescelist arguments must be lists or tuples"));
+    for (arg, ty) in args.iter().zip(&types) {
+        let is_open = *ty == Type::Dynamic && !arg.is_null();
+        if !is_open && !matches!(ty, Type::List(_) | Type::Tuple(_)) {
+            return Err(FunctionError::new("coalescelist arguments must be lists or tuples"));
         }
     }
     let first = types[0].clone();

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     .rule(RuleId::Keys),
     Function::new(
         "contains",
-        &[Parameter::any("list").shallow(), Parameter::any("value").nullable().lazy()],
+        &[Parameter::any("list").shallow(), Parameter::any("value").lazy()],
         Returns::Fixed(Shape::Bool),
         contains,
         "Tells whether a list, tuple or set has an element that equals a value.",
@@ -82,7 +82,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Parameter::new("keys", Shape::List),
             Parameter::new("searchset", Shape::List),
         ],
-        Returns::From(|args| Ok(args[0].ty())),
+        Returns::From(matched_type),
         match_keys,
         "Lists the values whose keys occur in another list.",
     ),
@@ -90,8 +90,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn length_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].ty() {
-        Type::Bool | Type::Number => Err(FunctionError::at(
-            0,
+        Type::Bool | Type::Number => Err(FunctionError::new(
             "argument must be a string, a collection type, or a structural type",
         )),
         _ => Ok(Type::Number),
@@ -165,10 +164,10 @@ fn contains(call: &Call<'_>) -> Result<Value, FunctionError> {
 fn index(call: &Call<'_>) -> Result<Value, FunctionError> {
     let items = match call.args[0].kind() {
         Kind::List(items) | Kind::Tuple(items) => items,
-        _ => return Err(FunctionError::at(0, "argument must be a list or tuple")),
+        _ => return Err(FunctionError::new("argument must be a list or tuple")),
     };
     if items.is_empty() {
-        return Err(FunctionError::at(0, "cannot search an empty list"));
+        return Err(FunctionError::new("cannot search an empty list"));
     }
     let found = items.iter().position(|item| equality::certainly_equal(item, &call.args[1]));
     found
@@ -264,6 +263,9 @@ fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
         .map_err(|error| FunctionError::at(0, error.message))?;
     let mut swapped: std::collections::BTreeMap<crate::Str, Vec<Value>> = Default::default();
     for (key, list) in lists.as_map().into_iter().flatten() {
+        if list.is_null() {
+            return Err(FunctionError::new("input must not contain null list"));
+        }
         for item in list.as_slice().into_iter().flatten() {
             let Kind::String(name) = item.kind() else {
                 return Err(FunctionError::at(0, "input must not contain null list elements"));
@@ -274,6 +276,17 @@ fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
     let swapped =
         swapped.into_iter().map(|(name, keys)| (name, Value::list(Type::String, keys))).collect();
     Ok(Value::map(Type::list(Type::String), swapped))
+}
+
+fn matched_type(args: &[Value]) -> Result<Type, FunctionError> {
+    let (keys, searched) = (args[1].ty(), args[2].ty());
+    let is_open = keys.has_dynamic() || searched.has_dynamic();
+    if !is_open
+        && convert::unify(&[keys.clone(), searched.clone()]).is_none_or(|_| keys != searched)
+    {
+        return Err(FunctionError::new("keys and searchset must be of the same type"));
+    }
+    Ok(args[0].ty())
 }
 
 fn match_keys(call: &Call<'_>) -> Result<Value, FunctionError> {

@@ -73,14 +73,7 @@ fn collection_type(args: &[Value], to: &Type) -> Result<Type, FunctionError> {
 }
 
 fn no_conversion(from: &Type, to: &Type) -> String {
-    let reason = convert::mismatch(from, to);
-    let (from, to) = (from.friendly_name(), to.friendly_constraint());
-    // The general reason says no more than the sentence does.
-    if reason == format!("{to} required") {
-        format!("cannot convert {from} to {to}")
-    } else {
-        format!("cannot convert {from} to {to}: {reason}")
-    }
+    format!("cannot convert {} to {}", from.friendly_name(), to.friendly_constraint())
 }
 
 fn converted(call: &Call<'_>, to: &Type) -> Result<Value, FunctionError> {

@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{
+    base64_text,
     call::{Call, FunctionError},
     signature::{Function, Parameter, Returns, Shape},
 };
@@ -47,6 +48,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         urlencode,
         "Escapes a string for a URL's query.",
     ),
+    Function::new(
+        "urldecode",
+        STR,
+        Returns::Fixed(Shape::String),
+        urldecode,
+        "Reads a string that was escaped for a URL's query.",
+    ),
 ];
 
 fn jsonencode(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -78,14 +86,14 @@ fn json_prefix(value: &Value) -> &'static str {
 fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
         Kind::String(text) => json::implied_type(text.as_bytes())
-            .map_err(|error| FunctionError::at(0, error.to_string())),
+            .map_err(|error| FunctionError::new(error.to_string())),
         _ => Ok(Type::Dynamic),
     }
 }
 
 fn jsondecode(call: &Call<'_>) -> Result<Value, FunctionError> {
     json::decode_implied(call.text(0).as_bytes())
-        .map_err(|error| FunctionError::at(0, error.to_string()))
+        .map_err(|error| FunctionError::new(error.to_string()))
 }
 
 fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -93,13 +101,11 @@ fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn base64decode(call: &Call<'_>) -> Result<Value, FunctionError> {
-    // Go's decoder passes over line ends.
-    let text: String = call.text(0).chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    let bytes = STANDARD.decode(text).map_err(|_| {
-        FunctionError::at(0, format!("failed to decode base64 data {}", call.quoted(call.text(0))))
+    let bytes = base64_text::decode(call.text(0)).map_err(|_| {
+        FunctionError::new(format!("failed to decode base64 data {}", call.quoted(call.text(0))))
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        FunctionError::at(0, "the result of decoding the provided string is not valid UTF-8")
+        FunctionError::new("the result of decoding the provided string is not valid UTF-8")
     })?;
     Ok(Value::string(text))
 }
@@ -116,4 +122,36 @@ fn urlencode(call: &Call<'_>) -> Result<Value, FunctionError> {
         }
     }
     Ok(Value::string(out))
+}
+
+fn urldecode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let text = call.text(0).as_bytes();
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                bytes.push(escaped(text, at).ok_or_else(|| wrong_escape(call, &text[at..]))?);
+                at += 2;
+            }
+            byte => bytes.push(*byte),
+        }
+        at += 1;
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        FunctionError::new("the result of decoding the provided string is not valid UTF-8")
+    })?;
+    Ok(Value::string(text))
+}
+
+fn escaped(text: &[u8], at: usize) -> Option<u8> {
+    let digit = |at: usize| text.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+    u8::try_from(digit(at + 1)? * 16 + digit(at + 2)?).ok()
+}
+
+fn wrong_escape(call: &Call<'_>, rest: &[u8]) -> FunctionError {
+    let escape = String::from_utf8_lossy(&rest[..rest.len().min(3)]);
+    let escape = call.quoted(&escape);
+    FunctionError::new(format!("failed to decode URL: invalid URL escape {escape}"))
 }

@@ -1,9 +1,12 @@
-//! Functions that ask the world: files, the time, randomness.
+//! Functions on files and their paths.
+
+use std::borrow::Cow;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{
     call::{Call, FunctionError},
+    glob,
     signature::{Function, Parameter, Returns, Shape},
 };
 use crate::{Type, Value};
@@ -49,22 +52,61 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "Gives a path without its last part.",
     ),
     Function::new(
-        "timestamp",
-        &[],
-        Returns::Fixed(Shape::String),
-        timestamp,
-        "Gives the time, once it is decided.",
+        "templatestring",
+        &[Parameter::string("str"), Parameter::any("vars")],
+        Returns::From(|_| Ok(Type::Dynamic)),
+        templatestring,
+        "Renders a string as a template with variables.",
+    )
+    .nullable(),
+    Function::new(
+        "fileset",
+        &[Parameter::string("path"), Parameter::string("pattern")],
+        Returns::Fixed(Shape::SetOfString),
+        fileset,
+        "Lists the files below a directory whose paths match a pattern.",
     ),
-    Function::new("uuid", &[], Returns::Fixed(Shape::String), uuid, "Makes a random UUID."),
+    Function::new(
+        "abspath",
+        PATH,
+        Returns::Fixed(Shape::String),
+        abspath,
+        "Gives the absolute path of a path.",
+    ),
+    Function::new(
+        "pathexpand",
+        PATH,
+        Returns::Fixed(Shape::String),
+        pathexpand,
+        "Replaces a tilde at the beginning of a path by the home directory.",
+    ),
 ];
 
 /// The content of the file that an argument names.
 pub(super) fn bytes(call: &Call<'_>, position: usize) -> Result<Vec<u8>, FunctionError> {
-    let path = call.text(position);
-    if call.env.is_undecided(path) {
+    let path = expanded(call, position)?;
+    if call.env.is_undecided(&path) {
         return Err(FunctionError::undecided());
     }
-    call.env.read_file(path).map_err(|message| refused(call, position, message))
+    call.env.read_file(&path).map_err(|message| refused(call, position, message))
+}
+
+/// A path whose tilde is the home directory.
+fn expanded<'a>(call: &Call<'a>, position: usize) -> Result<Cow<'a, str>, FunctionError> {
+    let path: &'a str = call.args[position].as_str().unwrap_or("");
+    with_home(call, path)
+        .map_err(|message| FunctionError::at(position, format!("failed to expand ~: {message}")))
+}
+
+fn with_home<'a>(call: &Call<'_>, path: &'a str) -> Result<Cow<'a, str>, String> {
+    let Some(rest) = path.strip_prefix('~') else {
+        return Ok(Cow::Borrowed(path));
+    };
+    if !rest.is_empty() && !rest.starts_with('/') {
+        return Err("cannot expand user-specific home dir".to_owned());
+    }
+    let home = call.env.home_directory().ok_or("the home directory is not known")?;
+    Ok(Cow::Owned(cleaned(&format!("{home}/{rest}"))))
 }
 
 /// The reason may name the file, which must not be shown if the path is secret.
@@ -96,17 +138,27 @@ fn filebase64(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn fileexists(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let path = call.text(0);
-    if call.env.is_undecided(path) {
+    let path = expanded(call, 0)?;
+    if call.env.is_undecided(&path) {
         return Err(FunctionError::undecided());
     }
-    let exists = call.env.file_exists(path);
+    let exists = call.env.file_exists(&path);
     exists.map(Value::bool).map_err(|message| refused(call, 0, message))
 }
 
 fn templatefile(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let variables = &call.args[1];
-    let Some(entries) = variables.as_map() else {
+    check_names(call)?;
+    rendered(call, call.text(0), &content(call)?)
+}
+
+fn templatestring(call: &Call<'_>) -> Result<Value, FunctionError> {
+    check_names(call)?;
+    rendered(call, "the template", call.text(0))
+}
+
+/// The variables of a template need names.
+fn check_names(call: &Call<'_>) -> Result<(), FunctionError> {
+    let Some(entries) = call.args[1].as_map() else {
         return Err(FunctionError::at(1, "invalid vars value: must be a map"));
     };
     let is_name = |name: &str| {
@@ -114,24 +166,63 @@ fn templatefile(call: &Call<'_>) -> Result<Value, FunctionError> {
         let starts = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
         starts && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
     };
-    if let Some(name) = entries.keys().find(|name| !is_name(name)) {
-        let name = call.quoted(name);
-        let message = format!(
-            "invalid template variable name {name}: must start with a letter, followed by zero or more letters, digits, \
-             and underscores"
-        );
-        return Err(FunctionError::at(1, message));
-    }
-    let text = content(call)?;
-    let rendered = call.env.render_template(call.text(0), &text, &call.marked[1]);
-    rendered.map_err(|message| {
-        let message = if call.secret {
-            "the template cannot be rendered; its variables are sensitive".to_owned()
-        } else {
-            message
-        };
-        FunctionError::new(message)
+    let Some(name) = entries.keys().find(|name| !is_name(name)) else { return Ok(()) };
+    let name = call.quoted(name);
+    let message = format!(
+        "invalid template variable name {name}: must start with a letter, followed by zero or more letters, digits, \
+         and underscores"
+    );
+    Err(FunctionError::at(1, message))
+}
+
+fn rendered(call: &Call<'_>, name: &str, text: &str) -> Result<Value, FunctionError> {
+    call.env.render_template(name, text, &call.marked[1]).map_err(|message| {
+        let hidden = || "the template cannot be rendered; its variables are sensitive".to_owned();
+        FunctionError::new(if call.secret { hidden() } else { message })
     })
+}
+
+fn fileset(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let base = cleaned(call.text(0));
+    if call.env.is_undecided(&base) {
+        return Err(FunctionError::undecided());
+    }
+    let pattern = cleaned(&format!("{base}/{}", call.text(1)));
+    let found = glob::files(&pattern, call.env).map_err(|reason| {
+        let pattern = call.quoted(&pattern);
+        FunctionError::new(format!("failed to glob pattern {pattern}: {reason}"))
+    })?;
+    let found = found.iter().map(|path| Value::string(relative(&base, path))).collect();
+    Ok(Value::set(Type::String, found))
+}
+
+/// A path from a directory on. Neither of them has a `..` that means something.
+fn relative(base: &str, path: &str) -> String {
+    let parts = |path: &str| -> Vec<String> {
+        path.split('/').filter(|it| !matches!(*it, "" | ".")).map(str::to_owned).collect()
+    };
+    let (base, path) = (parts(base), parts(path));
+    let common = base.iter().zip(&path).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", base.len() - common);
+    up.chain(path[common..].iter().map(String::as_str)).collect::<Vec<_>>().join("/")
+}
+
+fn abspath(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let path = call.text(0);
+    if call.env.is_undecided(path) {
+        return Err(FunctionError::undecided());
+    }
+    if path.starts_with('/') {
+        return Ok(Value::string(cleaned(path)));
+    }
+    let Some(current) = call.env.current_directory() else {
+        return Ok(call.unknown());
+    };
+    Ok(Value::string(cleaned(&format!("{current}/{path}"))))
+}
+
+fn pathexpand(call: &Call<'_>) -> Result<Value, FunctionError> {
+    with_home(call, call.text(0)).map(Value::string).map_err(FunctionError::new)
 }
 
 fn basename(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -148,6 +239,10 @@ fn dirname(call: &Call<'_>) -> Result<Value, FunctionError> {
     let directory = call.text(0).rsplit_once('/').map_or("", |(directory, _)| directory);
     let rooted = call.text(0).starts_with('/');
     Ok(Value::string(clean(directory, rooted)))
+}
+
+fn cleaned(path: &str) -> String {
+    clean(path, path.starts_with('/'))
 }
 
 /// The shortest path that means the same, as Go's `filepath.Clean` has it.
@@ -168,12 +263,4 @@ fn clean(path: &str, rooted: bool) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => parts.join("/"),
     }
-}
-
-fn timestamp(call: &Call<'_>) -> Result<Value, FunctionError> {
-    Ok(call.env.now().map_or_else(|| call.unknown(), Value::from))
-}
-
-fn uuid(call: &Call<'_>) -> Result<Value, FunctionError> {
-    Ok(call.env.uuid().map_or_else(|| call.unknown(), Value::from))
 }

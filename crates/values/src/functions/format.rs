@@ -65,16 +65,16 @@ fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
         used = used.max(next);
         let Some(arg) = args.get(position) else {
             return Err(FunctionError::new(format!(
-                "not enough arguments for {:?} at {offset}: need index {position} but have {} total",
+                "not enough arguments for {:?} at {offset}: need index {} but have {} total",
                 verb.raw,
+                position + 1,
                 args.len()
             )));
         };
         if !arg.is_wholly_known() {
             rendered.complete = false;
         } else {
-            let text =
-                verb.render(arg).map_err(|error| unsupported(&error, &verb, offset, position))?;
+            let text = verb.render(arg).map_err(|error| unsupported(&error, &verb, offset))?;
             append(&mut rendered, &text);
         }
     }
@@ -97,14 +97,8 @@ fn append(rendered: &mut Rendered, text: &str) {
     }
 }
 
-fn unsupported(
-    error: &VerbError,
-    verb: &Verb<'_>,
-    offset: usize,
-    position: usize,
-) -> FunctionError {
-    let message = format!("unsupported value for {:?} at {offset}: {}", verb.raw, error.0);
-    FunctionError::at(position + 1, message)
+fn unsupported(error: &VerbError, verb: &Verb<'_>, offset: usize) -> FunctionError {
+    FunctionError::new(format!("unsupported value for {:?} at {offset}: {}", verb.raw, error.0))
 }
 
 fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -135,11 +129,14 @@ fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(call.unknown());
     }
     let count = length.map_or(1, |(_, count)| count);
-    let rows = (0..count).map(|row| {
+    let rows = (0..count).map(|at| {
         let pick =
-            |arg: &Value| arg.as_slice().and_then(|items| items.get(row)).unwrap_or(arg).clone();
+            |arg: &Value| arg.as_slice().and_then(|items| items.get(at)).unwrap_or(arg).clone();
         let row: Vec<Value> = args.iter().map(pick).collect();
-        render(call.text(0), &row).map(Rendered::into_value)
+        let rendered = render(call.text(0), &row).map(Rendered::into_value);
+        rendered.map_err(|error| {
+            FunctionError::new(format!("error on format iteration {at}: {}", error.message))
+        })
     });
     let rows: Result<Vec<Value>, FunctionError> = rows.collect();
     Ok(Value::list(Type::String, rows?))

@@ -6,36 +6,58 @@
 //! `try` and `can` are listed for their documentation only: they are forms of expressions, evaluated where expressions
 //! are.
 
+mod address;
+mod assume;
+mod base64_text;
 mod call;
 mod carrying;
+mod charset;
 mod choice;
+mod cidr;
 mod collection;
+mod compress;
 mod conversion;
+mod crypto;
+mod csv;
+mod date;
 mod encoding;
 mod file;
 mod format;
+mod glob;
 mod hash;
 mod marking;
+mod moment;
 mod number;
 mod pattern;
+mod private_key;
+mod re2;
+mod removed;
 mod sequence;
 mod set;
 mod signature;
 mod string;
 mod text;
 mod verb;
+mod yaml;
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 pub use call::{FunctionEnv, FunctionError};
-pub use signature::{Function, Parameter, Shape};
+pub use signature::{Function, Parameter, Place, Shape};
 
 /// All functions of all families.
 const FAMILIES: &[&[Function]] = &[
+    assume::FUNCTIONS,
     carrying::FUNCTIONS,
+    charset::FUNCTIONS,
     choice::FUNCTIONS,
+    cidr::FUNCTIONS,
     collection::FUNCTIONS,
+    compress::FUNCTIONS,
     conversion::FUNCTIONS,
+    crypto::FUNCTIONS,
+    csv::FUNCTIONS,
+    date::FUNCTIONS,
     encoding::FUNCTIONS,
     file::FUNCTIONS,
     format::FUNCTIONS,
@@ -43,10 +65,12 @@ const FAMILIES: &[&[Function]] = &[
     marking::FUNCTIONS,
     number::FUNCTIONS,
     pattern::FUNCTIONS,
+    removed::FUNCTIONS,
     sequence::FUNCTIONS,
     set::FUNCTIONS,
     string::FUNCTIONS,
     text::FUNCTIONS,
+    yaml::FUNCTIONS,
 ];
 
 /// Every function, family by family.

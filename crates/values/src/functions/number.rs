@@ -47,19 +47,20 @@ fn abs(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn ceil(call: &Call<'_>) -> Result<Value, FunctionError> {
-    Ok(Value::number(call.number(0)?.ceil()))
+    Ok(Value::number(unsigned_zero(call.number(0)?.ceil())))
 }
 
 fn floor(call: &Call<'_>) -> Result<Value, FunctionError> {
-    Ok(Value::number(call.number(0)?.floor()))
+    Ok(Value::number(unsigned_zero(call.number(0)?.floor())))
+}
+
+/// The references go through whole numbers, which have one zero.
+fn unsigned_zero(number: Number) -> Number {
+    if number.signum() == 0 { Number::zero() } else { number }
 }
 
 fn signum(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let number = call.number(0)?;
-    if !number.is_integer() {
-        return Err(FunctionError::at(0, "whole number required"));
-    }
-    Ok(Value::int(i64::from(number.signum())))
+    Ok(Value::int(call.whole(0)?.signum()))
 }
 
 fn min(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -100,7 +101,66 @@ fn log(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn pow(call: &Call<'_>) -> Result<Value, FunctionError> {
-    finite(call.number(0)?.nearest_f64().powf(call.number(1)?.nearest_f64()))
+    finite(power(call.number(0)?.nearest_f64(), call.number(1)?.nearest_f64()))
+}
+
+/// Whole powers by squaring, as Go has them: their last digits are part of results.
+fn power(base: f64, exponent: f64) -> f64 {
+    let (whole, part) = (exponent.abs().trunc(), exponent.abs().fract());
+    let is_ordinary =
+        base.is_finite() && base != 0.0 && whole < 9e18 && (part == 0.0 || base > 0.0);
+    if !is_ordinary || exponent == 0.0 {
+        return base.powf(exponent);
+    }
+    let (whole, part) = if part > 0.5 { (whole + 1.0, part - 1.0) } else { (whole, part) };
+    let mut result = if part == 0.0 { 1.0 } else { (part * base.ln()).exp() };
+    let mut result_scale = 0_i64;
+    let (mut square, mut scale) = mantissa(base);
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and below the largest")]
+    let mut rest = whole as i64;
+    while rest != 0 {
+        if scale.abs() > 1 << 12 {
+            result_scale += scale;
+            break;
+        }
+        if rest & 1 == 1 {
+            result *= square;
+            result_scale += scale;
+        }
+        square *= square;
+        scale *= 2;
+        if square < 0.5 {
+            square += square;
+            scale -= 1;
+        }
+        rest >>= 1;
+    }
+    match exponent < 0.0 {
+        true => scaled(1.0 / result, -result_scale),
+        false => scaled(result, result_scale),
+    }
+}
+
+/// A number from a half to one, and the power of two that it is to be multiplied by.
+fn mantissa(number: f64) -> (f64, i64) {
+    // Subnormal numbers have no room in the exponent.
+    let (number, lift) =
+        if number.is_normal() { (number, 0) } else { (number * 2_f64.powi(64), 64) };
+    let bits = number.to_bits();
+    let exponent = i64::try_from(bits >> 52 & 0x7ff).unwrap_or(0) - 1022;
+    (f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52), exponent - lift)
+}
+
+fn scaled(number: f64, power: i64) -> f64 {
+    // In steps, so that no step overflows before the last.
+    let mut left = power.clamp(-2200, 2200);
+    let mut number = number;
+    while left != 0 {
+        let step = left.clamp(-1000, 1000);
+        number *= 2_f64.powi(i32::try_from(step).unwrap_or(0));
+        left -= step;
+    }
+    number
 }
 
 fn finite(result: f64) -> Result<Value, FunctionError> {

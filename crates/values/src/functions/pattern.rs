@@ -4,6 +4,7 @@ use regex::{Captures, Regex};
 
 use super::{
     call::{Call, FunctionError},
+    re2,
     signature::{Function, Parameter, Returns, Shape},
 };
 use crate::{Kind, Str, Type, Value};
@@ -36,8 +37,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn compiled(position: usize, pattern: &str) -> Result<Regex, FunctionError> {
-    Regex::new(pattern)
-        .map_err(|_| FunctionError::at(position, "invalid regular expression pattern"))
+    Regex::new(&re2::translated(pattern))
+        .map_err(|_| FunctionError::at(position, "invalid regexp pattern"))
 }
 
 fn replace(call: &Call<'_>) -> Result<Value, FunctionError> {

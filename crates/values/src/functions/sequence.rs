@@ -52,16 +52,10 @@ fn range(call: &Call<'_>) -> Result<Value, FunctionError> {
     let down = end.compare(&start).is_lt();
     let step = step.unwrap_or_else(|| if down { one.negated() } else { one });
     if down && step.signum() >= 0 {
-        return Err(FunctionError::at(
-            2,
-            "step must be less than zero when end is less than start",
-        ));
+        return Err(FunctionError::at(2, "end must be greater than start when step is positive"));
     }
-    if !down && step.signum() <= 0 && end != start {
-        return Err(FunctionError::at(
-            2,
-            "step must be greater than zero when end is greater than start",
-        ));
+    if !down && step.signum() < 0 && end != start {
+        return Err(FunctionError::at(2, "end must be less than start when step is negative"));
     }
     let mut numbers = Vec::new();
     let mut next = start;

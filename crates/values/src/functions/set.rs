@@ -105,8 +105,8 @@ fn product_type(args: &[Value]) -> Result<Type, FunctionError> {
     let types: Result<Vec<Type>, FunctionError> =
         args.iter().enumerate().map(|(i, arg)| factor_type(i, arg)).collect();
     let tuple = Type::tuple(types?);
-    let ordered = args.iter().any(|arg| !matches!(arg.ty(), Type::Set(_)));
-    Ok(if ordered { Type::list(tuple) } else { Type::set(tuple) })
+    let is_set = args.iter().any(|arg| matches!(arg.ty(), Type::Set(_)));
+    Ok(if is_set { Type::set(tuple) } else { Type::list(tuple) })
 }
 
 fn product(call: &Call<'_>) -> Result<Value, FunctionError> {

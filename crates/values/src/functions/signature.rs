@@ -17,6 +17,8 @@ pub struct Function {
     pub variadic: Option<Parameter>,
     /// The rule by which the result is marked.
     pub rule: RuleId,
+    /// Where it can be called.
+    pub place: Place,
     pub(super) returns: Returns,
     /// Whether the result may be null.
     pub(super) nullable: bool,
@@ -60,6 +62,21 @@ pub enum Shape {
     ListOfNumber,
     /// `list(bool)`
     ListOfBool,
+    /// `set(string)`
+    SetOfString,
+}
+
+/// Where a function can be called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In every expression.
+    Everywhere,
+    /// In every expression but those of the console.
+    Configuration,
+    /// In the console only.
+    Console,
+    /// Nowhere any more: a call says what to write instead.
+    Removed,
 }
 
 /// When an argument that is not known makes the result unknown without asking the function.
@@ -104,6 +121,7 @@ impl Shape {
             Shape::ListOfString => Type::list(Type::String),
             Shape::ListOfNumber => Type::list(Type::Number),
             Shape::ListOfBool => Type::list(Type::Bool),
+            Shape::SetOfString => Type::set(Type::String),
         }
     }
 }
@@ -163,6 +181,7 @@ impl Function {
             params,
             variadic: None,
             rule: RuleId::Function,
+            place: Place::Everywhere,
             returns,
             nullable: false,
             body: Body::Plain(body),
@@ -175,6 +194,10 @@ impl Function {
 
     pub(super) const fn rule(self, rule: RuleId) -> Function {
         Function { rule, ..self }
+    }
+
+    pub(super) const fn only_in(self, place: Place) -> Function {
+        Function { place, ..self }
     }
 
     pub(super) const fn nullable(self) -> Function {
@@ -194,6 +217,12 @@ impl Function {
             Returns::Fixed(shape) => Some(shape.ty()),
             Returns::From(_) => None,
         }
+    }
+
+    /// Whether configurations are to call it: neither the console's nor one that was removed.
+    #[must_use]
+    pub fn is_for_configurations(&self) -> bool {
+        matches!(self.place, Place::Everywhere | Place::Configuration)
     }
 
     /// Whether the function is a form of expression, which [`Function::call`] refuses.

@@ -95,19 +95,41 @@ fn only<I: Iterator<Item = char>>(mut chars: I) -> Option<char> {
     chars.next().filter(|_| chars.next().is_none())
 }
 
+/// Greek letters with an iota below have an upper case of several characters, and one of one.
+fn upper_case(c: char) -> Option<char> {
+    let distance = match u32::from(c) {
+        0x1f80..=0x1f87 | 0x1f90..=0x1f97 | 0x1fa0..=0x1fa7 => 8,
+        0x1fb3 | 0x1fc3 | 0x1ff3 => 9,
+        _ => return only(c.to_uppercase()),
+    };
+    char::from_u32(u32::from(c) + distance)
+}
+
+/// Digraphs have a case between the two, and Georgian letters stay as they are.
+fn title_case(c: char) -> Option<char> {
+    Some(match c {
+        'Ǆ'..='ǆ' => 'ǅ',
+        'Ǉ'..='ǉ' => 'ǈ',
+        'Ǌ'..='ǌ' => 'ǋ',
+        'Ǳ'..='ǳ' => 'ǲ',
+        'ა'..='ჿ' => c,
+        c => return upper_case(c),
+    })
+}
+
 fn upper(call: &Call<'_>) -> Result<Value, FunctionError> {
-    mapped(call, |c| only(c.to_uppercase()))
+    mapped(call, upper_case)
 }
 
 fn lower(call: &Call<'_>) -> Result<Value, FunctionError> {
-    mapped(call, |c| only(c.to_lowercase()))
+    mapped(call, |c| if c == 'İ' { Some('i') } else { only(c.to_lowercase()) })
 }
 
 fn title(call: &Call<'_>) -> Result<Value, FunctionError> {
     let mut out = String::with_capacity(call.text(0).len());
     let mut in_word = false;
     for c in call.text(0).chars() {
-        out.push(if in_word { c } else { only(c.to_uppercase()).unwrap_or(c) });
+        out.push(if in_word { c } else { title_case(c).unwrap_or(c) });
         in_word = continues_word(c);
     }
     Ok(Value::string(out))

@@ -1,5 +1,6 @@
 //! Results and messages of every family, and properties that hold for all functions.
 
+mod additions;
 #[cfg(feature = "mutation")]
 mod mutations;
 mod properties;
@@ -24,7 +25,33 @@ impl FunctionEnv for World {
     }
 
     fn file_exists(&self, path: &str) -> Result<bool, String> {
-        Ok(path == "hello.txt")
+        Ok(matches!(path, "hello.txt" | "a.txt" | ".hidden" | "d/b.txt" | "d/e/c.md"))
+    }
+
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        let entries: &[(&str, bool)] = match path {
+            "." => &[(".hidden", false), ("a.txt", false), ("d", true), ("hello.txt", false)],
+            "d" => &[("b.txt", false), ("e", true)],
+            "d/e" => &[("c.md", false)],
+            _ => return Err(format!("no directory exists at {path:?}")),
+        };
+        Ok(entries.iter().map(|(name, is_directory)| ((*name).to_owned(), *is_directory)).collect())
+    }
+
+    fn current_directory(&self) -> Option<String> {
+        Some("/here".to_owned())
+    }
+
+    fn home_directory(&self) -> Option<String> {
+        Some("/home/me".to_owned())
+    }
+
+    fn plan_time(&self) -> Option<String> {
+        Some("2024-05-01T09:00:00Z".to_owned())
+    }
+
+    fn salt(&self) -> Option<[u8; 16]> {
+        Some(*b"\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10")
     }
 
     fn render_template(&self, _name: &str, text: &str, variables: &Value) -> Result<Value, String> {

@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn join(call: &Call<'_>) -> Result<Value, FunctionError> {
     if call.args.len() < 2 {
-        return Err(FunctionError::new("at least two arguments are required"));
+        return Err(FunctionError::new("at least one list is required"));
     }
     let mut parts: Vec<&str> = Vec::new();
     for (list, arg) in call.args.iter().enumerate().skip(1) {
@@ -76,11 +76,8 @@ fn digit(c: char, base: u32) -> Option<u32> {
 }
 
 fn parseint(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let base = call
-        .whole(1)
-        .ok()
-        .and_then(|base| u32::try_from(base).ok())
-        .filter(|base| (2..=62).contains(base));
+    let base = call.whole(1).map_err(|error| FunctionError::at(1, error.message))?;
+    let base = u32::try_from(base).ok().filter(|base| (2..=62).contains(base));
     let base = base.ok_or_else(|| {
         FunctionError::at(1, "base must be a whole number between 2 and 62 inclusive")
     })?;

@@ -47,10 +47,17 @@ impl<'a> Verb<'a> {
             None
         };
         let Some(mode) = scanner.peek() else {
-            return Err(format!("unterminated format verb at offset {offset}"));
+            return Err(format!(
+                "invalid format string starting at offset {}",
+                offset + scanner.at
+            ));
         };
         if width > WIDEST || precision.is_some_and(|precision| precision > WIDEST) {
             return Err(format!("unsupported width or precision at offset {offset}"));
+        }
+        if mode.is_ascii_alphabetic() && !"vtbdoxXeEfgGsq".contains(mode) {
+            let raw = &text[..=scanner.at];
+            return Err(format!("unsupported format verb {mode:?} in {raw:?} at offset {offset}"));
         }
         if !"vtbdoxXeEfgGsq%".contains(mode) {
             return Err(format!(

@@ -5,7 +5,7 @@
 
 use values::{
     MarkKind, Type, Value,
-    functions::{self, Function},
+    functions::{self, Function, Place},
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -32,7 +32,8 @@ impl Infer<'_> {
         }
         let args: Vec<Abstract> = call.args.iter().map(|arg| self.expr(*arg)).collect();
         let is_of_provider = call.name.starts_with("provider::");
-        let function = functions::lookup(&call.name);
+        let function =
+            functions::lookup(&call.name).filter(|function| function.place != Place::Console);
         if function.is_none() && !is_of_provider {
             self.unknown_function(id, &call.name);
         }
@@ -56,7 +57,8 @@ impl Infer<'_> {
                 format!("There are no functions in namespace \"{namespace}::\".")
             }
             None => {
-                let names = functions::all().map(|function| function.name);
+                let offered = functions::all().filter(|it| it.is_for_configurations());
+                let names = offered.map(|function| function.name);
                 let close = suggest::closest(name, names);
                 fix = Fix::first(name, close);
                 let hint = close.map(|close| format!(" Did you mean \"{close}\"?"));

@@ -16,6 +16,7 @@ const IMPURE: &[&str] = &[
     "filebase64",
     "fileset",
     "templatefile",
+    "templatestring",
     "abspath",
     "pathexpand",
     "filemd5",

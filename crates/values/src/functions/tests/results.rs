@@ -12,7 +12,7 @@ fn collections() {
         (
             "length",
             r#"[1]"#,
-            "error at 0: argument must be a string, a collection type, or a structural type",
+            "error: argument must be a string, a collection type, or a structural type",
         ),
         ("length", r#"[null]"#, "error at 0: argument must not be null"),
         (
@@ -25,7 +25,7 @@ fn collections() {
         ("values", r#"[{"b":1,"a":"x"}]"#, r#"["x", 1]"#),
         ("merge", r#"[{"a":1,"b":2},null,{"b":"x"}]"#, r#"{"a" = 1, "b" = "x"}"#),
         ("merge", r#"[]"#, "{}"),
-        ("merge", r#"[1]"#, "error at 0: arguments must be maps or objects, got \"number\""),
+        ("merge", r#"[1]"#, "error: arguments must be maps or objects, got \"number\""),
         ("lookup", r#"[{"a":1},"a"]"#, "1"),
         ("lookup", r#"[{"a":1},"b",5]"#, "5"),
         (
@@ -68,9 +68,9 @@ fn sequences() {
         ("concat", r#"["a"]"#, "error at 0: all arguments must be lists or tuples; got string"),
         ("element", r#"[["a","b","c"],4]"#, r#""b""#),
         ("element", r#"[["a","b","c"],-1]"#, r#""c""#),
-        ("element", r#"[[],0]"#, "error at 0: cannot use element function with an empty list"),
+        ("element", r#"[[],0]"#, "error: cannot use element function with an empty list"),
         ("flatten", r#"[[1,[2,[3,[]]],"a"]]"#, r#"[1, 2, 3, "a"]"#),
-        ("flatten", r#"["a"]"#, "error at 0: can only flatten lists, sets and tuples"),
+        ("flatten", r#"["a"]"#, "error: can only flatten lists, sets and tuples"),
         ("reverse", r#"[[1,"a"]]"#, r#"["a", 1]"#),
         ("slice", r#"[[1,2,3],1,2]"#, "[2]"),
         (
@@ -81,7 +81,7 @@ fn sequences() {
         ("slice", r#"[[1],1,0]"#, "error at 1: start index must not be greater than end index"),
         ("chunklist", r#"[[1,2,3],2]"#, "tolist([tolist([1, 2]), tolist([3])])"),
         ("chunklist", r#"[[1,2],0]"#, "tolist([tolist([1, 2])])"),
-        ("chunklist", r#"[[1],-1]"#, "error at 1: the size argument must be positive"),
+        ("chunklist", r#"[[1],-1]"#, "error: the size argument must be positive"),
         ("zipmap", r#"[["a","b"],[1,"x"]]"#, r#"{"a" = 1, "b" = "x"}"#),
         (
             "zipmap",
@@ -91,11 +91,7 @@ fn sequences() {
         ("range", r#"[3]"#, "tolist([0, 1, 2])"),
         ("range", r#"[3,0]"#, "tolist([3, 2, 1])"),
         ("range", r#"[0,1,0.25]"#, "tolist([0, 0.25, 0.5, 0.75])"),
-        (
-            "range",
-            r#"[0,5,-1]"#,
-            "error at 2: step must be greater than zero when end is greater than start",
-        ),
+        ("range", r#"[0,5,-1]"#, "error at 2: end must be less than start when step is negative"),
         (
             "range",
             r#"[2000]"#,
@@ -151,7 +147,7 @@ fn texts() {
         ("split", r#"["","ab"]"#, r#"tolist(["a", "b"])"#),
         ("replace", r#"["a.b.c",".","-"]"#, r#""a-b-c""#),
         ("replace", r#"["a1b22","/[0-9]+/","<$0>"]"#, r#""a<1>b<22>""#),
-        ("replace", r#"["a","/(/","b"]"#, "error at 1: invalid regular expression pattern"),
+        ("replace", r#"["a","/(/","b"]"#, "error at 1: invalid regexp pattern"),
         ("regex", r#"["[a-z]+","12ab"]"#, r#""ab""#),
         ("regex", r#"["(\\d)(\\d)","12ab"]"#, r#"["1", "2"]"#),
         ("regex", r#"["(?P<n>\\d)","12ab"]"#, r#"{"n" = "1"}"#),
@@ -193,7 +189,7 @@ fn formats() {
         (
             "format",
             r#"["%s"]"#,
-            "error: not enough arguments for \"%s\" at 0: need index 0 but have 0 total",
+            "error: not enough arguments for \"%s\" at 0: need index 1 but have 0 total",
         ),
         (
             "format",
@@ -201,16 +197,16 @@ fn formats() {
             "error at 2: too many arguments; only 1 used by format string",
         ),
         ("format", r#"["x", "a"]"#, "error at 1: too many arguments; no verbs in format string"),
-        ("format", r#"["a%z", 1]"#, "error: unrecognized format character 'z' at offset 2"),
+        ("format", r#"["a%z", 1]"#, "error: unsupported format verb 'z' in \"%z\" at offset 1"),
         (
             "format",
             r#"["%d", "x"]"#,
-            "error at 1: unsupported value for \"%d\" at 0: a number is required",
+            "error: unsupported value for \"%d\" at 0: a number is required",
         ),
         (
             "format",
             r#"["%s", null]"#,
-            "error at 1: unsupported value for \"%s\" at 0: null value cannot be formatted",
+            "error: unsupported value for \"%s\" at 0: null value cannot be formatted",
         ),
         ("format", r#"["%v", null]"#, r#""null""#),
         ("formatlist", r#"["%s-%s", ["a","b"], "c"]"#, r#"tolist(["a-c", "b-c"])"#),
@@ -243,16 +239,16 @@ fn encodings() {
     check(&[
         ("jsonencode", r#"[{"a":[1,"<",null,true]}]"#, r#""{\"a\":[1,\"\\u003c\",null,true]}""#),
         ("jsondecode", r#"["{\"a\":[1,null]}"]"#, r#"{"a" = [1, null]}"#),
-        ("jsondecode", r#"["{\"a\":"]"#, "error at 0: unexpected end of JSON input"),
-        ("jsondecode", r#"["[1] x"]"#, "error at 0: extra data after the JSON value at offset 4"),
+        ("jsondecode", r#"["{\"a\":"]"#, "error: unexpected end of JSON input"),
+        ("jsondecode", r#"["[1] x"]"#, "error: extra data after the JSON value at offset 4"),
         ("base64encode", r#"["hello"]"#, r#""aGVsbG8=""#),
         ("base64decode", r#"["aGVs\nbG8="]"#, r#""hello""#),
         (
             "base64decode",
             r#"["/w=="]"#,
-            "error at 0: the result of decoding the provided string is not valid UTF-8",
+            "error: the result of decoding the provided string is not valid UTF-8",
         ),
-        ("base64decode", r#"["?"]"#, "error at 0: failed to decode base64 data \"?\""),
+        ("base64decode", r#"["?"]"#, "error: failed to decode base64 data \"?\""),
         ("urlencode", r#"["a b/é"]"#, r#""a+b%2F%C3%A9""#),
         ("md5", r#"["hello world"]"#, r#""5eb63bbbe01eeed093cb22bb8f5acdc3""#),
         ("sha1", r#"["hello world"]"#, r#""2aae6c35c94fcfb415dbe95f408b9ce91ee846ed""#),
@@ -282,11 +278,7 @@ fn conversions() {
             "error at 0: cannot convert \"yes\" to bool; only the strings \"true\" or \"false\" are allowed",
         ),
         ("tolist", r#"[[1,"a"]]"#, r#"tolist(["1", "a"])"#),
-        (
-            "tolist",
-            r#"[[1,[]]]"#,
-            "error at 0: cannot convert tuple to list of any type: all list elements must have the same type",
-        ),
+        ("tolist", r#"[[1,[]]]"#, "error at 0: cannot convert tuple to list of any single type"),
         ("toset", r#"[["b","a","b"]]"#, r#"toset(["a", "b"])"#),
         ("tomap", r#"[{"a":1,"b":"x"}]"#, r#"tomap({"a" = "1", "b" = "x"})"#),
     ]);

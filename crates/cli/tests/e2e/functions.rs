@@ -1,0 +1,252 @@
+//! Functions give what they give under the real `terraform`, where it is installed: values as its console shows them, and
+//! messages of errors as its `validate` has them.
+//!
+//! The expressions are in `functions/expressions.txt`, one a line; `FUNCTIONS_FILE` names another file. Where both refuse an
+//! expression, the texts may differ in a bounded number of cases: what is wrong with a YAML document, say, is told in the words
+//! of whoever reads it.
+
+use std::{collections::BTreeMap, fs, io::Write, process::Command};
+
+use serde_json::Value as Json;
+
+use crate::bench::Bench;
+
+const EXPRESSIONS: &str = include_str!("functions/expressions.txt");
+
+/// Longer lines are cut by the console of `terraform`.
+const LONGEST_LINE: usize = 50_000;
+
+/// What an expression gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Given {
+    /// As the console shows it.
+    Value(String),
+    /// The message, unless only the console knew that it is an error.
+    Error(Option<String>),
+}
+
+/// Why a difference is meant to be, by what the expression begins with and what `terraform` says.
+const ALLOWED: &[(&str, &str, &str)] = &[
+    ("", "panic in function implementation", "a crash of the reference"),
+    ("element(", "invalid index", "OpenTofu counts negative indexes from the end"),
+    ("base64gzip(", "", "another compressor"),
+    ("templatestring(", "", "OpenTofu takes literal templates"),
+    ("parseint(", "", "OpenTofu takes numbers"),
+    ("", "(known after apply)", "an untyped null makes everything unknown there"),
+    ("cidrsubnets(\"0.0.0.0/", "not enough remaining", "the first of all addresses"),
+    ("cidrsubnets(\"::", "not enough remaining", "the first of all addresses, and mapped ones"),
+    ("fileset(", "", "OpenTofu's patterns have `!` and nested braces"),
+    ("cidrsubnet(", "<nil>", "an address that is none"),
+    ("cidrhost(\"fe80", "", "zones"),
+    ("textencodebase64(", "", "encodings that only one of them knows"),
+    ("textdecodebase64(", "", "encodings that only one of them knows"),
+    ("yamldecode(", "", "the edges of YAML"),
+    ("log(", "", "the last digit"),
+    ("pow(", "", "the last digit"),
+    ("bcrypt(", "", "random"),
+    ("set", "element types must all match", "unification goes further here"),
+];
+
+#[test]
+fn functions_give_what_terraform_gives() {
+    if Command::new("terraform").arg("version").output().is_err() {
+        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: functions_give_what_terraform_gives, because terraform is not on PATH"
+        );
+        return;
+    }
+    let other = std::env::var("FUNCTIONS_FILE")
+        .ok()
+        .map(|path| fs::read_to_string(path).expect("it is there"));
+    let text = other.as_deref().unwrap_or(EXPRESSIONS);
+    let expressions: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (theirs, ours) =
+        (given("terraform", &expressions), given(env!("CARGO_BIN_EXE_mayfly"), &expressions));
+    let mut worded = 0;
+    let mut allowed: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut wrong = String::new();
+    for ((expression, theirs), ours) in expressions.iter().zip(&theirs).zip(&ours) {
+        match (theirs, ours) {
+            _ if theirs == ours => {}
+            (Given::Error(Some(theirs)), Given::Error(Some(ours))) if theirs != ours => worded += 1,
+            (Given::Error(_), Given::Error(_)) => {}
+            _ => match reason(expression, theirs) {
+                Some(reason) => *allowed.entry(reason).or_default() += 1,
+                None => wrong.push_str(&format!(
+                    "{expression}\n  terraform {theirs:?}\n  mayfly    {ours:?}\n"
+                )),
+            },
+        }
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} expressions; {worded} errors in other words; allowed: {allowed:?}",
+        expressions.len()
+    );
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(
+        worded * 10 <= expressions.len(),
+        "{worded} of {} errors have other words",
+        expressions.len()
+    );
+}
+
+fn reason(expression: &str, theirs: &Given) -> Option<&'static str> {
+    let said = match theirs {
+        Given::Value(text) => text,
+        Given::Error(message) => message.as_deref().unwrap_or(""),
+    };
+    let found = ALLOWED
+        .iter()
+        .find(|(start, part, _)| expression.starts_with(start) && said.contains(part));
+    found.map(|(_, _, reason)| *reason)
+}
+
+/// First what is wrong, with all that is not asked for; then the values of everything else.
+fn given(program: &str, expressions: &[&str]) -> Vec<Given> {
+    let bench = Bench::new();
+    for (name, content) in
+        [("a.txt", "hello\n"), ("d/c.txt", "c"), (".hidden", "h"), ("t.tpl", "x=${x}\n")]
+    {
+        bench.write(name, content);
+    }
+    let mut given: Vec<Option<Given>> = vec![None; expressions.len()];
+    loop {
+        let found = refused(&bench, program, expressions, &given);
+        if found.is_empty() {
+            break;
+        }
+        found.into_iter().for_each(|(at, message)| given[at] = Some(Given::Error(Some(message))));
+    }
+    fs::remove_file(bench.path("main.tf")).expect("it was written");
+    let open: Vec<usize> = (0..given.len()).filter(|at| given[*at].is_none()).collect();
+    let mut start = 0;
+    while start < open.len() {
+        let mut size = 0;
+        let fits = open[start..].iter().take_while(|at| {
+            size += expressions[**at].len() + 40;
+            size < LONGEST_LINE
+        });
+        let end = start + fits.count().max(1);
+        for (at, value) in shown(&bench, program, expressions, &open[start..end]) {
+            given[at] = Some(value);
+        }
+        start = end;
+    }
+    given.into_iter().map(|it| it.unwrap_or(Given::Error(None))).collect()
+}
+
+/// The expressions that are errors whatever happens, and why.
+fn refused(
+    bench: &Bench,
+    program: &str,
+    expressions: &[&str],
+    given: &[Option<Given>],
+) -> BTreeMap<usize, String> {
+    let mut text = String::new();
+    for (at, expression) in expressions.iter().enumerate() {
+        let expression = if given[at].is_none() { expression } else { "null" };
+        text.push_str(&format!(
+            "output \"o{at}\" {{\n  sensitive = true\n  value = {expression}\n}}\n"
+        ));
+    }
+    bench.write("main.tf", &text);
+    let run = bench.program(program, ".", &["validate", "-json"]).env("HOME", "/home/me").end();
+    let report: Json =
+        serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.printed()));
+    let errors = report["diagnostics"].as_array().into_iter().flatten();
+    let errors = errors.filter(|it| it["severity"] == "error").filter_map(|it| {
+        let line = usize::try_from(it["range"]["start"]["line"].as_u64()?).ok()?;
+        let detail = it["detail"].as_str()?.split("\ngoroutine").next()?;
+        Some(((line - 1) / 4, detail.replace("Terraform", "OpenTofu")))
+    });
+    errors.collect()
+}
+
+/// The values of expressions, all of them from one line of the console.
+fn shown(
+    bench: &Bench,
+    program: &str,
+    expressions: &[&str],
+    which: &[usize],
+) -> Vec<(usize, Given)> {
+    const FAILED: &str = "\"@@failed\"";
+    let parts: Vec<String> =
+        which.iter().map(|at| format!("\"@@{at}\", try({}, {FAILED})", expressions[*at])).collect();
+    let line = format!("[{}, \"@@end\"]\n", parts.join(", "));
+    let run = bench.program(program, ".", &["console"]).env("HOME", "/home/me").input(&line).end();
+    let mut values = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for line in run.out.split_inclusive('\n') {
+        let marker =
+            line.strip_prefix("  \"@@").and_then(|rest| rest.trim_end().strip_suffix("\","));
+        let marker = marker.filter(|it| *it == "end" || it.parse::<usize>().is_ok());
+        let Some(marker) = marker else {
+            if let Some((_, value)) = &mut open {
+                value.push_str(line);
+            }
+            continue;
+        };
+        values.extend(open.take());
+        open = marker.parse().ok().map(|at| (at, String::new()));
+    }
+    assert_eq!(values.len(), which.len(), "{}", run.printed());
+    let value = |text: &str| match text.trim().trim_end_matches(',') {
+        FAILED => Given::Error(None),
+        // What of a text would act on a terminal is visible in ours.
+        value => Given::Value(value.replace('\r', "\\r")),
+    };
+    values.iter().map(|(at, text)| (*at, value(text))).collect()
+}
+
+#[test]
+fn an_apply_sees_the_time_of_its_plan() {
+    let bench = Bench::with_main(
+        r#"
+output "planned" {
+  value = plantimestamp()
+}
+output "applied" {
+  value = timestamp()
+}
+output "files" {
+  value = fileset(".", "*.tf")
+}
+"#,
+    );
+    let planned = bench.mayfly(".", &["plan", "-out=saved"]).succeeds();
+    planned.shows(&["+ applied = (known after apply)", "+ planned = \"20"]);
+    let plan = bench.mayfly(".", &["show", "-json", "saved"]).succeeds();
+    let plan: Json = serde_json::from_str(&plan.out).expect("it is JSON");
+    bench.mayfly(".", &["apply", "saved"]).succeeds();
+    let outputs = bench.mayfly(".", &["output", "-json"]).succeeds();
+    let outputs: Json = serde_json::from_str(&outputs.out).expect("it is JSON");
+    assert_eq!(outputs["planned"]["value"], plan["timestamp"]);
+    assert_eq!(outputs["files"]["value"], serde_json::json!(["main.tf"]));
+}
+
+#[test]
+fn the_console_has_a_function_of_its_own() {
+    let bench = Bench::with_main("");
+    let ask = |text: &str| bench.mayfly(".", &["console"]).input(text).end();
+    assert_eq!(
+        ask("type({a = [1]})\n").out,
+        "object({\n    a: tuple([\n        number,\n    ]),\n})\n"
+    );
+    assert!(ask("[type(1)]\n").printed().contains("cannot be used as part of an expression"));
+    assert!(ask("plantimestamp()\n").printed().contains("no function named \"plantimestamp\""));
+}
+
+#[test]
+fn a_template_that_renders_itself_ends() {
+    let bench = Bench::with_main("output \"a\" {\n  value = templatefile(\"t.tpl\", {})\n}\n");
+    bench.write("t.tpl", "${templatefile(\"t.tpl\", {})}");
+    let planned = bench.mayfly(".", &["plan"]).end();
+    assert!(
+        planned.printed().contains("maximum recursion depth 1024 reached in t.tpl"),
+        "{}",
+        planned.printed()
+    );
+}

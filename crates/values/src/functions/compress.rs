@@ -1,0 +1,66 @@
+//! gzip in Base64.
+
+use std::io::{Read, Write};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use flate2::{Compression, GzBuilder, read::GzDecoder};
+
+use super::{
+    base64_text,
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns, Shape},
+};
+use crate::Value;
+
+const STR: &[Parameter] = &[Parameter::string("str")];
+
+/// A text of more bytes does not come of a small one by accident.
+const MOST: u64 = 256 << 20;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "base64gzip",
+        STR,
+        Returns::Fixed(Shape::String),
+        base64gzip,
+        "Compresses a string with gzip and encodes that in Base64.",
+    ),
+    Function::new(
+        "base64gunzip",
+        STR,
+        Returns::Fixed(Shape::String),
+        base64gunzip,
+        "Decodes Base64 and decompresses that with gzip.",
+    ),
+];
+
+fn base64gzip(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let failed = |_| FunctionError::new("failed to write gzip raw data");
+    // The header of Go's writer: no time, an unknown system.
+    let mut writer =
+        GzBuilder::new().operating_system(255).write(Vec::new(), Compression::default());
+    writer.write_all(call.text(0).as_bytes()).map_err(failed)?;
+    Ok(Value::string(STANDARD.encode(writer.finish().map_err(failed)?)))
+}
+
+fn base64gunzip(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let bytes = base64_text::decode(call.text(0)).map_err(|_| {
+        let text = call.quoted(call.text(0));
+        FunctionError::new(format!("failed to decode base64 data {text}"))
+    })?;
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(FunctionError::new("failed to gunzip bytestream: gzip: invalid header"));
+    }
+    let mut text = Vec::new();
+    let read = GzDecoder::new(&bytes[..]).take(MOST + 1).read_to_end(&mut text);
+    if read.is_err() {
+        return Err(FunctionError::new("failed to read gunzip raw data: it is damaged"));
+    }
+    if text.len() as u64 > MOST {
+        return Err(FunctionError::new("failed to read gunzip raw data: it is too long"));
+    }
+    let text = String::from_utf8(text).map_err(|_| {
+        FunctionError::new("the result of decompressing the provided string is not valid UTF-8")
+    })?;
+    Ok(Value::string(text))
+}

@@ -1,0 +1,161 @@
+//! CSV, as strict as Go's reader: as many fields in each record as in the first one, quotes only around whole fields.
+
+use std::collections::BTreeMap;
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns},
+};
+use crate::{Kind, Str, Type, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[Function::new(
+    "csvdecode",
+    &[Parameter::string("str")],
+    Returns::From(csvdecode_type),
+    csvdecode,
+    "Reads CSV whose first line names the attributes of the objects that the others make.",
+)];
+
+fn csvdecode_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].kind() {
+        Kind::String(text) => {
+            let names = header(&mut Reader::new(text)).map_err(FunctionError::new)?;
+            Ok(Type::list(Type::object(names.iter().map(|name| (name, Type::String)))))
+        }
+        _ => Ok(Type::Dynamic),
+    }
+}
+
+fn header(reader: &mut Reader<'_>) -> Result<Vec<Str>, String> {
+    let names = reader.record()?.ok_or("missing header line")?;
+    let names: Vec<Str> = names.iter().map(|name| crate::text::normalized(name)).collect();
+    // Sorted, two that are equal are neighbours.
+    let mut sorted: Vec<&Str> = names.iter().collect();
+    sorted.sort();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("duplicate column name {}", crate::go_quoted(pair[0]))),
+        None => Ok(names),
+    }
+}
+
+fn csvdecode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    rows(call.text(0)).map(|rows| {
+        let element = call.ty.element().cloned().unwrap_or(Type::Dynamic);
+        Value::list(element, rows)
+    })
+}
+
+fn rows(text: &str) -> Result<Vec<Value>, FunctionError> {
+    let mut reader = Reader::new(text);
+    let names = header(&mut reader).map_err(FunctionError::new)?;
+    let mut rows = Vec::new();
+    while let Some(fields) = reader.record().map_err(FunctionError::new)? {
+        if fields.len() != names.len() {
+            let line = reader.first_line;
+            let message = format!("CSV parse error on line {line}: wrong number of fields");
+            return Err(FunctionError::new(message));
+        }
+        let fields = fields.into_iter().map(Value::string);
+        let row: BTreeMap<Str, Value> = names.iter().cloned().zip(fields).collect();
+        rows.push(Value::object(row));
+    }
+    Ok(rows)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    /// The line that was read last, counted from one.
+    line: usize,
+    /// The line on which the record begins.
+    first_line: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Reader<'a> {
+        Reader { rest: text, line: 0, first_line: 0 }
+    }
+
+    /// The next line without its end, and its end as a field has it.
+    fn next_line(&mut self) -> Option<(&'a str, &'static str)> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.line += 1;
+        let (line, rest, end) = match self.rest.split_once('\n') {
+            Some((line, rest)) => (line, rest, "\n"),
+            None => (self.rest, "", ""),
+        };
+        self.rest = rest;
+        Some((line.strip_suffix('\r').unwrap_or(line), end))
+    }
+
+    /// The fields of the next line that is not empty, which may go on over several.
+    fn record(&mut self) -> Result<Option<Vec<String>>, String> {
+        let (mut line, mut end) = loop {
+            match self.next_line() {
+                Some(("", _)) => {}
+                Some(found) => break found,
+                None => return Ok(None),
+            }
+        };
+        self.first_line = self.line;
+        let mut fields = Vec::new();
+        loop {
+            let Some(quoted) = line.strip_prefix('"') else {
+                let (field, rest) =
+                    line.split_once(',').map_or((line, None), |(a, b)| (a, Some(b)));
+                if field.contains('"') {
+                    return Err(self.wrong("bare \" in non-quoted-field"));
+                }
+                fields.push(field.to_owned());
+                match rest {
+                    Some(rest) => line = rest,
+                    None => return Ok(Some(fields)),
+                }
+                continue;
+            };
+            let (field, rest);
+            (field, rest, end) = self.quoted(quoted, end)?;
+            fields.push(field);
+            match rest.strip_prefix(',') {
+                Some(rest) => line = rest,
+                None if rest.is_empty() => return Ok(Some(fields)),
+                None => return Err(self.wrong(NOT_CLOSED)),
+            }
+        }
+    }
+
+    /// The field after its opening quote, what comes after its closing one, and the end of that line.
+    fn quoted(
+        &mut self,
+        mut line: &'a str,
+        mut end: &'static str,
+    ) -> Result<(String, &'a str, &'static str), String> {
+        let mut field = String::new();
+        loop {
+            match line.split_once('"') {
+                Some((text, rest)) => {
+                    field.push_str(text);
+                    match rest.strip_prefix('"') {
+                        Some(rest) => {
+                            field.push('"');
+                            line = rest;
+                        }
+                        None => return Ok((field, rest, end)),
+                    }
+                }
+                None => {
+                    field.push_str(line);
+                    field.push_str(end);
+                    (line, end) = self.next_line().ok_or_else(|| self.wrong(NOT_CLOSED))?;
+                }
+            }
+        }
+    }
+
+    fn wrong(&self, what: &str) -> String {
+        format!("CSV parse error on line {}: {}", self.line, what)
+    }
+}
+
+const NOT_CLOSED: &str = "extraneous or missing \" in quoted-field";

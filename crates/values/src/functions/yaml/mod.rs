@@ -1,0 +1,44 @@
+//! YAML.
+
+mod decode;
+mod encode;
+mod scalar;
+
+use super::{
+    call::{Call, FunctionError},
+    signature::{Function, Parameter, Returns, Shape},
+};
+use crate::{Kind, Type, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "yamlencode",
+        &[Parameter::any("value").nullable()],
+        Returns::Fixed(Shape::String),
+        |call| Ok(Value::string(encode::encode(&call.args[0]))),
+        "Writes a value as YAML.",
+    ),
+    Function::new(
+        "yamldecode",
+        &[Parameter::string("src")],
+        Returns::From(yamldecode_type),
+        yamldecode,
+        "Reads YAML.",
+    )
+    .nullable(),
+];
+
+/// The type lies in the text, so that it is open until the text is known.
+fn yamldecode_type(args: &[Value]) -> Result<Type, FunctionError> {
+    match args[0].kind() {
+        Kind::String(text) => decode::decode(text).map(|it| it.ty()).map_err(FunctionError::new),
+        _ => Ok(Type::Dynamic),
+    }
+}
+
+fn yamldecode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    decode::decode(call.text(0)).map_err(|message| {
+        let hidden = || "the given string is not valid YAML".to_owned();
+        FunctionError::new(if call.secret { hidden() } else { message })
+    })
+}

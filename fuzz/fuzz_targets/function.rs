@@ -1,0 +1,4 @@
+//! See `function` in `hostile::TARGETS`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (hostile::named("function").check)(bytes));
