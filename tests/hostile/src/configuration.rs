@@ -140,6 +140,7 @@ fn ask_everything(project: &Project, text: &str, problems: &[Diagnostic]) {
     let is_ours = |it: &ByteRange| check_range(*it, text);
     ide::semantic_tokens(document).iter().for_each(|it| is_ours(&it.range));
     ide::folding_ranges(document).iter().for_each(|it| is_ours(&it.range));
+    ide::formatting(text).iter().flatten().for_each(|it| is_ours(&it.range));
     drop((ide::document_symbols(document), ide::inlay_hints(document, whole)));
     drop((ide::document_links(document), ide::code_lenses(document)));
     drop(ide::code_actions(document, whole, problems));

@@ -20,7 +20,10 @@ use std::{
 };
 
 use db::{Diagnostic, Location, SourceText, Sources};
-use syntax::{SyntaxError, TextRange, TextSize};
+use syntax::{
+    AstNode as _, SyntaxError, TextRange, TextSize,
+    ast::{self, HasItems as _},
+};
 
 use self::targets::Target;
 use crate::{
@@ -164,13 +167,30 @@ fn formatted(bytes: &[u8], shown: &str) -> Result<(String, String), Box<Outcome>
             Err(errors) => errors,
         },
     };
-    let diagnostics = errors.iter().map(|error| syntax_error(error, &text, shown)).collect();
+    let blocks: Vec<_> = syntax::parse_file(&text).tree().blocks().collect();
+    let diagnostics = errors
+        .iter()
+        .map(|error| Diagnostic {
+            context: blocks.iter().find(|it| is_around(it, error.range)).map(header),
+            ..syntax_error(error, &text, shown)
+        })
+        .collect();
     let source = SourceText {
         path: shown.into(),
         blocks: [text.into()].into(),
         may_hold_secrets: shown.ends_with(".tfvars"),
     };
     Err(Box::new(Outcome { diagnostics, source: Some(source), ..Outcome::default() }))
+}
+
+fn is_around(block: &ast::Block, place: TextRange) -> bool {
+    block.syntax().text_range().contains_range(place)
+}
+
+/// A block as diagnostics name it: `resource "a" "b"`.
+fn header(block: &ast::Block) -> String {
+    let labels = block.labels().map(|label| format!(" \"{}\"", label.text()));
+    block.type_token().map(|it| it.text().to_owned()).into_iter().chain(labels).collect()
 }
 
 fn syntax_error(error: &SyntaxError, text: &str, shown: &str) -> Diagnostic {

@@ -101,20 +101,20 @@ fn standard_input_goes_to_standard_output_byte_by_byte() {
 #[test]
 fn what_cannot_be_formatted_is_told_and_left_alone() {
     let bench = bench();
-    bench.write("bad.tf", "a=(\nb=1\n");
+    bench.write("bad.tf", "locals {\na=(\nb=1\n}\n");
     bench.write("secret.tfvars", "password = (hush\nb=1\n");
     symlink("nowhere", bench.path("dangling.tf")).expect("links");
     fs::write(bench.path("latin.tf"), b"a=\"\xe9\"\n").expect("writes");
     let ended = bench.mayfly(".", ["fmt"]).end().exits(2);
     assert!(ended.out.starts_with("a.tofu\nb.tf\n"), "{}", ended.out);
     ended.shows(&[
-        "on bad.tf line",
+        "on bad.tf line 3, in locals:",
         "Failed to read file dangling.tf",
         "Invalid character encoding",
         "on secret.tfvars line",
     ]);
     ended.lacks(&["hush"]);
-    assert_is(&bench, "bad.tf", "a=(\nb=1\n");
+    assert_is(&bench, "bad.tf", "locals {\na=(\nb=1\n}\n");
     assert_eq!(bench.read("latin.tf"), b"a=\"\xe9\"\n");
     assert_is(&bench, "b.tf", "x = 1\n");
     let ended = bench.mayfly(".", ["fmt", "-check", "nowhere", "other.hcl", "sub"]).end().exits(2);

@@ -79,6 +79,8 @@ const OF_FILES: &[(&str, &str)] = &[
     ("documentSymbolProvider", "textDocument/documentSymbol"),
     ("diagnosticProvider", "textDocument/diagnostic"),
     ("foldingRangeProvider", "textDocument/foldingRange"),
+    ("documentFormattingProvider", "textDocument/formatting"),
+    ("documentRangeFormattingProvider", "textDocument/rangeFormatting"),
     ("documentLinkProvider", "textDocument/documentLink"),
     ("selectionRangeProvider", "textDocument/selectionRange"),
     ("codeActionProvider", "textDocument/codeAction"),
@@ -131,6 +133,7 @@ fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
             "range": whole,
             "positions": [whole["start"], whole["end"]],
             "context": { "diagnostics": diagnostics },
+            "options": { "tabSize": 2, "insertSpaces": true },
         });
         let answer = session.request(question, params).unwrap_or_else(|error| error);
         match answer.as_array() {
