@@ -281,9 +281,7 @@ fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
 fn matched_type(args: &[Value]) -> Result<Type, FunctionError> {
     let (keys, searched) = (args[1].ty(), args[2].ty());
     let is_open = keys.has_dynamic() || searched.has_dynamic();
-    if !is_open
-        && convert::unify(&[keys.clone(), searched.clone()]).is_none_or(|_| keys != searched)
-    {
+    if !is_open && convert::unify(&[keys, searched]).is_none() {
         return Err(FunctionError::new("keys and searchset must be of the same type"));
     }
     Ok(args[0].ty())

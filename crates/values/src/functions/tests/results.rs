@@ -58,6 +58,8 @@ fn collections() {
             r#"tomap({"x" = tolist(["a", "b"]), "y" = tolist(["a"])})"#,
         ),
         ("matchkeys", r#"[["a","b"],["x","y"],["y"]]"#, r#"tolist(["b"])"#),
+        ("matchkeys", r#"[[1],[true],["b"]]"#, "tolist([])"),
+        ("matchkeys", r#"[[1],[true],[[]]]"#, "error: keys and searchset must be of the same type"),
     ]);
 }
 
