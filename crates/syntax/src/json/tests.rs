@@ -161,8 +161,8 @@ fn the_first_fault_is_told_of() {
     check(
         "{\"a\": \"x\\q\"}",
         expect![[r#"
-        {}@0..5
-        8..10 Invalid JSON string: There is a syntax error in the given JSON string: a backslash stands before \ " / b f n r t, or u and four hexadecimal digits."#]],
+            {}@0..5
+            8..10 Invalid JSON string: There is a syntax error in the given JSON string: after a backslash comes one of " \ / b f n r t, or u with four hexadecimal digits."#]],
     );
     check(
         "{\"a\": \"x",
@@ -179,8 +179,8 @@ fn the_first_fault_is_told_of() {
     check(
         "{} // no",
         expect![[r#"
-        {}@0..2
-        3..4 Invalid start of value: A JSON value must start with a brace, a bracket, a number, a string, or a keyword."#]],
+            {}@0..2
+            3..4 Extraneous data after value: Extra characters appear after the JSON value."#]],
     );
 }
 
