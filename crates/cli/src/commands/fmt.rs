@@ -148,13 +148,21 @@ fn done(path: &Path, shown: &str, text: &str, formatted: String, args: &FmtArgs)
             return problem(format!("Failed to write {shown}: {error}")).into();
         }
         if args.diff {
-            outcome.printed.push_str(&diff::unified(shown, text, &formatted));
+            outcome.printed.push_str(&difference(shown, text, &formatted));
         }
     }
     if !args.list && !writes && !args.check && !args.diff {
         outcome.printed = formatted;
     }
     outcome
+}
+
+/// What changes. Whoever logs what a check prints would log the secrets of variables files.
+fn difference(shown: &str, text: &str, formatted: &str) -> String {
+    match shown.ends_with(".tfvars") {
+        true => format!("{shown}: its lines are not shown, for variables files may hold secrets\n"),
+        false => diff::unified(shown, text, formatted),
+    }
 }
 
 /// The text of a file and what it should be, or what is wrong with it.

@@ -75,6 +75,17 @@ fn flags_say_what_is_written_and_printed() {
     bench().mayfly(".", ["fmt", "-nonsense"]).fails();
 }
 
+/// What a check prints is in logs.
+#[test]
+fn the_lines_of_a_variables_file_are_not_shown() {
+    let bench = Bench::new();
+    bench.write("a.tfvars", "password=\"hunter2\"\n");
+    let ended = bench.mayfly(".", ["fmt", "-check", "-diff"]).end();
+    assert_eq!(ended.code, 3);
+    ended.shows(&["a.tfvars: its lines are not shown"]);
+    ended.lacks(&["hunter2", "password"]);
+}
+
 #[test]
 fn standard_input_goes_to_standard_output_byte_by_byte() {
     let bench = bench();

@@ -139,6 +139,8 @@ const ROWS: &[Row] = &[
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
     all(&["validate", "-no-tests", "-consolidate-warnings=false"]).shows(&["Success!"]),
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
+    around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
+    around(&["fmt", "-check"]),
     around(&["providers", "schema", "-json"]).shows(&["\"write_only\":true"]),
     typed(&["plan", "-out=plan.bin", "-parallelism=2", "-lock=true", "-lock-timeout=1s"])
         .shows(&["(write-only attribute)", "Plan: 7 to add"]),
