@@ -118,7 +118,7 @@ fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
 fn what_is_plain() {
     let is_plain = |text: &str| {
         let plain = super::plain::cut(text);
-        let tokens = super::Chunks::of_tokens(text);
+        let tokens = Chunks::of_tokens(text);
         assert!(plain.as_ref().is_none_or(|it| it == tokens.ranges()), "{text:?}");
         plain.is_some()
     };
