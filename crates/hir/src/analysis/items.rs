@@ -11,7 +11,7 @@ pub(crate) use variable::value as variable_value;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use db::Directory;
+use db::{Directory, Severity};
 use values::{MarkKind, Str, Type, Value, convert};
 
 use super::{
@@ -24,8 +24,10 @@ use super::{
 };
 use crate::{
     Db,
-    expr::ExprId,
+    expr::{ExprId, NodeId},
+    fix::Fix,
     item::{DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider},
+    lower::MISSING_ARGUMENT,
     names::{ItemKey, ItemName, block_names, item, required_providers},
     symbols::symbol,
     workspace::Workspace,
@@ -97,7 +99,9 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     let mut infer = Infer::new(&item.exprs, &env);
     match env.workspace.providers(env.db).get(&source) {
         Some(input) => {
-            let schema = input.schemas(env.db).0.provider.clone();
+            let schemas = &input.schemas(env.db).0;
+            let schema = Arc::clone(schemas.configuration());
+            hint_at_required(&mut infer, config, schemas.provider.block(), item.header);
             let mut body = BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral };
             body.block(&config.body, schema.block(), item.header, "");
         }
@@ -105,6 +109,30 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     }
     problems.append(&mut infer.problems);
     Inference { value: Abstract::any(), problems: problems.into() }
+}
+
+/// What a provider requires it may take from its environment, which nobody knows but the provider.
+fn hint_at_required(
+    infer: &mut Infer<'_>,
+    config: &ProviderConfig,
+    schema: &provider::Block,
+    header: NodeId,
+) {
+    let body = config.body.fitted(schema);
+    let is_written = |name: &Str| {
+        body.attrs.iter().any(|it| it.name == *name)
+            || body.blocks.iter().any(|it| it.kind == *name)
+    };
+    let required = schema.attributes().iter().filter(|(_, attribute)| attribute.required);
+    for (name, _) in required.filter(|(name, _)| !is_written(name)) {
+        let detail = format!(
+            "The argument \"{name}\" is required, unless the provider takes it from its environment."
+        );
+        let summary = "Missing required argument";
+        let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
+        let problem = problem.with_severity(Severity::Hint);
+        infer.problems.push(problem.fixed_by(Some(Fix::MissingArgument(name.clone()))));
+    }
 }
 
 /// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11), and their keys are
