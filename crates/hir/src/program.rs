@@ -28,6 +28,8 @@ pub struct Program {
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
     /// The text behind it all, for diagnostics.
     pub sources: Sources,
+    /// What override files change, by the file and the block that are changed: the item, and what changes it.
+    pub overrides: Arc<BTreeMap<(u32, u32), Vec<(u32, Origin)>>>,
 }
 
 /// One module directory.
@@ -135,7 +137,7 @@ impl Program {
     /// Where something of an item stands in the text. Ranges are not kept: the block is parsed again, which only
     /// happens when something is shown to a person.
     pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
-        crate::source_map::locate(&self.sources, origin, at)
+        crate::source_map::locate(self, origin, at)
     }
 
     /// The header of the block around an item, as diagnostics show it after "in": `resource "a" "b"`.

@@ -374,9 +374,65 @@ fn check_duplicate(
     let Some(symbol) = symbol(db, directory, name) else { return };
     if let Some(first) = symbol.first(db)
         && symbol.later(db).contains(&key)
+        && !db::is_override(key.block.file(db).path(db))
     {
         problems.push(duplicate(db, key, first));
     }
+}
+
+/// That what an item of an override file changes is not there.
+pub(super) fn without_base(item: &Item) -> ItemProblem {
+    let (summary, what, noun) = match &item.kind {
+        ItemKind::Variable(it) => (
+            "Missing base variable declaration to override".to_owned(),
+            format!("no variable named \"{}\"", it.name),
+            "a variable that was already declared",
+        ),
+        ItemKind::Local(it) => (
+            "Missing base local value definition to override".to_owned(),
+            format!("no local value named \"{}\"", it.name),
+            "a local value that was already defined",
+        ),
+        ItemKind::Output(it) => (
+            "Missing base output definition to override".to_owned(),
+            format!("no output named \"{}\"", it.name),
+            "an output that was already defined",
+        ),
+        ItemKind::ModuleCall(it) => (
+            "Missing module call to override".to_owned(),
+            format!("no module call named \"{}\"", it.name),
+            "a module call that was defined",
+        ),
+        ItemKind::Resource(it) => return without_base_resource(item, &it.resource),
+        ItemKind::Provider(it) => (
+            "Missing base provider configuration for override".to_owned(),
+            format!(
+                "no configuration of provider \"{}\" with the alias \"{}\"",
+                it.local_name,
+                it.alias.as_deref().unwrap_or_default()
+            ),
+            "a provider configuration that was already defined",
+        ),
+        _ => ("Missing declaration to override".to_owned(), "no such block".to_owned(), "a block"),
+    };
+    missing_base(item, summary, &what, noun)
+}
+
+fn without_base_resource(item: &Item, resource: &addr::Resource) -> ItemProblem {
+    let noun = match resource.mode {
+        addr::ResourceMode::Managed => "resource",
+        addr::ResourceMode::Data => "data resource",
+        addr::ResourceMode::Ephemeral => "ephemeral resource",
+    };
+    let what = format!("no {} {noun} named \"{}\"", resource.type_name, resource.name);
+    missing_base(item, format!("Missing {noun} to override"), &what, "a block that is")
+}
+
+fn missing_base(item: &Item, summary: String, what: &str, noun: &str) -> ItemProblem {
+    let detail = format!(
+        "There is {what}. An override file can only override {noun} in a primary configuration file; move the block into one to declare it."
+    );
+    ItemProblem::error(item.header.into(), "missing-base", summary, detail)
 }
 
 fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {

@@ -1,5 +1,6 @@
 //! Bodies: reading the arguments and blocks that the language itself knows, and lowering those that a schema will.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use syntax::{
     AstNode, TextRange,
@@ -8,7 +9,7 @@ use syntax::{
 use values::Str;
 
 use super::{
-    ItemCtx, expr,
+    ItemCtx, expr, overriding,
     problem::{MISSING_ARGUMENT, Problem},
 };
 use crate::{
@@ -26,6 +27,10 @@ pub(super) struct BodyReader {
     known_attrs: Vec<&'static str>,
     known_blocks: Vec<&'static str>,
     range: TextRange,
+    /// Whether it says what is different only, and so need not be whole.
+    is_partial: bool,
+    /// `lifecycle` blocks that override one another argument by argument.
+    lifecycles: Vec<ast::Block>,
 }
 
 impl BodyReader {
@@ -37,6 +42,8 @@ impl BodyReader {
             known_attrs: vec![],
             known_blocks: vec![],
             range,
+            is_partial: false,
+            lifecycles: vec![],
         };
         for item in block.body().into_iter().flat_map(|body| body.items()) {
             match item {
@@ -49,6 +56,69 @@ impl BodyReader {
             }
         }
         reader
+    }
+
+    /// The body of a top-level block, with what override files change of it.
+    pub(super) fn of_item(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> BodyReader {
+        let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(block) };
+        if ctx.is_override {
+            overriding::refuse(ctx, &reader);
+        }
+        for block in std::mem::take(&mut ctx.overriding) {
+            reader.override_by(BodyReader::new(&block));
+        }
+        reader
+    }
+
+    /// Takes over what overrides it (`reference`: surface 2.1): arguments one by one, blocks of a type all at once. What may
+    /// not be overridden stays.
+    fn override_by(&mut self, other: BodyReader) {
+        for attr in other.attrs {
+            match attr.name().as_deref() {
+                Some("depends_on") => continue,
+                // The reference counts, too, where both are written in the end.
+                Some("count") => {
+                    drop(self.position(Some("for_each")).map(|it| self.attrs.remove(it)))
+                }
+                _ => {}
+            }
+            match self.position(attr.name().as_deref()) {
+                Some(index) => self.attrs[index] = attr,
+                None => self.attrs.push(attr),
+            }
+        }
+        let (lifecycles, blocks): (Vec<_>, Vec<_>) = other
+            .blocks
+            .into_iter()
+            .partition(|it| it.block_type().as_deref() == Some("lifecycle"));
+        self.lifecycles.extend(lifecycles);
+        let blocks: Vec<ast::Block> =
+            blocks.into_iter().filter(|it| overriding::condition(it).is_none()).collect();
+        let replaced: FxHashSet<SmolStr> = blocks.iter().filter_map(made_type).collect();
+        let is_kept = |it: &ast::Block| {
+            made_type(it).is_none_or(|kind| kind == "_" || !replaced.contains(&kind))
+        };
+        self.blocks.retain(is_kept);
+        self.blocks.extend(blocks);
+    }
+
+    /// An argument that somebody asks for later.
+    pub(super) fn peek(&self, name: &str) -> Option<&ast::Attribute> {
+        self.position(Some(name)).map(|index| &self.attrs[index])
+    }
+
+    /// The blocks that nobody has asked for so far.
+    pub(super) fn peek_blocks(&self) -> &[ast::Block] {
+        &self.blocks
+    }
+
+    /// The `lifecycle` block.
+    pub(super) fn lifecycle(&mut self, ctx: &mut ItemCtx<'_>, inside: &str) -> Option<BodyReader> {
+        let own = self.single_block(ctx, "lifecycle", inside);
+        let mut all = own.into_iter().chain(std::mem::take(&mut self.lifecycles));
+        let mut reader = BodyReader::new(&all.next()?);
+        all.for_each(|it| reader.override_by(BodyReader::new(&it)));
+        Some(reader)
     }
 
     fn position(&self, name: Option<&str>) -> Option<usize> {
@@ -98,7 +168,7 @@ impl BodyReader {
         name: &'static str,
     ) -> Option<ast::Attribute> {
         let attr = self.attr(name);
-        if attr.is_none() {
+        if attr.is_none() && !self.is_partial {
             ctx.problem(missing_argument(self.range, name));
         }
         attr
@@ -142,7 +212,12 @@ impl BodyReader {
     pub(super) fn absorb_escape(&mut self) {
         for escape in self.blocks("_") {
             let inner = BodyReader::new(&escape);
-            self.attrs.extend(inner.attrs);
+            for attr in inner.attrs {
+                match self.position(attr.name().as_deref()) {
+                    Some(index) => self.attrs[index] = attr,
+                    None => self.attrs.push(attr),
+                }
+            }
             self.blocks.extend(inner.blocks);
         }
     }
@@ -152,6 +227,14 @@ impl BodyReader {
         let attrs = std::mem::take(&mut self.attrs);
         self.finish(ctx);
         attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect()
+    }
+}
+
+/// The type of the blocks that a block is or, if it is `dynamic`, makes.
+fn made_type(block: &ast::Block) -> Option<SmolStr> {
+    match block.block_type()? {
+        kind if kind == "dynamic" => block.label_texts().next(),
+        kind => Some(kind),
     }
 }
 

@@ -10,6 +10,7 @@ mod expr;
 pub(crate) mod json;
 mod module_call;
 mod named;
+mod overriding;
 mod problem;
 mod provider_block;
 mod reference;
@@ -27,7 +28,8 @@ use values::Str;
 
 pub(crate) use json::EXTRANEOUS;
 pub use named::is_reserved_variable;
-pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
+pub use overriding::{Declaration, Merged, declarations, merge};
+pub use problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 pub use reference::reference_root;
 
 use crate::{
@@ -48,6 +50,8 @@ pub struct Lowered {
     pub problems: Vec<Problem>,
     /// Whether it is written in the JSON syntax.
     is_json: bool,
+    /// Whether it is of an override file.
+    is_override: bool,
 }
 
 /// Where the expressions and nodes of one item stand, from the start of its block.
@@ -55,25 +59,57 @@ pub struct Lowered {
 pub struct SourceMap {
     exprs: Vec<TextRange>,
     nodes: Vec<TextRange>,
+    /// Which block each is in, where override files changed the item: its own is 0.
+    parts: Option<Box<Parts>>,
+}
+
+/// The parts of expressions and of nodes.
+#[derive(Clone, Debug)]
+struct Parts {
+    exprs: Vec<usize>,
+    nodes: Vec<usize>,
 }
 
 impl SourceMap {
-    /// The range of a place, from the start of the block.
+    /// The range of a place, from the start of the item's own block. None of what an override file says.
     pub fn range(&self, at: At) -> Option<TextRange> {
-        match at {
-            At::Expr(expr) => self.exprs.get(expr.0 as usize).copied(),
-            At::Node(node) => self.nodes.get(node.0 as usize).copied(),
-        }
+        self.place(at).and_then(|(part, range)| (part == 0).then_some(range))
     }
 
-    /// Every expression with its range; children come before their parents.
+    /// The range of a place, and which block it is from the start of: 0 is the item's own, the others are those that
+    /// override it in their order.
+    pub fn place(&self, at: At) -> Option<(usize, TextRange)> {
+        let (index, ranges) = match at {
+            At::Expr(expr) => (expr.0 as usize, &self.exprs),
+            At::Node(node) => (node.0 as usize, &self.nodes),
+        };
+        let parts = self.parts.as_ref().map(|parts| match at {
+            At::Expr(_) => &parts.exprs,
+            At::Node(_) => &parts.nodes,
+        });
+        let part = parts.and_then(|parts| parts.get(index)).copied().unwrap_or_default();
+        Some((part, *ranges.get(index)?))
+    }
+
+    /// Every expression of the item's own block with its range; children come before their parents.
     pub fn exprs(&self) -> impl Iterator<Item = (ExprId, TextRange)> {
-        self.exprs.iter().enumerate().map(|(index, range)| (ExprId(index as u32), *range))
+        let ids = (0..self.exprs.len() as u32).map(ExprId);
+        ids.filter_map(|id| Some((id, self.range(id.into())?)))
     }
 
-    /// Every name, header and label with its range.
+    /// Every name, header and label of the item's own block with its range.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, TextRange)> {
-        self.nodes.iter().enumerate().map(|(index, range)| (NodeId(index as u32), *range))
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        ids.filter_map(|id| Some((id, self.range(id.into())?)))
+    }
+
+    /// The same of an item that several blocks make.
+    fn in_parts(self, place: impl Fn(TextRange) -> (usize, TextRange)) -> SourceMap {
+        let placed = |ranges: Vec<TextRange>| ranges.into_iter().map(&place).unzip();
+        let (expr_parts, exprs) = placed(self.exprs);
+        let (node_parts, nodes) = placed(self.nodes);
+        let parts = Parts { exprs: expr_parts, nodes: node_parts };
+        SourceMap { exprs, nodes, parts: Some(Box::new(parts)) }
     }
 
     /// The smallest expression that covers a range; of several of the same range the innermost. Linear in the item.
@@ -98,15 +134,20 @@ impl SourceMap {
 
 /// Lowers the text of one block, of a file with that path.
 pub fn lower_text(text: &str, path: &str) -> Lowered {
+    let is_override = db::is_override(path);
     match db::is_json(path) {
-        true => json::lower(text),
-        false => lower_chunk(&syntax::parse_chunk(text)),
+        true => json::lower(text, is_override),
+        false => lower_parsed(&syntax::parse_chunk(text), is_override),
     }
 }
 
 /// Lowers one top-level chunk of a file.
 pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
-    let mut lowered = Lowered::default();
+    lower_parsed(parse, false)
+}
+
+fn lower_parsed(parse: &Parse<SourceFile>, is_override: bool) -> Lowered {
+    let mut lowered = Lowered { is_override, ..Lowered::default() };
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
@@ -117,7 +158,10 @@ pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
 fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
     for item in parse.tree().body_items() {
         match item {
-            ast::BodyItem::Block(block) => lower_block(lowered, &block),
+            ast::BodyItem::Block(block) => {
+                let is_override = lowered.is_override;
+                lower_top(lowered, &Top { is_override, ..Top::alone(&block) });
+            }
             ast::BodyItem::Attribute(attribute) => {
                 let name = attribute.name().unwrap_or_default();
                 lowered.problems.push(Problem::error(
@@ -199,28 +243,43 @@ const TOP_LEVEL: &[&str] = &[
     "removed",
 ];
 
-fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
+/// A top-level block with what else makes its item.
+struct Top<'a> {
+    block: &'a ast::Block,
+    /// Blocks of override files that change what it says, in the order in which they count.
+    overriding: &'a [ast::Block],
+    /// Whether it is of an override file itself.
+    is_override: bool,
+}
+
+impl Top<'_> {
+    fn alone(block: &ast::Block) -> Top<'_> {
+        Top { block, overriding: &[], is_override: false }
+    }
+}
+
+fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
+    let block = top.block;
     let Some(kind) = block.type_token() else { return };
+    let resource =
+        |mode| move |ctx: &mut ItemCtx<'_>, block: &_| resource::resource(ctx, block, mode);
     match kind.text() {
-        "variable" => one(lowered, block, named::variable),
-        "output" => one(lowered, block, named::output),
+        kind @ ("check" | "moved" | "import" | "removed" | "language") if top.is_override => {
+            lowered.problems.push(overriding::refused_block(block, kind));
+        }
+        "variable" => one(lowered, top, named::variable),
+        "output" => one(lowered, top, named::output),
         "locals" => named::locals(lowered, block),
-        "resource" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Managed)
-        }),
-        "data" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Data)
-        }),
-        "ephemeral" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Ephemeral)
-        }),
-        "module" => one(lowered, block, module_call::module_call),
-        "provider" => one(lowered, block, provider_block::provider),
-        "terraform" => one(lowered, block, terraform::terraform),
-        "check" => one(lowered, block, check::check),
+        "resource" => one(lowered, top, resource(addr::ResourceMode::Managed)),
+        "data" => one(lowered, top, resource(addr::ResourceMode::Data)),
+        "ephemeral" => one(lowered, top, resource(addr::ResourceMode::Ephemeral)),
+        "module" => one(lowered, top, module_call::module_call),
+        "provider" => one(lowered, top, provider_block::provider),
+        "terraform" => one(lowered, top, terraform::terraform),
+        "check" => one(lowered, top, check::check),
         "moved" | "import" | "removed" | "language" => {
             let kind: Str = kind.text().into();
-            one(lowered, block, |ctx, block| {
+            one(lowered, top, |ctx, block| {
                 ctx.problem(unsupported_block(block, &kind));
                 Some(ItemKind::Other(kind))
             });
@@ -260,10 +319,12 @@ fn unsupported_block(block: &ast::Block, kind: &str) -> Problem {
 /// Lowers a block that declares one item.
 fn one(
     lowered: &mut Lowered,
-    block: &ast::Block,
+    top: &Top<'_>,
     lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
 ) {
-    let mut ctx = ItemCtx::of(lowered);
+    let block = top.block;
+    let overriding = top.overriding.to_vec();
+    let mut ctx = ItemCtx { overriding, is_override: top.is_override, ..ItemCtx::of(lowered) };
     let header = ctx.node(body::header_range(block));
     if let Some(kind) = lower(&mut ctx, block) {
         let (item, source_map) = ctx.finish(kind, header);
@@ -302,6 +363,10 @@ pub(crate) struct ItemCtx<'a> {
     free_names: Option<Vec<(Str, SymbolId)>>,
     /// Whether the item is written in the JSON syntax.
     is_json: bool,
+    /// Blocks of override files that change what the item says.
+    overriding: Vec<ast::Block>,
+    /// Whether the item is of an override file, and so need not be whole.
+    is_override: bool,
 }
 
 impl<'a> ItemCtx<'a> {
@@ -322,6 +387,8 @@ impl<'a> ItemCtx<'a> {
             problems,
             free_names: None,
             is_json: false,
+            overriding: Vec::new(),
+            is_override: false,
         }
     }
 
@@ -338,6 +405,7 @@ impl<'a> ItemCtx<'a> {
         let source_map = SourceMap {
             exprs: std::mem::take(&mut self.expr_ranges),
             nodes: std::mem::take(&mut self.node_ranges),
+            parts: None,
         };
         let (exprs, refs) = self.into_exprs();
         (Item { exprs, kind, header, refs: refs.into() }, source_map)

@@ -15,7 +15,7 @@ use crate::item::{ItemKind, ModuleCall, PassedProvider};
 pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "module instance name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, block);
     let source_attr = reader.required(ctx, "source");
     let source_range =
         source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
@@ -30,8 +30,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     let mut repetition = resource::repetition(ctx, &mut reader, "module");
     let providers = reader.attr("providers").and_then(|attr| providers(ctx, attr.value()?));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
-    if let Some(lifecycle) = reader.single_block(ctx, "lifecycle", "module") {
-        let mut lifecycle = BodyReader::new(&lifecycle);
+    if let Some(mut lifecycle) = reader.lifecycle(ctx, "module") {
         resource::enabled(ctx, &mut lifecycle, "module", &mut repetition);
         lifecycle.finish(ctx);
     }

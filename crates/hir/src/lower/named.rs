@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
-    ast::{self, BodyItem},
+    ast::{self, HasItems as _},
 };
 use values::Str;
 
@@ -41,7 +41,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
         ));
     }
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, block);
     let ty = types::constraint(ctx, reader.attr("type"));
     let default = reader.attr("default").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
@@ -105,7 +105,7 @@ fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
 pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "output name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, block);
     let value = reader.required(ctx, "value").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
@@ -131,33 +131,33 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
     })))
 }
 
-/// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
-pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
+/// The definitions of a `locals` block; of a name the first. The parser tells of a second.
+pub(super) fn definitions(block: &ast::Block) -> impl Iterator<Item = ast::Attribute> {
     // A generated block may hold a hundred thousand.
     let mut seen: FxHashSet<Str> = FxHashSet::default();
-    for item in block.body().into_iter().flat_map(|body| body.items()) {
+    let attributes = block.body().into_iter().flat_map(|body| body.attributes());
+    attributes.filter(move |it| it.name_token().is_some_and(|name| seen.insert(name.text().into())))
+}
+
+/// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
+pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
+    for attr in definitions(block) {
+        let Some(token) = attr.name_token() else { continue };
         let mut ctx = ItemCtx::of(lowered);
-        match item {
-            BodyItem::Attribute(attr) => {
-                let Some(token) = attr.name_token() else { continue };
-                let name = Str::from(token.text());
-                if !seen.insert(name.clone()) {
-                    continue;
-                }
-                let header = ctx.node(token.text_range());
-                let value = ctx.in_place(RefPlace::Config, |ctx| body::value(ctx, &attr));
-                let kind = ItemKind::Local(Local { name, value });
-                let (item, source_map) = ctx.finish(kind, header);
-                lowered.items.push(Arc::new(item));
-                lowered.source_maps.push(source_map);
-            }
-            BodyItem::Block(nested) => ctx.problem(Problem::error(
-                "unsupported-block",
-                body::header_range(&nested),
-                "Unsupported block type",
-                "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
-            )),
-        }
+        let name = Str::from(token.text());
+        let header = ctx.node(token.text_range());
+        let value = ctx.in_place(RefPlace::Config, |ctx| body::value(ctx, &attr));
+        let (item, source_map) = ctx.finish(ItemKind::Local(Local { name, value }), header);
+        lowered.items.push(Arc::new(item));
+        lowered.source_maps.push(source_map);
+    }
+    for nested in block.body().into_iter().flat_map(|body| body.blocks()) {
+        lowered.problems.push(Problem::error(
+            "unsupported-block",
+            body::header_range(&nested),
+            "Unsupported block type",
+            "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
+        ));
     }
     if let Some(label) = block.labels().next() {
         lowered.problems.push(Problem::error(

@@ -13,7 +13,7 @@ use crate::item::{ItemKind, ProviderConfig, RefPlace};
 pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "provider name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, block);
     let alias = body::literal_text(ctx, reader.attr("alias"));
     if let Some(version) = reader.attr("version") {
         ctx.problem(Problem::warning(

@@ -1,10 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
-use syntax::{
-    AstNode, TextRange,
-    ast::{self, HasItems},
-};
+use syntax::{AstNode, TextRange, ast};
 use values::{Path, Str, Value};
 
 use super::{
@@ -42,12 +39,12 @@ pub(super) fn resource(
     let ty = body::name(ctx, &ty, format_args!("{noun} type name"));
     let name = body::name(ctx, &name, format_args!("{noun} name"));
     let resource = addr::Resource::new(mode, ty, name);
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, block);
     let mut repetition = repetition(ctx, &mut reader, noun);
     let provider = reader.attr("provider").and_then(|attr| provider_ref(ctx, attr.value()?));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
-    let lifecycle = match reader.single_block(ctx, "lifecycle", noun) {
-        Some(block) => lifecycle(ctx, &block, mode, &mut repetition),
+    let lifecycle = match reader.lifecycle(ctx, noun) {
+        Some(reader) => lifecycle(ctx, reader, mode, &mut repetition),
         None => Lifecycle::default(),
     };
     let (connection, provisioners) = match mode {
@@ -61,7 +58,7 @@ pub(super) fn resource(
         }
         ResourceMode::Data => (None, Box::default()),
     };
-    refuse_reserved(ctx, &mut reader, block);
+    refuse_reserved(ctx, &mut reader);
     let body = reader.rest(ctx);
     Some(ItemKind::Resource(Box::new(Resource {
         resource,
@@ -141,16 +138,15 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
 
 fn lifecycle(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    mut reader: BodyReader,
     mode: ResourceMode,
     repetition: &mut Repetition,
 ) -> Lifecycle {
-    let mut reader = BodyReader::new(block);
     let mut lifecycle = Lifecycle::default();
     if mode == ResourceMode::Managed {
         managed_lifecycle(ctx, &mut reader, &mut lifecycle);
     } else {
-        refuse_managed_lifecycle(ctx, &mut reader, block, mode);
+        refuse_managed_lifecycle(ctx, &mut reader, mode);
     }
     enabled(ctx, &mut reader, mode.noun(), repetition);
     lifecycle.preconditions = reader
@@ -231,12 +227,7 @@ fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> 
 }
 
 /// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).
-fn refuse_managed_lifecycle(
-    ctx: &mut ItemCtx<'_>,
-    reader: &mut BodyReader,
-    _block: &ast::Block,
-    mode: ResourceMode,
-) {
+fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode: ResourceMode) {
     for name in MANAGED_ONLY.iter().copied() {
         let Some(attr) = reader.attr(name) else { continue };
         let range = attr.syntax().text_range();
@@ -410,7 +401,7 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
 }
 
 /// The `_ {}` block escapes a schema whose names collide with meta-arguments. It is merged into the body.
-fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::Block) {
+fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     for name in ["locals"] {
         for nested in reader.blocks(name) {
             ctx.problem(Problem::error(
@@ -423,12 +414,7 @@ fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::
             ));
         }
     }
-    let has_escape = block
-        .body()
-        .is_some_and(|body| body.blocks().any(|it| it.block_type().as_deref() == Some("_")));
-    if has_escape {
-        reader.absorb_escape();
-    }
+    reader.absorb_escape();
 }
 
 /// The range of a block's type and labels.
