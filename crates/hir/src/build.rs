@@ -13,9 +13,8 @@ use values::Str;
 
 use crate::{
     Db,
-    item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, block_names, called_directory, item, lookup, module_calls,
+        ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
         provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Program},
@@ -98,7 +97,13 @@ fn replace(
             module.resources.get_mut(resource)?
         }
         // What these say is spread over the program.
-        ItemName::Module(_) | ItemName::Provider(..) | ItemName::Terraform | ItemName::Other => {
+        ItemName::Module(_)
+        | ItemName::Provider(..)
+        | ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => {
             return None;
         }
     };
@@ -224,13 +229,8 @@ impl Build<'_> {
     }
 
     fn others(&self, directory: Directory) -> Vec<Entry> {
-        let blocks =
-            directory.files(self.db).iter().flat_map(|file| file.blocks(self.db).iter().copied());
-        let keys = blocks.flat_map(|block| {
-            let items = block_items(self.db, block).iter().enumerate();
-            let others = items.filter(|(_, item)| matches!(item.kind, ItemKind::Other(_)));
-            others.map(move |(index, _)| ItemKey { block, index: index as u32 })
-        });
+        let kinds = [ItemName::Moved, ItemName::Removed, ItemName::Import];
+        let keys = kinds.iter().flat_map(|kind| all_of(self.db, directory, kind));
         keys.map(|key| self.entry(key)).collect()
     }
 

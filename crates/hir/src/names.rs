@@ -55,8 +55,21 @@ pub enum ItemName {
     Check(Str),
     /// `terraform {}`; any number of them.
     Terraform,
-    /// Something without a name.
+    /// `moved {}`; any number of them.
+    Moved,
+    /// `removed {}`; any number of them.
+    Removed,
+    /// `import {}`; any number of them.
+    Import,
+    /// Something that nobody looks for.
     Other,
+}
+
+impl ItemName {
+    /// Whether any number of blocks may have it, because it is no name but a kind.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, ItemName::Terraform | ItemName::Moved | ItemName::Removed | ItemName::Import)
+    }
 }
 
 /// What a block says, without its source maps.
@@ -165,7 +178,7 @@ pub fn place_of(db: &dyn Db, key: ItemKey, at: impl Into<At>) -> Option<(Block, 
 /// is not there.
 pub fn base_of(db: &dyn Db, directory: Directory, key: ItemKey) -> Option<ItemKey> {
     let name = block_names(db, key.block).get(key.index as usize)?;
-    lookup(db, directory, name).filter(|base| *base != key && *name != ItemName::Terraform)
+    lookup(db, directory, name).filter(|base| *base != key && !name.is_shared())
 }
 
 /// Problems of a block in one that overrides it.
@@ -225,6 +238,9 @@ pub(crate) fn name_of(item: &Item) -> ItemName {
         ItemKind::Provider(it) => ItemName::Provider(it.local_name.clone(), it.alias.clone()),
         ItemKind::Check(it) => ItemName::Check(it.name.clone()),
         ItemKind::Terraform(_) => ItemName::Terraform,
+        ItemKind::Moved(_) => ItemName::Moved,
+        ItemKind::Removed(_) => ItemName::Removed,
+        ItemKind::Import(_) => ItemName::Import,
         ItemKind::Other(_) => ItemName::Other,
     }
 }
@@ -244,7 +260,12 @@ pub fn declarations(
 
 /// The `terraform {}` blocks of a module in order.
 pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
-    symbol(db, directory, &ItemName::Terraform).map(|it| it.declarations(db)).unwrap_or_default()
+    all_of(db, directory, &ItemName::Terraform)
+}
+
+/// Every declaration of a name, in order.
+pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey> {
+    symbol(db, directory, name).map(|it| it.declarations(db)).unwrap_or_default()
 }
 
 /// The item behind a key. What an edit leaves equal may be another object after it.

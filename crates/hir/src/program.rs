@@ -53,7 +53,7 @@ pub struct Module {
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
     /// `check` blocks.
     pub checks: BTreeMap<Str, Entry>,
-    /// Blocks without meaning to the engine so far (`moved`, `removed`, `import`), in source order.
+    /// `moved`, `removed` and `import` blocks, each kind in source order.
     pub others: Vec<Entry>,
     /// Where each local provider name comes from: declared ones and implied ones.
     pub provider_sources: BTreeMap<Str, ProviderSource>,

@@ -97,11 +97,17 @@ pub enum NameKind {
     Check,
     /// `terraform {}`; one name for all of them.
     Terraform,
+    /// `moved {}`, the same.
+    Moved,
+    /// `removed {}`, the same.
+    Removed,
+    /// `import {}`, the same.
+    Import,
 }
 
 impl NameKind {
     /// Every kind, in the order of [`ItemName`].
-    pub const ALL: [NameKind; 8] = [
+    pub const ALL: [NameKind; 11] = [
         NameKind::Variable,
         NameKind::Local,
         NameKind::Output,
@@ -110,6 +116,9 @@ impl NameKind {
         NameKind::Provider,
         NameKind::Check,
         NameKind::Terraform,
+        NameKind::Moved,
+        NameKind::Removed,
+        NameKind::Import,
     ];
 
     /// The kind of a name; none of what has no name.
@@ -123,6 +132,9 @@ impl NameKind {
             ItemName::Provider(..) => NameKind::Provider,
             ItemName::Check(_) => NameKind::Check,
             ItemName::Terraform => NameKind::Terraform,
+            ItemName::Moved => NameKind::Moved,
+            ItemName::Removed => NameKind::Removed,
+            ItemName::Import => NameKind::Import,
             ItemName::Other => return None,
         })
     }
@@ -569,7 +581,7 @@ impl Overriding {
         }
         // Settings are not merged block by block.
         let (first, by) = match leading(db, keys) {
-            (Some(first), later) if *name != ItemName::Terraform => {
+            (Some(first), later) if !name.is_shared() => {
                 (Some(first), &later[later.len() - others.min(later.len())..])
             }
             _ => (None, &[][..]),

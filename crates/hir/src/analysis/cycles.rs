@@ -563,6 +563,9 @@ pub(super) fn address_of(item: &Item) -> String {
         },
         ItemKind::Check(it) => format!("check.{}", it.name),
         ItemKind::Terraform(_) => "terraform".to_owned(),
+        ItemKind::Moved(it) => format!("moved from {}", it.from),
+        ItemKind::Removed(it) => format!("removed {}", it.from),
+        ItemKind::Import(it) => format!("import of {}", it.to.resource),
         ItemKind::Other(kind) => kind.to_string(),
     }
 }

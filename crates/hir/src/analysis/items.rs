@@ -3,6 +3,7 @@
 mod conditions;
 mod module_call;
 mod output;
+mod refactoring;
 mod resource;
 mod variable;
 
@@ -78,6 +79,9 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
                 .extend(entries.flat_map(|it| [wrong_source(it), wrong_version(it)]).flatten());
             Inference { value: Abstract::any(), problems: infer.problems.into() }
         }
+        ItemKind::Moved(it) => refactoring::moved(item, it, &env),
+        ItemKind::Removed(it) => refactoring::removed(item, it, &env),
+        ItemKind::Import(it) => refactoring::import(item, it, env),
         ItemKind::Other(_) => Inference { value: Abstract::any(), problems: Box::default() },
     }
 }
@@ -368,7 +372,7 @@ fn check_duplicate(
     problems: &mut Vec<ItemProblem>,
 ) {
     let name = &block_names(db, key.block)[key.index as usize];
-    if *name == ItemName::Terraform {
+    if name.is_shared() {
         return;
     }
     let Some(symbol) = symbol(db, directory, name) else { return };

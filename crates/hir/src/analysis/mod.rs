@@ -154,7 +154,7 @@ pub fn overriding_problems(
 
 /// Whether an item of an override file declares something.
 fn stands(db: &dyn Db, directory: Directory, key: ItemKey, name: &ItemName) -> bool {
-    *name == ItemName::Terraform || lookup(db, directory, name) == Some(key)
+    name.is_shared() || lookup(db, directory, name) == Some(key)
 }
 
 /// Every item of a module in the order of its files, unnamed ones included. Those of override files are there as what they

@@ -13,7 +13,7 @@ use super::{
     problem::{MISSING_ARGUMENT, Problem},
 };
 use crate::{
-    expr::ExprId,
+    expr::{Expr, ExprId},
     fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
     suggest,
@@ -429,7 +429,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     let target = target?;
     let node = ctx.node(range);
     // An expression stands for the reference in the static graph, so that cycles can be shown.
-    let expr = ctx.alloc(crate::expr::Expr::Missing, range);
+    let expr = ctx.alloc(Expr::Missing, range);
     ctx.add_ref(crate::item::StaticRef {
         target: target.clone(),
         place: RefPlace::DependsOn,
@@ -450,7 +450,26 @@ pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Con
         Some(Condition { condition: condition?, error_message: error_message?, node })
     });
     reader.finish(ctx);
+    if let Some(condition) = &result {
+        refuse_constant(ctx, block, condition.condition);
+    }
     result
+}
+
+/// A condition that refers to nothing checks nothing.
+fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId) {
+    let is_reference = |it: &Expr| matches!(it, Expr::Ref(_) | Expr::Missing);
+    if ctx.any_inside(condition, is_reference) {
+        return;
+    }
+    let kind = block.block_type().unwrap_or_default();
+    ctx.problem(Problem::error(
+        "constant-condition",
+        ctx.range_of(condition),
+        format!("Invalid {kind} expression"),
+        "The condition expression must refer to at least one object from elsewhere in the configuration, or else its result would not be checking \
+         anything.",
+    ));
 }
 
 /// An argument that must be `true` or `false` as written.

@@ -13,6 +13,7 @@ mod named;
 mod overriding;
 mod problem;
 mod provider_block;
+mod refactoring;
 mod reference;
 mod resource;
 mod terraform;
@@ -36,7 +37,6 @@ use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
     fix::Fix,
     item::{Item, ItemKind, RefPlace, StaticRef},
-    unsupported,
 };
 
 /// What one top-level block declares.
@@ -276,13 +276,22 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
         "module" => one(lowered, top, module_call::module_call),
         "provider" => one(lowered, top, provider_block::provider),
         "terraform" => one(lowered, top, terraform::terraform),
-        "check" => one(lowered, top, check::check),
-        "moved" | "import" | "removed" | "language" => {
-            let kind: Str = kind.text().into();
-            one(lowered, top, |ctx, block| {
-                ctx.problem(unsupported_block(block, &kind));
-                Some(ItemKind::Other(kind))
+        "check" => {
+            one(lowered, top, check::check);
+            check::scoped_data(lowered, block);
+        }
+        kind @ ("moved" | "import" | "removed") => {
+            lowered.problems.push(refactoring::not_run(block, kind));
+            one(lowered, top, |ctx, block| match kind {
+                "moved" => refactoring::moved(ctx, block),
+                "removed" => refactoring::removed(ctx, block),
+                _ => refactoring::import(ctx, block),
             });
+        }
+        kind @ "language" => {
+            let problem = Problem::unsupported(body::header_range(block), "\"language\" blocks");
+            lowered.problems.push(problem);
+            one(lowered, top, |_, _| Some(ItemKind::Other(kind.into())));
         }
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
@@ -294,25 +303,6 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
             let problem = Problem::error(id, kind.text_range(), summary, detail);
             lowered.problems.push(problem.fixed_by(Fix::first(other, close)));
         }
-    }
-}
-
-/// A block that is known to the language only. Where the state holds no object there is nothing to move or remove,
-/// which a plan knows: until then it is a warning.
-fn unsupported_block(block: &ast::Block, kind: &str) -> Problem {
-    let range = body::header_range(block);
-    let what = format!("\"{kind}\" blocks");
-    match kind {
-        "moved" | "removed" => Problem::warning(
-            unsupported::ID,
-            range,
-            unsupported::SUMMARY,
-            format!(
-                "This version of Mayfly does not support {what}, and makes no plan where the state holds any object. Take it out of the \
-                 configuration to go on then."
-            ),
-        ),
-        _ => Problem::unsupported(range, &what),
     }
 }
 
@@ -431,6 +421,23 @@ impl<'a> ItemCtx<'a> {
         let id = NodeId(self.node_ranges.len() as u32);
         self.node_ranges.push(range);
         id
+    }
+
+    /// Whether an expression, or one inside of it, is of a kind.
+    fn any_inside(&self, root: ExprId, is_one: impl Fn(&Expr) -> bool) -> bool {
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            let Some(expr) = self.exprs.get(id.0 as usize) else { continue };
+            if is_one(expr) {
+                return true;
+            }
+            expr.for_each_child(&mut |child| open.push(child));
+        }
+        false
+    }
+
+    fn range_of(&self, expr: ExprId) -> TextRange {
+        self.expr_ranges.get(expr.0 as usize).copied().unwrap_or_default()
     }
 
     fn problem(&mut self, problem: Problem) {

@@ -17,8 +17,8 @@ use super::{
     types,
 };
 use crate::{
-    expr::NodeId,
-    item::{ItemKind, Local, Output, RefPlace, Variable},
+    expr::{Expr, NodeId, Ref},
+    item::{Condition, ItemKind, Local, Output, RefPlace, Variable},
 };
 
 /// Names that a variable cannot have, because a module call gives them another meaning.
@@ -52,7 +52,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let validations = reader
         .blocks("validation")
         .iter()
-        .filter_map(|block| body::condition(ctx, block))
+        .filter_map(|block| validation(ctx, block, &name))
         .collect();
     reader.finish(ctx);
     Some(ItemKind::Variable(Box::new(Variable {
@@ -68,6 +68,28 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
         deprecated,
         validations,
     })))
+}
+
+/// A validation is of the variable, whatever else it asks.
+fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Option<Condition> {
+    let validation = body::condition(ctx, block)?;
+    let is_reference = |it: &Expr| matches!(it, Expr::Ref(_));
+    let is_itself = |it: &Expr| {
+        matches!(it, Expr::Missing)
+            || matches!(it, Expr::Ref(Ref::Variable(name)) if name == variable)
+    };
+    // One reason is enough.
+    if ctx.any_inside(validation.condition, is_reference)
+        && !ctx.any_inside(validation.condition, is_itself)
+    {
+        ctx.problem(Problem::error(
+            "foreign-validation",
+            ctx.range_of(validation.condition),
+            "Invalid variable validation condition",
+            format!("The condition for variable \"{variable}\" must refer to var.{variable} in order to test incoming values."),
+        ));
+    }
+    Some(validation)
 }
 
 /// `const = true` changes when a variable has its value.

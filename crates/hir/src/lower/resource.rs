@@ -70,6 +70,7 @@ pub(super) fn resource(
         connection,
         provisioners,
         body,
+        in_check: None,
     })))
 }
 
@@ -321,7 +322,7 @@ fn literal_key(expr: &ast::Expr) -> Option<Value> {
 }
 
 /// The connection of all provisioners: it counts as one at destruction as soon as one of them runs then.
-fn connection(
+pub(super) fn connection(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader,
     provisioners: &[Provisioner],
@@ -335,7 +336,7 @@ fn provisioner_place(at_destroy: bool) -> RefPlace {
     if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner }
 }
 
-fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
+pub(super) fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
     reader.blocks("provisioner").iter().filter_map(|block| provisioner(ctx, block)).collect()
 }
 
