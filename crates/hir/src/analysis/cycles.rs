@@ -527,6 +527,12 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
             "Self-referential block",
             format!("Configuration for {name} may not refer to itself."),
         ),
+        ItemKind::Local(_) => ItemProblem::error(
+            at,
+            "cycle",
+            "Self-referencing local value",
+            format!("{name} may not use its own value to define itself."),
+        ),
         _ => ItemProblem::error(
             at,
             "cycle",

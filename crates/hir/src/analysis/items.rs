@@ -491,6 +491,13 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
                 it.local_name
             ),
         ),
+        ItemKind::Check(it) => (
+            format!("Duplicate check \"{}\" configuration", it.name),
+            format!(
+                "A check block named \"{}\" was already declared. Check blocks must be unique within each module.",
+                it.name
+            ),
+        ),
         _ => (
             "Duplicate declaration".to_owned(),
             "This name was already declared in this module.".to_owned(),

@@ -29,6 +29,8 @@ pub(super) struct BodyReader {
     range: TextRange,
     /// Whether it says what is different only, and so need not be whole.
     is_partial: bool,
+    /// Whether override files changed it.
+    is_merged: bool,
     /// `lifecycle` blocks that override one another argument by argument.
     lifecycles: Vec<ast::Block>,
 }
@@ -43,6 +45,7 @@ impl BodyReader {
             known_blocks: vec![],
             range,
             is_partial: false,
+            is_merged: false,
             lifecycles: vec![],
         };
         for item in block.body().into_iter().flat_map(|body| body.items()) {
@@ -73,6 +76,7 @@ impl BodyReader {
     /// Takes over what overrides it (`reference`: surface 2.1): arguments one by one, blocks of a type all at once. What may
     /// not be overridden stays.
     fn override_by(&mut self, other: BodyReader) {
+        self.is_merged = true;
         for attr in other.attrs {
             match attr.name().as_deref() {
                 Some("depends_on") => continue,
@@ -116,7 +120,9 @@ impl BodyReader {
     pub(super) fn lifecycle(&mut self, ctx: &mut ItemCtx<'_>, inside: &str) -> Option<BodyReader> {
         let own = self.single_block(ctx, "lifecycle", inside);
         let mut all = own.into_iter().chain(std::mem::take(&mut self.lifecycles));
-        let mut reader = BodyReader::new(&all.next()?);
+        let first = all.next()?;
+        refuse_labels(ctx, &first);
+        let mut reader = BodyReader::new(&first);
         all.for_each(|it| reader.override_by(BodyReader::new(&it)));
         Some(reader)
     }
@@ -209,12 +215,22 @@ impl BodyReader {
     }
 
     /// Moves the contents of `_ {}` blocks up: they escape a schema whose names collide with meta-arguments.
-    pub(super) fn absorb_escape(&mut self) {
-        for escape in self.blocks("_") {
+    pub(super) fn absorb_escape(&mut self, ctx: &mut ItemCtx<'_>) {
+        for (index, escape) in self.blocks("_").into_iter().enumerate() {
+            if index > 0 && !self.is_merged {
+                ctx.problem(Problem::error(
+                    "duplicate-block",
+                    header_range(&escape),
+                    "Duplicate escaping block",
+                    "The special block type \"_\" can be used to force particular arguments to be interpreted as specific to the provider. There \
+                     can be only one such block.",
+                ));
+            }
             let inner = BodyReader::new(&escape);
             for attr in inner.attrs {
                 match self.position(attr.name().as_deref()) {
-                    Some(index) => self.attrs[index] = attr,
+                    Some(index) if self.is_merged => self.attrs[index] = attr,
+                    Some(_) => ctx.problem(repeated(&attr)),
                     None => self.attrs.push(attr),
                 }
             }
@@ -228,6 +244,15 @@ impl BodyReader {
         self.finish(ctx);
         attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect()
     }
+}
+
+/// An argument that is written inside of the escaping block and outside of it.
+fn repeated(attr: &ast::Attribute) -> Problem {
+    let name = attr.name().unwrap_or_default();
+    let range = attr.name_token().map_or(attr.syntax().text_range(), |it| it.text_range());
+    let detail =
+        format!("The argument \"{name}\" was already set. Each argument may be set only once.");
+    Problem::error("duplicate-argument", range, "Duplicate argument", detail)
 }
 
 /// The type of the blocks that a block is or, if it is `dynamic`, makes.
@@ -441,6 +466,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
 /// `condition` and `error_message` of one of the condition blocks.
 pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Condition> {
     let node = ctx.node(header_range(block));
+    refuse_labels(ctx, block);
     let mut reader = BodyReader::new(block);
     let condition = reader.required(ctx, "condition");
     let message = reader.required(ctx, "error_message");
@@ -476,19 +502,33 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
 pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<bool> {
     let attr = attr?;
     let value = attr.value()?;
-    let result = expr::literal_bool(&value);
+    let quoted = || match expr::literal_string(&value).as_deref() {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
+    let result = expr::literal_bool(&value).or_else(quoted);
     if result.is_none() {
-        ctx.problem(Problem::error(
-            "unsuitable-value-type",
-            value.syntax().text_range(),
-            "Unsuitable value type",
-            format!(
-                "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
-                attr.name().unwrap_or_default()
-            ),
-        ));
+        let detail = format!(
+            "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
+            attr.name().unwrap_or_default()
+        );
+        ctx.problem(not_literal(&value, detail));
     }
     result
+}
+
+/// An argument that is not as written what it has to be.
+fn not_literal(value: &ast::Expr, detail: String) -> Problem {
+    let range = value.syntax().text_range();
+    let refers = value.syntax().descendants().any(|it| ast::Reference::can_cast(it.kind()));
+    match refers {
+        true => {
+            let detail = format!("Variables may not be used here. {detail}");
+            Problem::error("variables-not-allowed", range, "Variables not allowed", detail)
+        }
+        false => Problem::error("unsuitable-value-type", range, "Unsuitable value type", detail),
+    }
 }
 
 /// An argument that must be a string without interpolation.
@@ -497,18 +537,21 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     let value = attr.value()?;
     let result = expr::literal_string(&value).or_else(|| match &value {
         ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
+        // What has one text is converted.
+        ast::Expr::Literal(it) => match it.kind()? {
+            ast::LiteralKind::Number(text) => {
+                Some(values::Number::parse(&text)?.to_string().into())
+            }
+            ast::LiteralKind::Bool(value) => Some(value.to_string().into()),
+            _ => None,
+        },
         _ => None,
     });
     if result.is_none() {
-        ctx.problem(Problem::error(
-            "unsuitable-value-type",
-            value.syntax().text_range(),
-            "Unsuitable value type",
-            format!(
-                "Unsuitable value: \"{}\" must be a string without interpolation.",
-                attr.name().unwrap_or_default()
-            ),
-        ));
+        let name = attr.name().unwrap_or_default();
+        let detail =
+            format!("Unsuitable value: \"{name}\" must be a string without interpolation.");
+        ctx.problem(not_literal(&value, detail));
     }
     result.map(Str::from)
 }
@@ -545,6 +588,11 @@ pub(super) fn expect_labels<const N: usize>(
         ));
     }
     <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
+}
+
+/// Reports labels of a block that has none.
+pub(super) fn refuse_labels(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
+    expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ());
 }
 
 /// The text of a label that is to be a name; reports one that cannot be.

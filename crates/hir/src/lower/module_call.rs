@@ -1,5 +1,6 @@
 //! `module` blocks.
 
+use rustc_hash::FxHashSet;
 use syntax::{AstNode, ast};
 use values::Str;
 
@@ -34,6 +35,9 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
         resource::enabled(ctx, &mut lifecycle, "module", &mut repetition);
         lifecycle.finish(ctx);
     }
+    for name in ["provider", "locals"] {
+        resource::reserved_blocks(ctx, &mut reader, name, "module");
+    }
     let inputs = reader.rest_attrs(ctx);
     Some(ItemKind::ModuleCall(Box::new(ModuleCall {
         name: Str::from(&*name),
@@ -59,7 +63,23 @@ fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvi
         ));
         return None;
     };
-    Some(object.items().filter_map(|item| passed_provider(ctx, &item)).collect())
+    let mut passed: Vec<PassedProvider> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for item in object.items() {
+        let Some(provider) = passed_provider(ctx, &item) else { continue };
+        if seen.insert((provider.child_name.clone(), provider.child_alias.clone())) {
+            passed.push(provider);
+            continue;
+        }
+        let range = item.key().map_or(value.syntax().text_range(), |it| it.syntax().text_range());
+        ctx.problem(Problem::error(
+            "duplicate-provider-address",
+            range,
+            "Duplicate provider address",
+            "A provider configuration of this name was already passed. Each provider configuration can be passed only once.",
+        ));
+    }
+    Some(passed.into())
 }
 
 fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<PassedProvider> {

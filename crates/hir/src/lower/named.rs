@@ -48,7 +48,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
-    refuse_const(ctx, reader.attr("const"));
+    body::literal_bool(ctx, reader.attr("const"));
     let validations = reader
         .blocks("validation")
         .iter()
@@ -92,14 +92,6 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
     Some(validation)
 }
 
-/// `const = true` changes when a variable has its value.
-fn refuse_const(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) {
-    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
-    if let (Some(range), Some(true)) = (range, body::literal_bool(ctx, attr)) {
-        ctx.problem(Problem::unsupported(range, "\"const\" of a variable"));
-    }
-}
-
 /// What `sensitive` and `ephemeral` say.
 struct Marks {
     sensitive: bool,
@@ -138,6 +130,14 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
         .iter()
         .filter_map(|block| body::condition(ctx, block))
         .collect();
+    for block in reader.blocks("postcondition") {
+        ctx.problem(Problem::error(
+            "invalid-output-postcondition",
+            body::header_range(&block),
+            "Postconditions are not allowed",
+            "Output values can only have preconditions, not postconditions. Write a \"precondition\" block.",
+        ));
+    }
     reader.finish(ctx);
     Some(ItemKind::Output(Box::new(Output {
         name: Str::from(&*name),
@@ -177,7 +177,7 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
         lowered.problems.push(Problem::error(
             "unsupported-block",
             body::header_range(&nested),
-            "Unsupported block type",
+            format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
             "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
         ));
     }

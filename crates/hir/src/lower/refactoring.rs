@@ -43,6 +43,15 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     let text: String =
         tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.to_string()).collect();
     match addr::parse_target(&text) {
+        Ok(target) if is_reserved(&target) => {
+            ctx.problem(Problem::error(
+                "invalid-address",
+                value.syntax().text_range(),
+                "Invalid address",
+                format!("\"{text}\" is no address of a resource or a module: such names are for other things."),
+            ));
+            None
+        }
         Ok(target) => Some(target),
         Err(error) => {
             let range = value.syntax().text_range();
@@ -50,6 +59,17 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
             None
         }
     }
+}
+
+/// Whether what looks like a resource is a reference to something else.
+fn is_reserved(target: &Target) -> bool {
+    let resource = match target {
+        Target::Module(_) => return false,
+        Target::Resource(it) => &it.resource,
+        Target::Instance(it) => &it.resource,
+    };
+    let roots = ["var", "local", "each", "count", "self", "path", "terraform", "tofu", "output"];
+    resource.mode == ResourceMode::Managed && roots.contains(&resource.type_name.as_str())
 }
 
 pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {

@@ -36,8 +36,9 @@ pub(super) fn resource(
     let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
     let noun = mode.noun();
     let type_node = ctx.node(ty.syntax().text_range());
-    let ty = body::name(ctx, &ty, format_args!("{noun} type name"));
-    let name = body::name(ctx, &name, format_args!("{noun} name"));
+    let what = if mode == ResourceMode::Managed { "resource" } else { noun };
+    let ty = body::name(ctx, &ty, format_args!("{what} type name"));
+    let name = body::name(ctx, &name, format_args!("{what} name"));
     let resource = addr::Resource::new(mode, ty, name);
     let mut reader = BodyReader::of_item(ctx, block);
     let mut repetition = repetition(ctx, &mut reader, noun);
@@ -269,6 +270,16 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
         ));
         return IgnoreChanges::None;
     };
+    if let Some(star) = tuple.elements().find(|it| expr::literal_string(it).as_deref() == Some("*"))
+    {
+        ctx.problem(Problem::error(
+            "invalid-ignore-changes",
+            star.syntax().text_range(),
+            "Invalid ignore_changes wildcard",
+            "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes = all\" to ignore changes to all attributes.",
+        ));
+        return IgnoreChanges::None;
+    }
     let paths: Vec<_> = tuple.elements().filter_map(|element| ignore_path(ctx, &element)).collect();
     if paths.is_empty() { IgnoreChanges::None } else { IgnoreChanges::Paths(paths.into()) }
 }
@@ -351,6 +362,10 @@ fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner>
     let continue_on_failure =
         keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref()
             == Some("continue");
+    for name in ["lifecycle", "locals", "depends_on"] {
+        reserved_blocks(ctx, &mut reader, name, "provisioner");
+    }
+    reader.absorb_escape(ctx);
     ctx.in_place(provisioner_place(at_destroy), |ctx| {
         let connection = reader.single_block(ctx, "connection", "provisioner");
         let connection = connection.and_then(|block| body::schema_block(ctx, &block));
@@ -368,8 +383,18 @@ fn keyword_of(
     what: &str,
 ) -> Option<String> {
     let value = reader.attr(name)?.value()?;
-    let word = expr::keyword(&value).or_else(|| expr::literal_string(&value));
+    let quoted = expr::literal_string(&value);
+    let is_quoted = quoted.is_some() && !ctx.is_json;
+    let word = expr::keyword(&value).or(quoted);
     if word.as_deref().is_some_and(|word| words.contains(&word)) {
+        if is_quoted {
+            ctx.problem(Problem::warning(
+                "quoted-keyword",
+                value.syntax().text_range(),
+                "Quoted keywords are deprecated",
+                "In this context, keywords are expected literally rather than in quotes. Remove the quotes surrounding this keyword.",
+            ));
+        }
         return word;
     }
     ctx.problem(Problem::error(
@@ -403,19 +428,34 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
 
 /// The `_ {}` block escapes a schema whose names collide with meta-arguments. It is merged into the body.
 fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
-    for name in ["locals"] {
-        for nested in reader.blocks(name) {
-            ctx.problem(Problem::error(
-                "reserved-block",
-                block_header(&nested),
-                "Reserved block type name in resource block",
-                format!(
-                    "The block type name \"{name}\" is reserved for use in a future version. Declare locals at the top level of the module."
-                ),
-            ));
-        }
+    reserved_blocks(ctx, reader, "locals", "resource");
+    reader.absorb_escape(ctx);
+}
+
+/// Reports blocks whose type may come to mean something.
+pub(super) fn reserved_blocks(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    name: &'static str,
+    inside: &str,
+) {
+    for nested in reader.blocks(name) {
+        let way_out = match name {
+            "locals" => " Declare locals at the top level of the module.",
+            "provider" => {
+                " Declare providers at the top level of the module, and hand them over with \"providers\"."
+            }
+            _ => " Take it out.",
+        };
+        ctx.problem(Problem::error(
+            "reserved-block",
+            block_header(&nested),
+            format!("Reserved block type name in {inside} block"),
+            format!(
+                "The block type name \"{name}\" is reserved for use in a future version.{way_out}"
+            ),
+        ));
     }
-    reader.absorb_escape();
 }
 
 /// The range of a block's type and labels.
