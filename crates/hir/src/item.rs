@@ -388,8 +388,12 @@ pub struct Terraform {
     pub required_version: Option<Str>,
     /// Entries of `required_providers`.
     pub required_providers: Box<[RequiredProvider]>,
+    /// Where `required_providers` stands.
+    pub requirements_node: Option<NodeId>,
     /// `backend "type" {}`: the type and where it stands.
     pub backend: Option<Block>,
+    /// Where `cloud {}` stands.
+    pub cloud: Option<NodeId>,
 }
 
 /// One entry of `required_providers`.

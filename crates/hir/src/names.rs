@@ -21,7 +21,7 @@ use crate::{
     item::{Item, ItemKind, RequiredProvider},
     lower::{
         Declaration, INVALID_REFERENCE, Lowered, Merged, Problem, SourceMap,
-        declarations as declarations_of_text, header_at, json, lower_chunk, lower_text, merge,
+        declarations as declarations_of_text, header_at, json, lower_text, merge,
     },
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
@@ -145,10 +145,7 @@ fn block_declarations(db: &dyn Db, block: Block) -> Box<[Declaration]> {
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
     let path = block.file(db).path(db);
-    let mut maps = match db::is_json(path) {
-        true => lower_text(block.text(db), path).source_maps,
-        false => lower_chunk(db::parse(db, block)).source_maps,
-    };
+    let mut maps = lower_text(block.text(db), path).source_maps;
     for of_item in block.overrides(db).chunk_by(|a, b| a.item == b.item) {
         if let Some(map) = maps.get_mut(of_item[0].item as usize)
             && let Some(merged) = merged(db, block, of_item)

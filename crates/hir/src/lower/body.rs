@@ -3,13 +3,16 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use syntax::{
-    AstNode, TextRange,
-    ast::{self, BodyItem},
+    AstNode, SyntaxKind, TextRange, TreeNode as _,
+    flat::{
+        FlatNode,
+        ast::{self, BodyItem},
+    },
 };
 use values::Str;
 
 use super::{
-    ItemCtx, expr, overriding,
+    ItemCtx, Top, expr, overriding,
     problem::{MISSING_ARGUMENT, Problem},
 };
 use crate::{
@@ -20,9 +23,9 @@ use crate::{
 };
 
 /// A body whose arguments are taken by name; what is left at the end is either an error or a schema's.
-pub(super) struct BodyReader {
-    attrs: Vec<ast::Attribute>,
-    blocks: Vec<ast::Block>,
+pub(super) struct BodyReader<'t> {
+    attrs: Vec<ast::Attribute<'t>>,
+    blocks: Vec<ast::Block<'t>>,
     /// Names asked for so far, for suggestions.
     known_attrs: Vec<&'static str>,
     known_blocks: Vec<&'static str>,
@@ -32,11 +35,11 @@ pub(super) struct BodyReader {
     /// Whether override files changed it.
     is_merged: bool,
     /// `lifecycle` blocks that override one another argument by argument.
-    lifecycles: Vec<ast::Block>,
+    lifecycles: Vec<ast::Block<'t>>,
 }
 
-impl BodyReader {
-    pub(super) fn new(block: &ast::Block) -> BodyReader {
+impl<'t> BodyReader<'t> {
+    pub(super) fn new(block: &ast::Block<'t>) -> BodyReader<'t> {
         let range = header_range(block);
         let mut reader = BodyReader {
             attrs: vec![],
@@ -62,20 +65,20 @@ impl BodyReader {
     }
 
     /// The body of a top-level block, with what override files change of it.
-    pub(super) fn of_item(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> BodyReader {
-        let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(block) };
+    pub(super) fn of_item(ctx: &mut ItemCtx<'_>, top: &Top<'_, 't>) -> BodyReader<'t> {
+        let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(top.block) };
         if ctx.is_override {
             overriding::refuse(ctx, &reader);
         }
-        for block in std::mem::take(&mut ctx.overriding) {
-            reader.override_by(BodyReader::new(&block));
+        for block in top.overriding {
+            reader.override_by(BodyReader::new(block));
         }
         reader
     }
 
     /// Takes over what overrides it (`reference`: surface 2.1): arguments one by one, blocks of a type all at once. What may
     /// not be overridden stays.
-    fn override_by(&mut self, other: BodyReader) {
+    fn override_by(&mut self, other: BodyReader<'t>) {
         self.is_merged = true;
         for attr in other.attrs {
             match attr.name().as_deref() {
@@ -107,17 +110,21 @@ impl BodyReader {
     }
 
     /// An argument that somebody asks for later.
-    pub(super) fn peek(&self, name: &str) -> Option<&ast::Attribute> {
+    pub(super) fn peek(&self, name: &str) -> Option<&ast::Attribute<'t>> {
         self.position(Some(name)).map(|index| &self.attrs[index])
     }
 
     /// The blocks that nobody has asked for so far.
-    pub(super) fn peek_blocks(&self) -> &[ast::Block] {
+    pub(super) fn peek_blocks(&self) -> &[ast::Block<'t>] {
         &self.blocks
     }
 
     /// The `lifecycle` block.
-    pub(super) fn lifecycle(&mut self, ctx: &mut ItemCtx<'_>, inside: &str) -> Option<BodyReader> {
+    pub(super) fn lifecycle(
+        &mut self,
+        ctx: &mut ItemCtx<'_>,
+        inside: &str,
+    ) -> Option<BodyReader<'t>> {
         let own = self.single_block(ctx, "lifecycle", inside);
         let mut all = own.into_iter().chain(std::mem::take(&mut self.lifecycles));
         let first = all.next()?;
@@ -128,16 +135,16 @@ impl BodyReader {
     }
 
     fn position(&self, name: Option<&str>) -> Option<usize> {
-        self.attrs.iter().position(|attr| attr.name().as_deref() == name)
+        self.attrs.iter().position(|attr| attr.name_token().map(|it| it.text()) == name)
     }
 
-    pub(super) fn attr(&mut self, name: &'static str) -> Option<ast::Attribute> {
+    pub(super) fn attr(&mut self, name: &'static str) -> Option<ast::Attribute<'t>> {
         self.known_attrs.push(name);
         let index = self.position(Some(name))?;
         Some(self.attrs.remove(index))
     }
 
-    pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block> {
+    pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block<'t>> {
         self.known_blocks.push(kind);
         let is_kind = |block: &ast::Block| block.type_token().is_some_and(|it| it.text() == kind);
         let (taken, rest) = std::mem::take(&mut self.blocks).into_iter().partition(is_kind);
@@ -151,7 +158,7 @@ impl BodyReader {
         ctx: &mut ItemCtx<'_>,
         kind: &'static str,
         inside: &str,
-    ) -> Option<ast::Block> {
+    ) -> Option<ast::Block<'t>> {
         let mut blocks = self.blocks(kind).into_iter();
         let first = blocks.next();
         for extra in blocks {
@@ -172,7 +179,7 @@ impl BodyReader {
         &mut self,
         ctx: &mut ItemCtx<'_>,
         name: &'static str,
-    ) -> Option<ast::Attribute> {
+    ) -> Option<ast::Attribute<'t>> {
         let attr = self.attr(name);
         if attr.is_none() && !self.is_partial {
             ctx.problem(missing_argument(self.range, name));
@@ -395,11 +402,11 @@ fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<
     name.map(Str::from)
 }
 
-fn dynamic_content(
+fn dynamic_content<'t>(
     ctx: &mut ItemCtx<'_>,
-    reader: &mut BodyReader,
+    reader: &mut BodyReader<'t>,
     block: &ast::Block,
-) -> Option<ast::Block> {
+) -> Option<ast::Block<'t>> {
     let mut contents = reader.blocks("content").into_iter();
     let first = contents.next();
     if first.is_none() {
@@ -439,8 +446,8 @@ pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
 fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<DependsOn> {
     let range = element.syntax().text_range();
     let before = ctx.problems.len();
-    let target = super::reference::unquoted(ctx, element)
-        .and_then(|element| super::reference::target(&element));
+    let target =
+        super::reference::unquoted(ctx, element, |_, element| super::reference::target(element));
     if target.is_none() {
         // That it has quotes, too, does not matter then.
         ctx.problems.truncate(before);
@@ -518,10 +525,16 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     result
 }
 
+/// Whether a reference is among the parts of an expression.
+fn refers(node: &FlatNode<'_>) -> bool {
+    let mut nodes = node.elements().filter_map(syntax::NodeOrToken::into_node);
+    node.kind() == SyntaxKind::REFERENCE || nodes.any(|it| refers(&it))
+}
+
 /// An argument that is not as written what it has to be.
 fn not_literal(value: &ast::Expr, detail: String) -> Problem {
     let range = value.syntax().text_range();
-    let refers = value.syntax().descendants().any(|it| ast::Reference::can_cast(it.kind()));
+    let refers = refers(value.syntax());
     match refers {
         true => {
             let detail = format!("Variables may not be used here. {detail}");
@@ -557,11 +570,11 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
 }
 
 /// Takes `N` labels; reports missing and extraneous ones as the reference does.
-pub(super) fn expect_labels<const N: usize>(
+pub(super) fn expect_labels<'t, const N: usize>(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    block: &ast::Block<'t>,
     names: [&str; N],
-) -> Option<[ast::Label; N]> {
+) -> Option<[ast::Label<'t>; N]> {
     let kind = block.type_token()?.text().to_owned();
     let labels: Vec<ast::Label> = block.labels().collect();
     if labels.len() < N {
@@ -620,7 +633,7 @@ pub(super) fn header_range(block: &ast::Block) -> TextRange {
 }
 
 /// A block's header as it is shown after "in": `resource "a" "b"`.
-pub(super) fn header_text(block: &ast::Block) -> String {
+pub(super) fn header_text(block: &syntax::ast::Block) -> String {
     let mut text = block.block_type().unwrap_or_default().to_string();
     for label in block.label_texts() {
         text.extend([" \"", &label, "\""]);

@@ -2,7 +2,7 @@
 
 use syntax::{
     AstNode,
-    ast::{self, HasItems as _},
+    flat::ast::{self, HasItems as _},
 };
 
 use super::{
@@ -50,8 +50,8 @@ pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
     let mut inside = block.body().into_iter().flat_map(|body| body.blocks());
     let Some(data) = inside.find(|it| it.block_type().as_deref() == Some("data")) else { return };
     refuse(lowered, &data);
-    one(lowered, &Top::alone(&data), |ctx, data| {
-        let kind = resource::resource(ctx, data, addr::ResourceMode::Data)?;
+    one(lowered, &Top::alone(&data), |ctx, top| {
+        let kind = resource::resource(ctx, top, addr::ResourceMode::Data)?;
         let ItemKind::Resource(mut resource) = kind else { return Some(kind) };
         resource.in_check = Some(values::Str::from(&*check));
         Some(ItemKind::Resource(resource))

@@ -6,6 +6,7 @@
 
 mod body;
 mod check;
+mod encryption;
 mod expr;
 pub(crate) mod json;
 mod module_call;
@@ -22,8 +23,9 @@ mod types;
 use std::sync::Arc;
 
 use syntax::{
-    AstNode, Parse, TextRange,
-    ast::{self, HasItems as _, SourceFile},
+    AstNode, Parse, TextRange, TextSize,
+    ast::{HasItems as _, SourceFile},
+    flat::{FlatParse, ast},
 };
 use values::Str;
 
@@ -52,6 +54,8 @@ pub struct Lowered {
     is_json: bool,
     /// Whether it is of an override file.
     is_override: bool,
+    /// Whether it is of a file that Terraform does not read.
+    is_tofu: bool,
 }
 
 /// Where the expressions and nodes of one item stand, from the start of its block.
@@ -136,27 +140,28 @@ impl SourceMap {
 pub fn lower_text(text: &str, path: &str) -> Lowered {
     let is_override = db::is_override(path);
     match db::is_json(path) {
-        true => json::lower(text, is_override),
-        false => lower_parsed(&syntax::parse_chunk(text), is_override),
+        true => json::lower(text, (is_override, path.ends_with(".tofu.json"))),
+        false => lower_parsed(text, (is_override, path.ends_with(".tofu"))),
     }
 }
 
-/// Lowers one top-level chunk of a file.
-pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
-    lower_parsed(parse, false)
+/// Lowers one top-level chunk of a file of the native syntax.
+pub fn lower_chunk(text: &str) -> Lowered {
+    lower_parsed(text, (false, false))
 }
 
-fn lower_parsed(parse: &Parse<SourceFile>, is_override: bool) -> Lowered {
-    let mut lowered = Lowered { is_override, ..Lowered::default() };
+fn lower_parsed(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
+    let parse = FlatParse::chunk(text);
+    let mut lowered = Lowered { is_override, is_tofu, ..Lowered::default() };
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
-    lower_items(&mut lowered, parse);
+    lower_items(&mut lowered, &parse);
     lowered
 }
 
-fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
-    for item in parse.tree().body_items() {
+fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
+    for item in parse.file().into_iter().flat_map(|file| file.body_items()) {
         match item {
             ast::BodyItem::Block(block) => {
                 let is_override = lowered.is_override;
@@ -190,7 +195,7 @@ pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<Str
 
 /// The same of a tree.
 pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
-    let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
+    let around = |block: &syntax::ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
 
@@ -203,10 +208,11 @@ fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
 
 /// Lowers a lone expression, as the console reads it. The item's `value` is the expression.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
-    let parse = syntax::parse_expression(text);
+    let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
-    let root = ctx.expr_opt(parse.tree().expr(), TextRange::default());
+    let expr = parse.expression_file().and_then(|file| file.expr());
+    let root = ctx.expr_opt(expr, TextRange::default());
     let (exprs, _) = ctx.into_exprs();
     (exprs, root, problems)
 }
@@ -214,13 +220,15 @@ pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
 /// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
 /// variables `var`-less: each becomes a symbol, listed in the result.
 pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
-    let parse = syntax::parse_template(text);
+    let parse = FlatParse::template(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     ctx.free_names = Some(Vec::new());
-    let tree = parse.tree();
-    let range = tree.syntax().text_range();
-    let root = ctx.template(&syntax::template::bare(&tree), range);
+    let range = TextRange::up_to(TextSize::of(text));
+    let root = match parse.template_file() {
+        Some(tree) => ctx.template(&syntax::template::bare(&tree), range),
+        None => ctx.expr_opt(None, range),
+    };
     let free_names = ctx.free_names.take().unwrap_or_default();
     let (exprs, _) = ctx.into_exprs();
     (exprs, root, free_names, problems)
@@ -244,25 +252,23 @@ const TOP_LEVEL: &[&str] = &[
 ];
 
 /// A top-level block with what else makes its item.
-struct Top<'a> {
-    block: &'a ast::Block,
+struct Top<'a, 't> {
+    block: &'a ast::Block<'t>,
     /// Blocks of override files that change what it says, in the order in which they count.
-    overriding: &'a [ast::Block],
+    overriding: &'a [ast::Block<'t>],
     /// Whether it is of an override file itself.
     is_override: bool,
 }
 
-impl Top<'_> {
-    fn alone(block: &ast::Block) -> Top<'_> {
+impl<'a, 't> Top<'a, 't> {
+    fn alone(block: &'a ast::Block<'t>) -> Top<'a, 't> {
         Top { block, overriding: &[], is_override: false }
     }
 }
 
-fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
+fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
     let block = top.block;
     let Some(kind) = block.type_token() else { return };
-    let resource =
-        |mode| move |ctx: &mut ItemCtx<'_>, block: &_| resource::resource(ctx, block, mode);
     match kind.text() {
         kind @ ("check" | "moved" | "import" | "removed" | "language") if top.is_override => {
             lowered.problems.push(overriding::refused_block(block, kind));
@@ -270,29 +276,37 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
         "variable" => one(lowered, top, named::variable),
         "output" => one(lowered, top, named::output),
         "locals" => named::locals(lowered, block),
-        "resource" => one(lowered, top, resource(addr::ResourceMode::Managed)),
-        "data" => one(lowered, top, resource(addr::ResourceMode::Data)),
-        "ephemeral" => one(lowered, top, resource(addr::ResourceMode::Ephemeral)),
+        "resource" => {
+            one(lowered, top, |ctx, top| resource::resource(ctx, top, addr::ResourceMode::Managed))
+        }
+        "data" => {
+            one(lowered, top, |ctx, top| resource::resource(ctx, top, addr::ResourceMode::Data))
+        }
+        "ephemeral" => one(lowered, top, |ctx, top| {
+            resource::resource(ctx, top, addr::ResourceMode::Ephemeral)
+        }),
         "module" => one(lowered, top, module_call::module_call),
         "provider" => one(lowered, top, provider_block::provider),
-        "terraform" => one(lowered, top, terraform::terraform),
+        "terraform" => one(lowered, top, |ctx, top| terraform::terraform(ctx, top.block)),
         "check" => {
-            one(lowered, top, check::check);
+            one(lowered, top, |ctx, top| check::check(ctx, top.block));
             check::scoped_data(lowered, block);
         }
         kind @ ("moved" | "import" | "removed") => {
             lowered.problems.push(refactoring::not_run(block, kind));
-            one(lowered, top, |ctx, block| match kind {
-                "moved" => refactoring::moved(ctx, block),
-                "removed" => refactoring::removed(ctx, block),
-                _ => refactoring::import(ctx, block),
+            one(lowered, top, |ctx, top| match kind {
+                "moved" => refactoring::moved(ctx, top.block),
+                "removed" => refactoring::removed(ctx, top.block),
+                _ => refactoring::import(ctx, top.block),
             });
         }
-        kind @ "language" => {
-            let problem = Problem::unsupported(body::header_range(block), "\"language\" blocks");
-            lowered.problems.push(problem);
-            one(lowered, top, |_, _| Some(ItemKind::Other(kind.into())));
-        }
+        "language" => one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
+        "required_providers" => lowered.problems.push(Problem::error(
+            "misplaced-required-providers",
+            body::header_range(block),
+            "Invalid required_providers block",
+            "A \"required_providers\" block stands in a \"terraform\" block: write terraform { required_providers { … } }.",
+        )),
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
             let close = crate::suggest::closest(other, TOP_LEVEL.iter().copied());
@@ -307,16 +321,15 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_>) {
 }
 
 /// Lowers a block that declares one item.
-fn one(
+fn one<'t>(
     lowered: &mut Lowered,
-    top: &Top<'_>,
-    lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
+    top: &Top<'_, 't>,
+    lower: impl FnOnce(&mut ItemCtx<'_>, &Top<'_, 't>) -> Option<ItemKind>,
 ) {
     let block = top.block;
-    let overriding = top.overriding.to_vec();
-    let mut ctx = ItemCtx { overriding, is_override: top.is_override, ..ItemCtx::of(lowered) };
+    let mut ctx = ItemCtx { is_override: top.is_override, ..ItemCtx::of(lowered) };
     let header = ctx.node(body::header_range(block));
-    if let Some(kind) = lower(&mut ctx, block) {
+    if let Some(kind) = lower(&mut ctx, top) {
         let (item, source_map) = ctx.finish(kind, header);
         lowered.items.push(Arc::new(item));
         lowered.source_maps.push(source_map);
@@ -353,15 +366,19 @@ pub(crate) struct ItemCtx<'a> {
     free_names: Option<Vec<(Str, SymbolId)>>,
     /// Whether the item is written in the JSON syntax.
     is_json: bool,
-    /// Blocks of override files that change what the item says.
-    overriding: Vec<ast::Block>,
     /// Whether the item is of an override file, and so need not be whole.
     is_override: bool,
+    /// Whether it is of a file that Terraform does not read.
+    is_tofu: bool,
 }
 
 impl<'a> ItemCtx<'a> {
     fn of(lowered: &'a mut Lowered) -> ItemCtx<'a> {
-        ItemCtx { is_json: lowered.is_json, ..ItemCtx::new(&mut lowered.problems) }
+        ItemCtx {
+            is_json: lowered.is_json,
+            is_tofu: lowered.is_tofu,
+            ..ItemCtx::new(&mut lowered.problems)
+        }
     }
 
     fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
@@ -377,8 +394,8 @@ impl<'a> ItemCtx<'a> {
             problems,
             free_names: None,
             is_json: false,
-            overriding: Vec::new(),
             is_override: false,
+            is_tofu: false,
         }
     }
 
@@ -514,7 +531,7 @@ mod tests {
     fn a_traversal_of_very_many_steps_is_refused() {
         let lowered = |steps: usize| {
             let text = format!("locals {{\n  a = local.b{}\n}}\n", ".c".repeat(steps));
-            lower_chunk(&syntax::parse_chunk(&text))
+            lower_chunk(&text)
         };
         assert!(lowered(500).problems.is_empty());
         let problems = lowered(100_000).problems;
@@ -548,13 +565,10 @@ mod tests {
     }
 
     fn problems(text: &str) -> String {
-        lower_chunk(&syntax::parse_chunk(text)).problems.iter().fold(
-            String::new(),
-            |mut acc, it| {
-                let _ = writeln!(acc, "{}: {}", it.id, it.detail);
-                acc
-            },
-        )
+        lower_chunk(text).problems.iter().fold(String::new(), |mut acc, it| {
+            let _ = writeln!(acc, "{}: {}", it.id, it.detail);
+            acc
+        })
     }
 
     #[test]

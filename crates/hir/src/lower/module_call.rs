@@ -1,11 +1,11 @@
 //! `module` blocks.
 
 use rustc_hash::FxHashSet;
-use syntax::{AstNode, ast};
+use syntax::{AstNode, flat::ast};
 use values::Str;
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
@@ -13,10 +13,11 @@ use super::{
 };
 use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
-pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "module instance name");
-    let mut reader = BodyReader::of_item(ctx, block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let source_attr = reader.required(ctx, "source");
     let source_range =
         source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
@@ -93,8 +94,8 @@ fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<Pass
 }
 
 fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<Str>)> {
-    let traversal = reference::unquoted(ctx, key).and_then(|key| key.as_static_traversal());
-    let config = traversal.and_then(|traversal| {
+    let config = reference::unquoted(ctx, key, |_, key| {
+        let traversal = key.as_static_traversal()?;
         let name = Str::from(traversal.root.text());
         match traversal.steps.as_slice() {
             [] => Some((name, None)),

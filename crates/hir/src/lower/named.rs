@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
-    ast::{self, HasItems as _},
+    flat::ast::{self, HasItems as _},
 };
 use values::Str;
 
 use super::{
-    ItemCtx, Lowered,
+    ItemCtx, Lowered, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
@@ -30,7 +30,8 @@ pub fn is_reserved_variable(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = Str::from(&*body::name(ctx, &label, "variable name"));
     if is_reserved_variable(&name) {
@@ -41,7 +42,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
         ));
     }
-    let mut reader = BodyReader::of_item(ctx, block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let ty = types::constraint(ctx, reader.attr("type"));
     let default = reader.attr("default").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
@@ -116,10 +117,11 @@ fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
     attr.is_some_and(|it| !it.value().is_some_and(is_decided))
 }
 
-pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "output name");
-    let mut reader = BodyReader::of_item(ctx, block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let value = reader.required(ctx, "value").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
@@ -154,7 +156,9 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
 }
 
 /// The definitions of a `locals` block; of a name the first. The parser tells of a second.
-pub(super) fn definitions(block: &ast::Block) -> impl Iterator<Item = ast::Attribute> {
+pub(super) fn definitions<'t>(
+    block: &ast::Block<'t>,
+) -> impl Iterator<Item = ast::Attribute<'t>> + use<'t> {
     // A generated block may hold a hundred thousand.
     let mut seen: FxHashSet<Str> = FxHashSet::default();
     let attributes = block.body().into_iter().flat_map(|body| body.attributes());

@@ -11,11 +11,14 @@
 //!
 //! **Invariant:** a text with a syntax error changes nothing: that is told of where it is lowered by itself.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use syntax::{
     AstNode, TextRange, TextSize,
-    ast::{self, HasItems as _},
+    flat::{
+        FlatParse,
+        ast::{self, HasItems as _},
+    },
 };
 
 use super::{
@@ -58,17 +61,16 @@ impl Declaration {
 pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
     let is_json = db::is_json(path);
     let native = is_json.then(|| json::native(text));
-    let (parse, map, is_broken) = match native {
-        Some(native) => {
-            let parse = syntax::parse_file(&native.text);
-            (parse, Some(Arc::new(native.map)), native.is_broken)
-        }
-        None => (syntax::parse_chunk(text), None, false),
+    let (text, map, is_broken) = match native {
+        Some(native) => (Cow::Owned(native.text), Some(Arc::new(native.map)), native.is_broken),
+        None => (Cow::Borrowed(text), None, false),
     };
+    let tree = syntax::parse_file(&text);
+    let parse = FlatParse::of(&tree, &text);
     let is_broken = is_broken || !parse.errors().is_empty();
-    let of = |name: ItemName, range: TextRange, tree: &ast::SourceFile| Declaration {
+    let of = |name: ItemName, range: TextRange| Declaration {
         name,
-        text: tree.syntax().text().slice(range).to_string(),
+        text: text[range].to_owned(),
         is_json,
         is_local: false,
         prefix: TextSize::from(0),
@@ -76,13 +78,12 @@ pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
         map: map.clone(),
         is_broken,
     };
-    let tree = parse.tree();
     let mut found = Vec::new();
-    for block in tree.blocks() {
+    for block in parse.file().into_iter().flat_map(|file| file.blocks()) {
         if block.type_token().is_some_and(|it| it.text() == "locals") {
             let local = |it: ast::Attribute| {
                 let name = ItemName::Local(it.name().unwrap_or_default().as_str().into());
-                local(of(name, it.syntax().text_range(), &tree))
+                local(of(name, it.syntax().text_range()))
             };
             found.extend(named::definitions(&block).map(local));
             continue;
@@ -90,7 +91,7 @@ pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
         let mut lowered = Lowered { is_json, ..Lowered::default() };
         lower_top(&mut lowered, &Top::alone(&block));
         let range = block.syntax().text_range();
-        found.extend(lowered.items.first().map(|item| of(name_of(item), range, &tree)));
+        found.extend(lowered.items.first().map(|item| of(name_of(item), range)));
     }
     found
 }
@@ -126,11 +127,12 @@ pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
     // The last definition of a local value is all that counts.
     let from = if base.is_local { by.len() } else { 0 };
     let parts = Parts::of(&all, from)?;
-    let parse = syntax::parse_file(&parts.text);
+    let tree = syntax::parse_file(&parts.text);
+    let parse = FlatParse::of(&tree, &parts.text);
     if !parse.errors().is_empty() {
         return None;
     }
-    let mut blocks = parse.tree().blocks();
+    let mut blocks = parse.file()?.blocks();
     let block = blocks.next()?;
     let overriding: Vec<ast::Block> = blocks.collect();
     let is_json = all[from..].iter().any(|it| it.is_json);

@@ -1,20 +1,21 @@
 //! `provider` blocks.
 
-use syntax::{AstNode, ast};
+use syntax::AstNode;
 use values::Str;
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     problem::Problem,
     resource,
 };
 use crate::item::{ItemKind, ProviderConfig, RefPlace};
 
-pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "provider name");
-    let mut reader = BodyReader::of_item(ctx, block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let alias_range =
         reader.peek("alias").and_then(|it| it.value()).map(|it| it.syntax().text_range());
     let alias = body::literal_text(ctx, reader.attr("alias"));

@@ -1,7 +1,10 @@
 //! `moved`, `removed` and `import` blocks: what they say of addresses. What follows from it for a state is for the engine.
 
 use addr::{ResourceMode, Target};
-use syntax::{AstNode, ast};
+use syntax::{
+    AstNode, TreeNode as _,
+    flat::{FlatNode, ast},
+};
 use values::Str;
 
 use super::{
@@ -25,6 +28,17 @@ fn invalid_expression(value: &ast::Expr) -> Problem {
     )
 }
 
+/// The text of an expression, without blanks and comments.
+fn write(node: &FlatNode<'_>, text: &mut String) {
+    for element in node.elements() {
+        match element {
+            syntax::NodeOrToken::Node(it) => write(&it, text),
+            syntax::NodeOrToken::Token(it) if it.kind().is_trivia() => {}
+            syntax::NodeOrToken::Token(it) => text.push_str(it.text()),
+        }
+    }
+}
+
 /// The address that an expression is, with constant keys.
 fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     let is_constant = |step: &ast::Step| match step {
@@ -38,10 +52,8 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
         ctx.problem(invalid_expression(value));
         return None;
     }
-    let tokens =
-        value.syntax().descendants_with_tokens().filter_map(syntax::NodeOrToken::into_token);
-    let text: String =
-        tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.to_string()).collect();
+    let mut text = String::new();
+    write(value.syntax(), &mut text);
     match addr::parse_target(&text) {
         Ok(target) if is_reserved(&target) => {
             ctx.problem(Problem::error(
@@ -75,11 +87,8 @@ fn is_reserved(target: &Target) -> bool {
 pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
     let mut reader = BodyReader::new(block);
-    let mut address = |ctx: &mut ItemCtx<'_>, name| {
-        let value = reader.required(ctx, name)?.value()?;
-        target(ctx, &value)
-    };
-    let (from, to) = (address(ctx, "from"), address(ctx, "to"));
+    let from = reader.required(ctx, "from").and_then(|it| target(ctx, &it.value()?));
+    let to = reader.required(ctx, "to").and_then(|it| target(ctx, &it.value()?));
     reader.finish(ctx);
     let (from, to) = (from?, to?);
     let range = body::header_range(block);

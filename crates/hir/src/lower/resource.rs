@@ -1,11 +1,11 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
-use syntax::{AstNode, TextRange, ast};
+use syntax::{AstNode, TextRange, flat::ast};
 use values::{Path, Str, Value};
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
@@ -30,9 +30,10 @@ const MANAGED_ONLY: &[&str] = &[
 
 pub(super) fn resource(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    top: &Top<'_, '_>,
     mode: ResourceMode,
 ) -> Option<ItemKind> {
+    let block = top.block;
     let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
     let noun = mode.noun();
     let type_node = ctx.node(ty.syntax().text_range());
@@ -40,7 +41,7 @@ pub(super) fn resource(
     let ty = body::name(ctx, &ty, format_args!("{what} type name"));
     let name = body::name(ctx, &name, format_args!("{what} name"));
     let resource = addr::Resource::new(mode, ty, name);
-    let mut reader = BodyReader::of_item(ctx, block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let mut repetition = repetition(ctx, &mut reader, noun);
     let provider = reader.attr("provider").and_then(|attr| provider_ref(ctx, attr.value()?));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
@@ -111,9 +112,9 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
 pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
     let range = value.syntax().text_range();
     let quoted = expr::literal_string(&value).is_some();
-    let traversal = reference::unquoted(ctx, &value).and_then(|expr| expr.as_static_traversal());
     let node = ctx.node(range);
-    let result = traversal.and_then(|traversal| {
+    let result = reference::unquoted(ctx, &value, |ctx, expr| {
+        let traversal = expr.as_static_traversal()?;
         let local_name = Str::from(traversal.root.text());
         let (alias, key) = match traversal.steps.as_slice() {
             [] => (None, None),
@@ -289,8 +290,8 @@ fn ignore_path(
     element: &ast::Expr,
 ) -> Option<(IgnorePath, crate::expr::NodeId)> {
     let range = element.syntax().text_range();
-    let traversal = reference::unquoted(ctx, element).and_then(|expr| expr.as_static_traversal());
-    let path = traversal.and_then(|traversal| {
+    let path = reference::unquoted(ctx, element, |_, element| {
+        let traversal = element.as_static_traversal()?;
         traversal.steps.iter().try_fold(
             Path::default().attr(traversal.root.text()),
             |path, step| match step {

@@ -19,7 +19,7 @@ mod shape;
 mod strings;
 mod write;
 
-use syntax::{AstNode as _, TextRange, ast::HasItems as _, json::parse_json};
+use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
 pub(super) use self::map::Map;
 use self::write::Writer;
@@ -53,11 +53,11 @@ pub(super) fn native(text: &str) -> Native {
 }
 
 /// Lowers a file of the JSON syntax.
-pub(super) fn lower(text: &str, is_override: bool) -> Lowered {
+pub(super) fn lower(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
     let Native { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
-    let mut lowered = Lowered { is_json: true, is_override, ..Lowered::default() };
-    lower_items(&mut lowered, &parse);
+    let mut lowered = Lowered { is_json: true, is_override, is_tofu, ..Lowered::default() };
+    lower_items(&mut lowered, &FlatParse::of(&parse, &text));
     let found = std::mem::replace(&mut lowered.problems, problems);
     let errors = parse.errors().iter().map(syntax_problem);
     if lowered.problems.is_empty() {
