@@ -17,7 +17,7 @@ use crate::{
         ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
         provider_local_name, required_providers,
     },
-    program::{Entry, Module, ModuleId, Origin, Program},
+    program::{Entry, Module, ModuleId, Origin, Overrides, Program},
     symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
 };
@@ -244,7 +244,7 @@ impl Build<'_> {
     }
 
     /// What override files change. Where a module has none, its blocks are not looked at.
-    fn overrides(&self, directories: &[Directory]) -> BTreeMap<(u32, u32), Vec<(u32, Origin)>> {
+    fn overrides(&self, directories: &[Directory]) -> Overrides {
         let is_override = |file: &File| db::is_override(file.path(self.db));
         let has_any = |directory: &&Directory| directory.files(self.db).iter().any(is_override);
         let mut found = BTreeMap::new();

@@ -29,8 +29,11 @@ pub struct Program {
     /// The text behind it all, for diagnostics.
     pub sources: Sources,
     /// What override files change, by the file and the block that are changed: the item, and what changes it.
-    pub overrides: Arc<BTreeMap<(u32, u32), Vec<(u32, Origin)>>>,
+    pub overrides: Arc<Overrides>,
 }
+
+/// What override files change, by the file and the block that are changed: the item, and what changes it.
+pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
 
 /// One module directory.
 #[derive(Clone)]

@@ -593,7 +593,8 @@ impl Overriding {
     }
 
     fn set(self, db: &mut dyn Db) {
-        for (block, items) in self.of_blocks {
+        let of_blocks: Vec<_> = self.of_blocks.into_iter().collect();
+        for (block, items) in of_blocks {
             let known = block.overrides(db).iter().filter(|it| !items.contains_key(&it.item));
             let new = items.iter().flat_map(|(&item, by)| {
                 by.iter().map(move |key| Override { item, by: key.block, by_item: key.index })

@@ -85,7 +85,9 @@ impl<'t> BodyReader<'t> {
                 Some("depends_on") => continue,
                 // The reference counts, too, where both are written in the end.
                 Some("count") => {
-                    drop(self.position(Some("for_each")).map(|it| self.attrs.remove(it)))
+                    if let Some(for_each) = self.position(Some("for_each")) {
+                        self.attrs.remove(for_each);
+                    }
                 }
                 _ => {}
             }
@@ -552,10 +554,8 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
         ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
         // What has one text is converted.
         ast::Expr::Literal(it) => match it.kind()? {
-            ast::LiteralKind::Number(text) => {
-                Some(values::Number::parse(&text)?.to_string().into())
-            }
-            ast::LiteralKind::Bool(value) => Some(value.to_string().into()),
+            ast::LiteralKind::Number(text) => Some(values::Number::parse(&text)?.to_string()),
+            ast::LiteralKind::Bool(value) => Some(value.to_string()),
             _ => None,
         },
         _ => None,
@@ -605,7 +605,7 @@ pub(super) fn expect_labels<'t, const N: usize>(
 
 /// Reports labels of a block that has none.
 pub(super) fn refuse_labels(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
-    expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ());
+    let _: Option<[ast::Label<'_>; 0]> = expect_labels(ctx, block, []);
 }
 
 /// The text of a label that is to be a name; reports one that cannot be.
