@@ -171,6 +171,17 @@ pub fn place_of(db: &dyn Db, key: ItemKey, at: impl Into<At>) -> Option<(Block, 
     Some((block, range))
 }
 
+/// The header of an item in its own block, whatever override files say.
+pub fn own_header(db: &dyn Db, key: ItemKey) -> Option<TextRange> {
+    let index = key.index as usize;
+    if key.block.overrides(db).is_empty() {
+        return source_maps(db, key.block).get(index)?.range(item(db, key).header.into());
+    }
+    let alone = lower_text(key.block.text(db), key.block.file(db).path(db));
+    let header = alone.items.get(index)?.header;
+    alone.source_maps.get(index)?.range(header.into())
+}
+
 /// The declaration that an item of an override file changes: none if it declares something itself, or if what it would change
 /// is not there.
 pub fn base_of(db: &dyn Db, directory: Directory, key: ItemKey) -> Option<ItemKey> {

@@ -318,6 +318,8 @@ resource "test_thing" "r" {
 }
 "#,
             expect![[r#"
+                a -> main.tf:2 `a` in `a = 1`
+                a -> override.tf:2 `a` in `a = 2`
             "#]],
         );
     }

@@ -497,6 +497,10 @@ resource "test_thing" "r" {
 }
 "#,
             expect![[r#"
+                main.tf:2 `a` Declaration
+                main.tf:5 `a` Read
+                override.tf:2 `a` Declaration
+                override.tf:5 `a` Read
             "#]],
         );
     }
