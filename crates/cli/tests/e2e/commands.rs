@@ -518,13 +518,15 @@ fn init_refuses_modules_that_it_cannot_have() {
 
 #[test]
 fn a_version_that_this_is_not_stops_every_command() {
-    let bench = Bench::with_main("terraform {\n  required_version = \"< 1.6\"\n}\n");
+    let bench = Bench::new();
+    // In a `.tf` file it would be about Terraform.
+    bench.write("main.tofu", "terraform {\n  required_version = \"< 1.6\"\n}\n");
     for command in
         [&["init"][..], &["validate"], &["plan"], &["apply", "-auto-approve"], &["console"]]
     {
         bench.mayfly(".", command).fails().shows(&[
             "Error: Unsupported OpenTofu version",
-            "on main.tf line 2, in terraform:",
+            "on main.tofu line 2, in terraform:",
             "The configuration requires OpenTofu < 1.6",
         ]);
     }

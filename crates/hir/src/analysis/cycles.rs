@@ -527,6 +527,12 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
             "Self-referential block",
             format!("Configuration for {name} may not refer to itself."),
         ),
+        ItemKind::Local(_) => ItemProblem::error(
+            at,
+            "cycle",
+            "Self-referencing local value",
+            format!("{name} may not use its own value to define itself."),
+        ),
         _ => ItemProblem::error(
             at,
             "cycle",
@@ -563,6 +569,9 @@ pub(super) fn address_of(item: &Item) -> String {
         },
         ItemKind::Check(it) => format!("check.{}", it.name),
         ItemKind::Terraform(_) => "terraform".to_owned(),
+        ItemKind::Moved(it) => format!("moved from {}", it.from),
+        ItemKind::Removed(it) => format!("removed {}", it.from),
+        ItemKind::Import(it) => format!("import of {}", it.to.resource),
         ItemKind::Other(kind) => kind.to_string(),
     }
 }

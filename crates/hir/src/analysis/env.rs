@@ -20,7 +20,8 @@ use crate::{
     Db,
     expr::{At, ExprId, Ref},
     fix::Fix,
-    names::{ItemKey, ItemName, called_directory, item, lookup},
+    item::ItemKind,
+    names::{ItemKey, ItemName, block_names, called_directory, item, lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
     workspace::Workspace,
@@ -143,12 +144,44 @@ impl<'db> ItemEnv<'db> {
                     object.clone()
                 };
             }
+            problems.extend(self.out_of_scope(key, resource, at));
             return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
         }
         let (detail, fix) = self.undeclared_resource(resource);
         let problem = undeclared(at, "Reference to undeclared resource", detail);
         problems.push(problem.fixed_by(fix));
         Abstract::any()
+    }
+
+    /// That a data source is that of a check block, and the reference elsewhere.
+    fn out_of_scope(
+        &self,
+        key: ItemKey,
+        resource: &addr::Resource,
+        at: ExprId,
+    ) -> Option<ItemProblem> {
+        // Such a block declares the check, too; others declare one thing only.
+        if block_names(self.db, key.block).len() < 2 {
+            return None;
+        }
+        let check = item(self.db, key).kind.as_resource()?.in_check.as_ref()?;
+        let is_the_check = match &item(self.db, self.key).kind {
+            ItemKind::Check(it) => it.name == *check,
+            _ => self.key == key,
+        };
+        if is_the_check {
+            return None;
+        }
+        let detail = format!(
+            "The referenced data resource \"{}\" \"{}\" is not available from this context: it belongs to the check block \"{check}\". Declare it \
+             outside of the block to use it here.",
+            resource.type_name, resource.name
+        );
+        let (id, summary) = ("scoped-reference", "Reference to scoped resource");
+        let mut problem = ItemProblem::error(at.into(), id, summary, detail);
+        let header = item(self.db, key).header;
+        problem.related.push((key, header.into(), "declared here".to_owned()));
+        Some(problem)
     }
 
     /// The text for a resource that is not declared, with a suggestion from all three modes.
