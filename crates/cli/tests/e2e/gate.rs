@@ -134,6 +134,8 @@ const ROWS: &[Row] = &[
     around(&["version", "-json"]),
     around(&["help", "plan"]),
     around(&["-help"]),
+    around(&["explain"]).shows(&["ephemeral-value-misuse "]),
+    around(&["explain", "ephemeral-value-misuse", "-no-color"]).shows(&["value_wo_version"]),
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),

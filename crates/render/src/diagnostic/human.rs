@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ╷
-//! │ Error: SUMMARY
+//! │ Error: SUMMARY [ID]
 //! │
 //! │   with ADDRESS,
 //! │   on FILE line N, in CONTEXT:
@@ -69,7 +69,7 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
         Severity::Warning | Severity::Hint => (Paint::BoldYellow, "Warning: "),
     };
     let summary = style.paint(Paint::Bold, &visible_line(&diagnostic.summary));
-    let mut text = format!("{}{summary}\n", style.paint(paint, word));
+    let mut text = format!("{}{summary}{}\n", style.paint(paint, word), id(diagnostic, style));
     let place = place(diagnostic, files, style);
     if !place.is_empty() {
         let _ = write!(text, "\n{place}");
@@ -84,6 +84,14 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
         let _ = write!(text, "\n{related}");
     }
     text
+}
+
+/// What `explain` takes, for people: scripts match the line that the reference prints.
+fn id(diagnostic: &Diagnostic, style: &Style) -> String {
+    match style.box_drawing {
+        true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id)),
+        false => String::new(),
+    }
 }
 
 fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::excerpt::{Files, Position};
 use crate::json;
 
-/// One problem: severity, summary, detail, address, range, snippet; and `related`, which is ours.
+/// One problem: severity, summary, detail, address, range, snippet; and `id` and `related`, which are ours.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
     described(diagnostic, &Files::new(sources))
 }
@@ -28,6 +28,7 @@ fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
         ("address", diagnostic.address.as_deref().map(Json::from)),
         ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
         ("snippet", snippet(diagnostic, files)),
+        ("id", Some(diagnostic.id.into())),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
 }

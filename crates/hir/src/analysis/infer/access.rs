@@ -29,7 +29,8 @@ impl Infer<'_> {
         let value = self.expr(base);
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Attribute, &value), &value);
-        let part = value.attr(name);
+        // The type of a bare null is open, and would have any attribute.
+        let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
             self.missing_attribute(id, &value, name);
         }
