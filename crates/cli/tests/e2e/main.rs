@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod broken;
 mod canaries;
 mod commands;
 mod examples;
