@@ -27,4 +27,5 @@ mod search;
 mod temp;
 mod terraform;
 mod torture;
+mod validate_json;
 mod watch;

@@ -68,8 +68,8 @@ pub(super) fn check_keys(
             _ => None,
         };
         let Some((id_of_problem, summary, detail)) = found else { continue };
-        let at = At::from(id);
-        problems.retain(|it| it.at != at);
+        problems.retain(|it| it.at.expr() != Some(id));
+        let at = At::of_problem(id_of_problem, id);
         problems.push(ItemProblem::error(at, id_of_problem, summary, detail));
     }
 }

@@ -17,10 +17,10 @@ mod resource;
 mod terraform;
 mod types;
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use syntax::{
-    AstNode, Parse, TextRange,
+    AstNode, Parse, TextRange, TextSize,
     ast::{self, HasItems as _, SourceFile},
 };
 use values::Str;
@@ -60,10 +60,42 @@ pub struct SourceMap {
 impl SourceMap {
     /// The range of a place, from the start of the block.
     pub fn range(&self, at: At) -> Option<TextRange> {
+        let of = |expr: ExprId| self.exprs.get(expr.0 as usize).copied();
         match at {
-            At::Expr(expr) => self.exprs.get(expr.0 as usize).copied(),
+            At::Expr(expr) => of(expr),
             At::Node(node) => self.nodes.get(node.0 as usize).copied(),
+            At::Step(expr) => of(expr)
+                .map(|it| self.base(it).map_or(it, |base| TextRange::new(base.end(), it.end()))),
+            At::Base(expr) => of(expr).map(|it| self.base(it).unwrap_or(it)),
+            At::Callee(expr) => of(expr).map(|it| self.callee(it).unwrap_or(it)),
+            At::Closer(expr) => {
+                of(expr).map(|it| TextRange::new(it.end() - TextSize::from(1), it.end()))
+            }
+            At::Arms(expr) => of(expr).map(|it| self.arms(expr, it).unwrap_or(it)),
         }
+    }
+
+    /// What an access is made to: the longest expression that begins where the access does.
+    fn base(&self, access: TextRange) -> Option<TextRange> {
+        let begins = |it: &&TextRange| it.start() == access.start() && it.end() < access.end();
+        self.exprs.iter().filter(begins).max_by_key(|it| it.end()).copied()
+    }
+
+    /// The name of what is called, which is a node of its own.
+    fn callee(&self, call: TextRange) -> Option<TextRange> {
+        let begins = |it: &&TextRange| it.start() == call.start() && it.end() < call.end();
+        self.nodes.iter().find(begins).copied()
+    }
+
+    /// Both results: the last child comes right before its parent, and the first one ends last before that.
+    fn arms(&self, conditional: ExprId, whole: TextRange) -> Option<TextRange> {
+        let children = self.exprs.get(..conditional.0 as usize)?;
+        let otherwise = children.last()?;
+        let is_before =
+            |it: &&TextRange| it.start() >= whole.start() && it.end() <= otherwise.start();
+        let then =
+            children.iter().filter(is_before).max_by_key(|it| (it.end(), Reverse(it.start())))?;
+        Some(then.cover(*otherwise))
     }
 
     /// Every expression with its range; children come before their parents.

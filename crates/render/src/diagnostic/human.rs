@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 use db::{Diagnostic, Related, Severity, Sources};
 
-use super::excerpt::{Excerpt, Files};
+use super::excerpt::{Excerpt, Files, Lines};
 use crate::style::{Paint, Style, visible, visible_line};
 
 /// Columns that the rule at the left takes.
@@ -101,13 +101,12 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     }
     let Some(location) = &diagnostic.location else { return text };
     let path = visible_line(&location.path);
-    let Some(excerpt) = files.excerpt(diagnostic) else {
+    let Some(excerpt) = files.excerpt(diagnostic, Lines::ForPeople) else {
         let _ = writeln!(text, "  on {path}:\n  (source code not available)");
         return text;
     };
-    let context = diagnostic
-        .context
-        .as_ref()
+    let context = files
+        .context(diagnostic, &excerpt)
         .map(|it| format!(", in {}", visible_line(it)))
         .unwrap_or_default();
     let _ = writeln!(text, "  on {path} line {}{context}:", excerpt.start_line);

@@ -3,7 +3,7 @@
 use db::{Diagnostic, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
 
-use super::excerpt::{Files, Position};
+use super::excerpt::{Files, Lines, Position};
 use crate::json;
 
 /// One problem: severity, summary, detail, address, range, snippet; and `id` and `related`, which are ours.
@@ -55,10 +55,10 @@ fn range(location: &Location, files: &Files<'_>) -> Json {
 }
 
 fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
-    let excerpt = files.excerpt(diagnostic)?;
-    let values: Vec<Json> = diagnostic.values.iter().map(|it| statement(it)).collect();
+    let excerpt = files.excerpt(diagnostic, Lines::AsInTheReference)?;
+    let values: Vec<Json> = diagnostic.values.iter().filter_map(|it| statement(it)).collect();
     Some(json!({
-        "context": diagnostic.context,
+        "context": files.context(diagnostic, &excerpt),
         "code": excerpt.code,
         "start_line": excerpt.start_line,
         "highlight_start_offset": excerpt.start,
@@ -67,9 +67,8 @@ fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
     }))
 }
 
-/// `var.x is 5` in its two parts.
-fn statement(value: &str) -> Json {
-    let verb = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min();
-    let (traversal, statement) = verb.map_or(("", value), |at| (&value[..at], &value[at + 1..]));
-    json!({"traversal": traversal, "statement": statement})
+/// `var.x is 5` in its two parts; what is no statement on a value has none.
+fn statement(value: &str) -> Option<Json> {
+    let at = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min()?;
+    Some(json!({"traversal": &value[..at], "statement": &value[at + 1..]}))
 }

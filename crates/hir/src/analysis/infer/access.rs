@@ -9,7 +9,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Failing, Inside},
     },
-    expr::{Expr, ExprId, Ref},
+    expr::{At, Expr, ExprId, Ref},
     fix::Fix,
     suggest,
 };
@@ -59,7 +59,7 @@ impl Infer<'_> {
         if value.is_null() {
             let summary = "Attempt to get attribute from null value";
             let detail = "This value is null, so it does not have any attributes.";
-            return self.fails(id, "attribute-of-null", summary, detail);
+            return self.fails(At::Step(id), "attribute-of-null", summary, detail);
         }
         let mut fix = None;
         let detail = match &value.ty {
@@ -72,7 +72,12 @@ impl Infer<'_> {
             }
             Type::Map(_) => {
                 let detail = format!("This map does not have an element with the key \"{name}\".");
-                return self.fails(id, "missing-map-element", "Missing map element", detail);
+                return self.fails(
+                    At::Step(id),
+                    "missing-map-element",
+                    "Missing map element",
+                    detail,
+                );
             }
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
                 let kind = match &value.ty {
@@ -92,7 +97,7 @@ impl Infer<'_> {
             _ => return,
         };
         let summary = "Unsupported attribute";
-        let problem = ItemProblem::error(id.into(), "unsupported-attribute", summary, detail);
+        let problem = ItemProblem::error(At::Step(id), "unsupported-attribute", summary, detail);
         self.report_by_certainty(problem.fixed_by(fix));
     }
 
@@ -143,7 +148,7 @@ impl Infer<'_> {
         if base.is_null() {
             let summary = "Attempt to index null value";
             let detail = "This value is null, so it does not have any indices.";
-            self.fails(id, "index-of-null", summary, detail);
+            self.fails(At::Step(id), "index-of-null", summary, detail);
             return None;
         }
         if key.is_null() {
@@ -223,7 +228,7 @@ impl Infer<'_> {
     }
 
     fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
-        self.fails(id, "invalid-index", "Invalid index", detail);
+        self.fails(At::Step(id), "invalid-index", "Invalid index", detail);
     }
 }
 
