@@ -189,9 +189,12 @@ pub(crate) struct ViewArgs {
     /// No lines of progress.
     #[arg(long)]
     pub(crate) concise: bool,
-    /// Group equal warnings.
+    /// Show warnings of one summary as one.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) consolidate_warnings: bool,
+    /// Show errors of one summary as one.
+    #[arg(long)]
+    pub(crate) consolidate_errors: bool,
 }
 
 /// Values of root variables.

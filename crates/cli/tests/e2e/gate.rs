@@ -139,7 +139,7 @@ const ROWS: &[Row] = &[
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
-    all(&["validate", "-no-tests", "-consolidate-warnings=false"]).shows(&["Success!"]),
+    all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"]).shows(&["Success!"]),
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),

@@ -11,6 +11,7 @@ mod broken;
 mod canaries;
 mod commands;
 mod examples;
+mod explain;
 mod failpoints;
 mod faults;
 mod fmt;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use db::{ByteRange, Diagnostic, Location, Related, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -223,7 +223,7 @@ fn control_characters_are_spelled_out() {
 }
 
 #[test]
-fn equal_warnings_are_grouped_and_errors_are_not() {
+fn those_of_one_severity_are_grouped() {
     let warning = |n| {
         Diagnostic::warning("an-id", "Deprecated", format!("Detail {n}.")).at(Some(at("local", n)))
     };
@@ -241,10 +241,13 @@ fn equal_warnings_are_grouped_and_errors_are_not() {
         Diagnostic::warning("an-id", "Nowhere", ""),
         Diagnostic::warning("an-id", "Nowhere", ""),
     ];
-    let shown: Vec<_> = consolidated(given)
-        .into_iter()
-        .map(|it| format!("{}: {}", it.summary, it.detail))
-        .collect();
+    let shown = |severity| -> Vec<String> {
+        let kept = consolidated(given.clone(), severity).into_iter();
+        kept.map(|it| format!("{}: {}", it.summary, it.detail)).collect()
+    };
+    let errors = shown(Severity::Error);
+    assert_eq!(errors.len(), given.len() - 1);
+    assert_eq!(errors[1], "Deprecated: (and one more similar error elsewhere)");
     expect![[r#"
         [
             "Deprecated: Detail 0.\n\n(and 2 more similar warnings elsewhere)",
@@ -256,7 +259,7 @@ fn equal_warnings_are_grouped_and_errors_are_not() {
             "Nowhere: ",
         ]
     "#]]
-    .assert_debug_eq(&shown);
+    .assert_debug_eq(&shown(Severity::Warning));
 }
 
 #[test]
