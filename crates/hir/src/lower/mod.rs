@@ -21,7 +21,8 @@ use std::{cmp::Reverse, sync::Arc};
 
 use syntax::{
     AstNode, Parse, TextRange, TextSize,
-    ast::{self, HasItems as _, SourceFile},
+    ast::{HasItems as _, SourceFile},
+    flat::{FlatParse, ast},
 };
 use values::Str;
 
@@ -132,22 +133,23 @@ impl SourceMap {
 pub fn lower_text(text: &str, path: &str) -> Lowered {
     match db::is_json(path) {
         true => json::lower(text),
-        false => lower_chunk(&syntax::parse_chunk(text)),
+        false => lower_chunk(text),
     }
 }
 
-/// Lowers one top-level chunk of a file.
-pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
+/// Lowers one top-level chunk of a file of the native syntax.
+pub fn lower_chunk(text: &str) -> Lowered {
+    let parse = FlatParse::chunk(text);
     let mut lowered = Lowered::default();
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
-    lower_items(&mut lowered, parse);
+    lower_items(&mut lowered, &parse);
     lowered
 }
 
-fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
-    for item in parse.tree().body_items() {
+fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
+    for item in parse.file().into_iter().flat_map(|file| file.body_items()) {
         match item {
             ast::BodyItem::Block(block) => lower_block(lowered, &block),
             ast::BodyItem::Attribute(attribute) => {
@@ -178,7 +180,7 @@ pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<Str
 
 /// The same of a tree.
 pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
-    let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
+    let around = |block: &syntax::ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
 
@@ -191,10 +193,11 @@ fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
 
 /// Lowers a lone expression, as the console reads it. The item's `value` is the expression.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
-    let parse = syntax::parse_expression(text);
+    let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
-    let root = ctx.expr_opt(parse.tree().expr(), TextRange::default());
+    let expr = parse.expression_file().and_then(|file| file.expr());
+    let root = ctx.expr_opt(expr, TextRange::default());
     let (exprs, _) = ctx.into_exprs();
     (exprs, root, problems)
 }
@@ -202,13 +205,15 @@ pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
 /// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
 /// variables `var`-less: each becomes a symbol, listed in the result.
 pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
-    let parse = syntax::parse_template(text);
+    let parse = FlatParse::template(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     ctx.free_names = Some(Vec::new());
-    let tree = parse.tree();
-    let range = tree.syntax().text_range();
-    let root = ctx.template(&syntax::template::bare(&tree), range);
+    let range = TextRange::up_to(TextSize::of(text));
+    let root = match parse.template_file() {
+        Some(tree) => ctx.template(&syntax::template::bare(&tree), range),
+        None => ctx.expr_opt(None, range),
+    };
     let free_names = ctx.free_names.take().unwrap_or_default();
     let (exprs, _) = ctx.into_exprs();
     (exprs, root, free_names, problems)
@@ -471,7 +476,7 @@ mod tests {
     fn a_traversal_of_very_many_steps_is_refused() {
         let lowered = |steps: usize| {
             let text = format!("locals {{\n  a = local.b{}\n}}\n", ".c".repeat(steps));
-            lower_chunk(&syntax::parse_chunk(&text))
+            lower_chunk(&text)
         };
         assert!(lowered(500).problems.is_empty());
         let problems = lowered(100_000).problems;
@@ -505,13 +510,10 @@ mod tests {
     }
 
     fn problems(text: &str) -> String {
-        lower_chunk(&syntax::parse_chunk(text)).problems.iter().fold(
-            String::new(),
-            |mut acc, it| {
-                let _ = writeln!(acc, "{}: {}", it.id, it.detail);
-                acc
-            },
-        )
+        lower_chunk(text).problems.iter().fold(String::new(), |mut acc, it| {
+            let _ = writeln!(acc, "{}: {}", it.id, it.detail);
+            acc
+        })
     }
 
     #[test]
