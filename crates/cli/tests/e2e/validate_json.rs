@@ -149,6 +149,9 @@ const SAME: &[&str] = &[
     "\"a\" = 1\n",
     "",
     "variable \"ok\" {}\n",
+    "locals {\n  p = null\n  h = local.p.x\n}\n",
+    "locals {\n  t = {\n    a = 1\n  }\n}\noutput \"o\" {\n  value = [\n    local.t.a,\n    local.t.bb,\n  ]\n}\n",
+    "variable \"x\" {\n  default = \"v\"\n}\nlocals {\n  n = { a = \"b\" }\n  k = \"q\"\n  u = local.n[local.k]\n}\n",
 ];
 
 const OTHER: &[(Why, &str)] = &[
@@ -207,15 +210,6 @@ const OTHER: &[(Why, &str)] = &[
     (
         OtherValues,
         "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  count = 2\n}\noutput \"o\" {\n  value = module.m.y\n}\n//- /m/m.tf\noutput \"y\" {\n  value = 1\n}\n",
-    ),
-    (OtherValues, "locals {\n  p = null\n  h = local.p.x\n}\n"),
-    (
-        OtherValues,
-        "locals {\n  t = {\n    a = 1\n  }\n}\noutput \"o\" {\n  value = [\n    local.t.a,\n    local.t.bb,\n  ]\n}\n",
-    ),
-    (
-        OtherValues,
-        "variable \"x\" {\n  default = \"v\"\n}\nlocals {\n  n = { a = \"b\" }\n  k = \"q\"\n  u = local.n[local.k]\n}\n",
     ),
     (WholeExpression, "variable \"a\" {\n  default = local.b\n}\nlocals {\n  b = 1\n}\n"),
     (

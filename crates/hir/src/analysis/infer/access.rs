@@ -7,8 +7,9 @@ use crate::{
     analysis::{
         origin::Forgetting,
         problem::ItemProblem,
-        value::{Abstract, Failing, Inside},
+        value::{Abstract, Failing, Inside, Tri},
     },
+    eval::{statement, traversal_text},
     expr::{At, Expr, ExprId, Ref},
     fix::Fix,
     suggest,
@@ -32,7 +33,9 @@ impl Infer<'_> {
         // The type of a bare null is open, and would have any attribute.
         let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
+            let before = self.problems.len();
             self.missing_attribute(id, &value, name);
+            self.explain(before, &[(base, &value)]);
         }
         taken(flow, part, &[&value])
     }
@@ -101,15 +104,34 @@ impl Infer<'_> {
         self.report_by_certainty(problem.fixed_by(fix));
     }
 
+    /// Tells what an access read, where the source determines it and it is no secret.
+    fn explain(&mut self, before: usize, read: &[(ExprId, &Abstract)]) {
+        let exprs = self.exprs;
+        let line = |(id, value): &(ExprId, &Abstract)| {
+            let marks = value.deep_marks();
+            let is_plain = marks.sensitive == Tri::No && marks.ephemeral == Tri::No;
+            let constant = value.constant.as_ref().filter(|_| is_plain)?;
+            Some(format!("{} {}", traversal_text(exprs, *id)?, statement(&constant.0)))
+        };
+        let mut values: Vec<String> = read.iter().filter_map(line).collect();
+        values.sort_unstable();
+        for problem in &mut self.problems[before..] {
+            problem.values.clone_from(&values);
+        }
+    }
+
     pub(super) fn index(&mut self, id: ExprId, base: ExprId, key: ExprId) -> Abstract {
+        let (read_base, read_key) = (base, key);
         let base = self.expr(base);
         let key = self.expr(key);
+        let before = self.problems.len();
         let mut flow = Flow::default();
         self.index_marks(&mut flow, &base, &key);
         let found = match &key.constant {
             Some(constant) => self.constant_index(id, &base, &constant.0),
             None => self.unknown_index(id, &base, &key.ty),
         };
+        self.explain(before, &[(read_base, &base), (read_key, &key)]);
         if key.constant.is_some() {
             return taken(flow, found, &[&base, &key]);
         }
