@@ -101,13 +101,6 @@ impl Files<'_> {
         }
     }
 
-    /// The header of the block that the excerpt is inside of; nothing where the excerpt is of the header itself.
-    pub(super) fn context<'d>(&self, diagnostic: &'d Diagnostic, at: &Excerpt) -> Option<&'d str> {
-        let around = diagnostic.context.as_deref()?;
-        let is_header = at.code.get(at.start..).is_some_and(|it| it.starts_with(around));
-        (at.start > 0 || !is_header).then_some(around)
-    }
-
     /// Start and end of a location; line 1 where the file is not known. What is empty ends a column later, as in the
     /// reference.
     pub(super) fn positions(&self, location: &Location) -> (Position, Position) {

@@ -105,8 +105,9 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
         let _ = writeln!(text, "  on {path}:\n  (source code not available)");
         return text;
     };
-    let context = files
-        .context(diagnostic, &excerpt)
+    let context = diagnostic
+        .context
+        .as_ref()
         .map(|it| format!(", in {}", visible_line(it)))
         .unwrap_or_default();
     let _ = writeln!(text, "  on {path} line {}{context}:", excerpt.start_line);

@@ -58,7 +58,7 @@ fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
     let excerpt = files.excerpt(diagnostic, Lines::AsInTheReference)?;
     let values: Vec<Json> = diagnostic.values.iter().filter_map(|it| statement(it)).collect();
     Some(json!({
-        "context": files.context(diagnostic, &excerpt),
+        "context": diagnostic.context,
         "code": excerpt.code,
         "start_line": excerpt.start_line,
         "highlight_start_offset": excerpt.start,
