@@ -58,9 +58,14 @@ fn validated(program: &str, number: usize, fixture: &str) -> (i32, Json) {
     (ended.code, comparable(ended.json()))
 }
 
-/// Without the words of details, and without what the reference does not have.
+/// Without the words of details, and without what the reference does not have; in the order of the text, since the
+/// reference has that of its threads.
 fn comparable(mut document: Json) -> Json {
-    for diagnostic in document["diagnostics"].as_array_mut().expect("a list") {
+    let diagnostics = document["diagnostics"].as_array_mut().expect("a list");
+    let place =
+        |it: &Json| (it["range"]["filename"].to_string(), it["range"]["start"]["byte"].as_u64());
+    diagnostics.sort_by_key(place);
+    for diagnostic in diagnostics {
         let fields = diagnostic.as_object_mut().expect("an object");
         let detail = fields.remove("detail").expect("there is one");
         assert!(detail.is_string());
