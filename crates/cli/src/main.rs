@@ -24,6 +24,7 @@ mod located;
 mod log;
 mod modules;
 mod operation;
+mod pages;
 mod private_file;
 mod schema_cache;
 mod session;
@@ -179,6 +180,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Version(it) => &it.view,
         Command::Lsp(_) => &plain,
         Command::ForceUnlock(it) => &it.view,
+        Command::Explain(it) => &it.view,
     };
     let system = match OsSystem::new() {
         Ok(os) => CliSystem::new(os, called_in),
@@ -240,6 +242,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Version(it) => commands::version::run(&session, &it),
         Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
+        Command::Explain(it) => commands::explain::run(&session, &it),
     };
     match result {
         Ok(exit) => exit,

@@ -131,7 +131,7 @@ pub(crate) fn ask(
             Err(AskError::NoInput) => return Ok(()),
             Err(AskError::Ended) => {
                 return Err(Diagnostic::error(
-                        "input",
+                        "prompt-ended",
                         "Error asking for input",
                         format!(
                             "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
@@ -187,6 +187,7 @@ impl Collect<'_> {
             match text_value(entry.variable(), &text) {
                 Ok(value) => self.values.set(name, value, ValueSource::Environment),
                 Err(detail) => self.error(
+                    "invalid-variable-value",
                     "Invalid value for input variable",
                     format!("The environment variable TF_VAR_{name} {detail}"),
                 ),
@@ -223,14 +224,14 @@ impl Collect<'_> {
         });
         let Some((name, value)) = given else {
             return self.error(
-                "Invalid -var option",
+                "invalid-var-option", "Invalid -var option",
                 "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
             );
         };
         let name = name.trim();
         let Some(entry) = self.module.variables.get(name) else {
             return self.error(
-                "Value for undeclared variable",
+                "undeclared-variable", "Value for undeclared variable",
                 format!(
                     "A variable named \"{name}\" was assigned on the command line, but the root module does not declare a variable of that name. To \
                      use this value, add a \"variable\" block to the configuration."
@@ -240,6 +241,7 @@ impl Collect<'_> {
         match text_value(entry.variable(), value) {
             Ok(value) => self.values.set(name, value, ValueSource::CommandLine),
             Err(detail) => self.error(
+                "invalid-variable-value",
                 "Invalid value for input variable",
                 format!("The value of -var={name} {detail}"),
             ),
@@ -252,6 +254,7 @@ impl Collect<'_> {
             Ok(bytes) => bytes,
             Err(error) => {
                 return self.error(
+                    "invalid-variables-file",
                     "Failed to read variables file",
                     format!("Given variables file {shown} cannot be read: {error}."),
                 );
@@ -271,10 +274,15 @@ impl Collect<'_> {
                 }
             }
             Ok(_) => self.error(
+                "invalid-variables-file",
                 "Invalid variables file",
                 format!("{shown} must hold one JSON object: names and values."),
             ),
-            Err(_) => self.error("Invalid variables file", format!("{shown} is not valid JSON.")),
+            Err(_) => self.error(
+                "invalid-variables-file",
+                "Invalid variables file",
+                format!("{shown} is not valid JSON."),
+            ),
         }
     }
 
@@ -294,8 +302,8 @@ impl Collect<'_> {
         self.values.set(name, value, ValueSource::File(location));
     }
 
-    fn error(&mut self, summary: &str, detail: String) {
-        self.diagnostics.push(Diagnostic::error("invalid-variable-value", summary, detail));
+    fn error(&mut self, id: &'static str, summary: &str, detail: String) {
+        self.diagnostics.push(Diagnostic::error(id, summary, detail));
     }
 }
 

@@ -347,7 +347,7 @@ fn located(
     let redact = |text: &str| environment.redactor.redact(text);
     let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
     let mut diagnostic =
-        Diagnostic::error("provider", redact(&found.summary), redact(&found.detail));
+        Diagnostic::error("provider-diagnostic", redact(&found.summary), redact(&found.detail));
     diagnostic.severity = severity;
     diagnostic.context = program.context(case.entry.origin);
     diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())

@@ -279,7 +279,7 @@ pub fn provider_requirements(
         let required = required_providers(db, directory);
         for (local_name, (entry, _)) in &required.declared {
             let versions = requirements.entry(required.source(local_name)).or_default();
-            versions.extend(entry.version.clone());
+            versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
         }
         for local_name in named_providers(db, directory) {
             requirements.entry(required.source(&local_name)).or_default();

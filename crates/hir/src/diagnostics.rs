@@ -302,11 +302,21 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
     Diagnostic {
         severity: problem.severity,
         fix,
-        context: header_around(db, block, problem.range),
+        context: around(db, block, problem.range, problem.id),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(db, block, problem.range))
     .naming(problem.related.and_then(|range| places.location(db, block, range)))
+}
+
+/// The header of the block that a problem is inside of. What is about a header is inside of nothing, but for what the body
+/// lacks, which only has no other place.
+fn around(db: &dyn Db, block: Block, range: TextRange, id: &str) -> Option<String> {
+    const OF_THE_BODY: [&str; 3] = [MISSING_ARGUMENT, "insufficient-blocks", "missing-name"];
+    let header = header_around(db, block, range)?;
+    let text = block.text(db).get(range.start().into()..)?;
+    let is_header = text.starts_with(&header) && !OF_THE_BODY.contains(&id);
+    (!is_header).then_some(header)
 }
 
 /// The words for a place that a detail names.
@@ -342,7 +352,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: place.and_then(|(block, range)| header_around(db, block, range)),
+        context: place.and_then(|(block, range)| around(db, block, range, problem.id)),
         values: problem.values.clone(),
         // The first link of a chain often is the very place that the diagnostic is at.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

@@ -401,10 +401,10 @@ pub struct Terraform {
 pub struct RequiredProvider {
     /// The local name.
     pub local_name: Str,
-    /// `source` as written.
-    pub source: Option<Str>,
-    /// `version` as written.
-    pub version: Option<Str>,
+    /// `source` as written, and where.
+    pub source: Option<(Str, NodeId)>,
+    /// `version` as written, and where.
+    pub version: Option<(Str, NodeId)>,
     /// `configuration_aliases`: the aliases under this local name.
     pub configuration_aliases: Box<[Str]>,
     /// Where it stands.

@@ -326,7 +326,7 @@ pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProvider
         result.required_versions.extend(terraform.required_version.clone());
         for entry in &terraform.required_providers {
             let source = match &entry.source {
-                Some(source) => ProviderSource::parse(source).ok(),
+                Some((source, _)) => ProviderSource::parse(source).ok(),
                 None => Some(ProviderSource::implied_for(&entry.local_name)),
             };
             let name = entry.local_name.clone();

@@ -119,7 +119,7 @@ fn interrupted(interrupt: &Interrupt) -> Diagnostic {
         }
         Interrupt::Poisoned | Interrupt::Refused { .. } => {
             let detail = "Something that this expression refers to has no value here.";
-            Diagnostic::error("console", "Cannot evaluate here", detail)
+            Diagnostic::error("console-evaluation", "Cannot evaluate here", detail)
         }
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf,
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = LocalWorkspaces::new(Path::new(""), None, None);
     workspaces.paths(&session.workspace()).map_err(|error| {
-        Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into()
+        Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
     })
 }
 

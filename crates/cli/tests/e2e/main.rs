@@ -8,9 +8,11 @@
 
 mod aws;
 mod bench;
+mod broken;
 mod canaries;
 mod commands;
 mod examples;
+mod explain;
 mod failpoints;
 mod faults;
 mod fmt;
@@ -28,4 +30,5 @@ mod temp;
 mod terraform;
 mod torture;
 mod validate;
+mod validate_json;
 mod watch;

@@ -141,7 +141,7 @@ impl Walk<'_> {
             "Variable `{name}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true"
         );
         let diagnostic =
-            Diagnostic::error("ephemeral-input", "Invalid usage of ephemeral value", detail);
+            Diagnostic::error("variable-not-ephemeral", "Invalid usage of ephemeral value", detail);
         self.report_at(call, value.into(), None, diagnostic);
         Failed
     }
@@ -189,7 +189,7 @@ impl Walk<'_> {
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
                 module.address, variable.name, error.message
             );
-            let diagnostic = Diagnostic::error("invalid-input", "Invalid value for module argument", detail);
+            let diagnostic = Diagnostic::error("invalid-module-argument", "Invalid value for module argument", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             Failed
         })?;

@@ -512,7 +512,7 @@ fn on_ring(
              \"alias\", and \"provider\" in the resources that are to use it."
         ));
     }
-    let mut problem = ItemProblem::error(at, "cycle", format!("Cycle: {names}"), detail);
+    let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);
     let after_next = graph.nodes[follower((position + 1) % ring.len()).0].name(db);
     let refers = format!("{} refers to {after_next} here", graph.nodes[next].name(db));
     problem.related.push((graph.nodes[next].key(), next_at, refers));
@@ -535,7 +535,7 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
         ),
         _ => ItemProblem::error(
             at,
-            "cycle",
+            "dependency-cycle",
             "Self-reference",
             format!("{name} may not refer to itself."),
         ),

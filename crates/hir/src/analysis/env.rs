@@ -383,7 +383,7 @@ impl InferEnv for ItemEnv<'_> {
         let hint = suggest::question(close);
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
         let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
-        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        let problem = ItemProblem::error(At::Step(at), id, summary, detail);
         problems.push(problem.fixed_by(Fix::last(output, close)));
         Some(Abstract::any())
     }

@@ -639,23 +639,19 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
 
 /// A source of a required provider that cannot be read.
 fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let error = addr::ProviderSource::parse(entry.source.as_deref()?).err()?;
+    let (text, node) = entry.source.as_ref()?;
+    let error = addr::ProviderSource::parse(text).err()?;
     let summary = "Invalid provider source string";
-    Some(ItemProblem::error(
-        entry.node.into(),
-        "invalid-provider-source",
-        summary,
-        error.to_string(),
-    ))
+    Some(ItemProblem::error((*node).into(), "invalid-provider-source", summary, error.to_string()))
 }
 
 fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let text = entry.version.as_deref()?;
+    let (text, node) = entry.version.as_ref()?;
     let error = addr::VersionConstraint::parse_provider(text).err()?;
     let summary = "Invalid version constraint";
     let detail = format!(
         "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
         entry.local_name
     );
-    Some(ItemProblem::error(entry.node.into(), "invalid-version-constraint", summary, detail))
+    Some(ItemProblem::error((*node).into(), "invalid-version-constraint", summary, detail))
 }

@@ -626,6 +626,11 @@ pub(super) fn name(
     text
 }
 
+/// The range of an argument's name.
+pub(super) fn name_range(attr: &ast::Attribute) -> TextRange {
+    attr.name_token().map_or(attr.syntax().text_range(), |name| name.text_range())
+}
+
 /// The range of a block's type and labels.
 pub(super) fn header_range(block: &ast::Block) -> TextRange {
     let start = block.type_token().map_or(block.syntax().text_range(), |token| token.text_range());

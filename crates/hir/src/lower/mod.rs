@@ -20,7 +20,7 @@ mod resource;
 mod terraform;
 mod types;
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use syntax::{
     AstNode, Parse, TextRange, TextSize,
@@ -83,16 +83,68 @@ impl SourceMap {
     /// The range of a place, and which block it is from the start of: 0 is the item's own, the others are those that
     /// override it in their order.
     pub fn place(&self, at: At) -> Option<(usize, TextRange)> {
-        let (index, ranges) = match at {
-            At::Expr(expr) => (expr.0 as usize, &self.exprs),
-            At::Node(node) => (node.0 as usize, &self.nodes),
+        let of_expr = |expr: ExprId| Some((self.part_of_expr(expr), self.of_expr(expr)?));
+        match at {
+            At::Expr(expr) => of_expr(expr),
+            At::Node(node) => {
+                let parts = self.parts.as_ref().and_then(|it| it.nodes.get(node.0 as usize));
+                let part = parts.copied().unwrap_or_default();
+                Some((part, *self.nodes.get(node.0 as usize)?))
+            }
+            At::Step(expr) => of_expr(expr).map(|(part, it)| {
+                (part, self.base(part, it).map_or(it, |base| TextRange::new(base.end(), it.end())))
+            }),
+            At::Base(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.base(part, it).unwrap_or(it)))
+            }
+            At::Callee(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.callee(part, it).unwrap_or(it)))
+            }
+            At::Closer(expr) => of_expr(expr)
+                .map(|(part, it)| (part, TextRange::new(it.end() - TextSize::from(1), it.end()))),
+            At::Arms(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.arms(expr, it).unwrap_or(it)))
+            }
+        }
+    }
+
+    fn of_expr(&self, expr: ExprId) -> Option<TextRange> {
+        self.exprs.get(expr.0 as usize).copied()
+    }
+
+    fn part_of_expr(&self, expr: ExprId) -> usize {
+        let parts = self.parts.as_ref().and_then(|it| it.exprs.get(expr.0 as usize));
+        parts.copied().unwrap_or_default()
+    }
+
+    /// What an access is made to: the longest expression of its block that begins where the access does.
+    fn base(&self, part: usize, access: TextRange) -> Option<TextRange> {
+        let begins = |it: &TextRange| it.start() == access.start() && it.end() < access.end();
+        let exprs = (0..).map(ExprId).zip(&self.exprs);
+        let exprs = exprs.filter(|(id, it)| begins(it) && self.part_of_expr(*id) == part);
+        exprs.map(|(_, it)| *it).max_by_key(|it| it.end())
+    }
+
+    /// The name of what is called, which is a node of its own.
+    fn callee(&self, part: usize, call: TextRange) -> Option<TextRange> {
+        let begins = |it: &TextRange| it.start() == call.start() && it.end() < call.end();
+        let part_of = |index: usize| {
+            let parts = self.parts.as_ref().and_then(|it| it.nodes.get(index));
+            parts.copied().unwrap_or_default()
         };
-        let parts = self.parts.as_ref().map(|parts| match at {
-            At::Expr(_) => &parts.exprs,
-            At::Node(_) => &parts.nodes,
-        });
-        let part = parts.and_then(|parts| parts.get(index)).copied().unwrap_or_default();
-        Some((part, *ranges.get(index)?))
+        let mut nodes = self.nodes.iter().enumerate();
+        nodes.find(|(index, it)| begins(it) && part_of(*index) == part).map(|(_, it)| *it)
+    }
+
+    /// Both results: the last child comes right before its parent, and the first one ends last before that.
+    fn arms(&self, conditional: ExprId, whole: TextRange) -> Option<TextRange> {
+        let children = self.exprs.get(..conditional.0 as usize)?;
+        let otherwise = children.last()?;
+        let is_before =
+            |it: &&TextRange| it.start() >= whole.start() && it.end() <= otherwise.start();
+        let then =
+            children.iter().filter(is_before).max_by_key(|it| (it.end(), Reverse(it.start())))?;
+        Some(then.cover(*otherwise))
     }
 
     /// Every expression of the item's own block with its range; children come before their parents.

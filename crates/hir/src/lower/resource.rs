@@ -81,7 +81,7 @@ pub(super) fn repetition(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, noun: &
     let count = reader.attr("count");
     let for_each = reader.attr("for_each");
     if let (Some(_), Some(for_each)) = (&count, &for_each) {
-        exclusive(ctx, for_each.syntax().text_range(), "\"count\" and \"for_each\"", noun);
+        exclusive(ctx, body::name_range(for_each), "\"count\" and \"for_each\"", noun);
     }
     ctx.in_place(RefPlace::Repetition, |ctx| match (count, for_each) {
         (Some(count), _) => Repetition::Count(body::value(ctx, &count)),

@@ -153,6 +153,7 @@ fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> 
 /// The constraint on the version of the program; one that the program does not meet is refused here.
 fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> Option<Str> {
     let range = attr.as_ref().map(|attr| attr.syntax().text_range());
+    let value = attr.as_ref().and_then(|attr| Some(attr.value()?.syntax().text_range()));
     let text = body::literal_text(ctx, attr)?;
     let range = range?;
     let supported = addr::opentofu_version();
@@ -169,7 +170,7 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
         )),
         Err(error) => ctx.problem(Problem::error(
             "invalid-version-constraint",
-            range,
+            value.unwrap_or(range),
             "Invalid version constraint",
             format!(
                 "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
@@ -225,7 +226,7 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
     };
     let value = attr.value()?;
     if let Some(version) = expr::literal_string(&value) {
-        entry.version = Some(version.into());
+        entry.version = Some((version.into(), ctx.node(value.syntax().text_range())));
         return Some(entry);
     }
     let ast::Expr::Object(object) = &value else {
@@ -251,8 +252,10 @@ fn required_provider_field(
     let Some(value) = item.value() else { return };
     match name.as_str() {
         "source" | "version" => match expr::literal_string(&value) {
-            Some(text) if name == "source" => entry.source = Some(text.into()),
-            Some(text) => entry.version = Some(text.into()),
+            Some(text) if name == "source" => {
+                entry.source = Some((text.into(), ctx.node(value.syntax().text_range())));
+            }
+            Some(text) => entry.version = Some((text.into(), ctx.node(value.syntax().text_range()))),
             None => {
                 let summary = if name == "source" { "Invalid source" } else { "Invalid version constraint" };
                 let detail = format!("The {name} of a required provider must be a string without interpolation.");

@@ -15,7 +15,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
-    expr::{Call, Expr, ExprId},
+    expr::{At, Call, Expr, ExprId},
     fix::Fix,
     suggest, unsupported,
 };
@@ -66,7 +66,7 @@ impl Infer<'_> {
             }
         };
         let summary = "Call to unknown function";
-        let problem = ItemProblem::error(at.into(), "unknown-function", summary, detail);
+        let problem = ItemProblem::error(At::Callee(at), "unknown-function", summary, detail);
         self.report(problem.fixed_by(fix));
     }
 
@@ -177,15 +177,20 @@ impl Infer<'_> {
                 "Function \"{name}\" expects{least} {wanted} argument(s). Missing value for \"{}\".",
                 missing.name
             );
-            (id, "not-enough-function-arguments", "Not enough function arguments", detail)
+            (
+                At::Closer(id),
+                "not-enough-function-arguments",
+                "Not enough function arguments",
+                detail,
+            )
         } else if function.variadic.is_none() && given > wanted {
-            let at = call.args.get(wanted).copied().unwrap_or(id);
+            let at = At::from(call.args.get(wanted).copied().unwrap_or(id));
             let detail = format!("Function \"{name}\" expects only {wanted} argument(s).");
             (at, "too-many-function-arguments", "Too many function arguments", detail)
         } else {
             return true;
         };
-        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        let problem = ItemProblem::error(at, id, summary, detail);
         match call.expand {
             true => self.report_by_certainty(problem),
             false => self.report(problem),
