@@ -216,7 +216,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
-        Command::Validate(it) => commands::validate::run(&session, &it),
+        Command::Validate(it) => commands::validate::run(&session, &it, &flags),
         Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
         Command::Watch(it) => commands::watch::run(&session, it, flags),

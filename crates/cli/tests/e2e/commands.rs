@@ -362,8 +362,10 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
             "variable \"kanarek\" {\n  default = \"kanarek\"\n}\n",
             "Variable declaration in .tfvars file",
         ),
-        ("bad.json", "{\"long\": \"kanarek}", "not valid JSON"),
-        ("list.json", "[\"kanarek\"]", "one JSON object"),
+        ("bad.json", "{\"long\": \"kanarek}", "cannot be read"),
+        ("list.json", "[\"kanarek\"]", "Incorrect JSON value type"),
+        ("text.json", "\"kanarek\"", "Root value must be object"),
+        ("twice.json", "{\"long\": {\"kanarek\": 1,\n \"kanarek\": 2}}", "on twice.json line 2"),
     ];
     for (name, text, expected) in cases {
         bench.write(name, text);

@@ -26,4 +26,5 @@ mod search;
 mod temp;
 mod terraform;
 mod torture;
+mod variables;
 mod watch;

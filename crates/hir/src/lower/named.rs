@@ -48,7 +48,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
-    refuse_const(ctx, reader.attr("const"));
+    let is_const = body::literal_bool(ctx, reader.attr("const")).unwrap_or(false);
     let validations = reader
         .blocks("validation")
         .iter()
@@ -65,17 +65,10 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
         may_be_secret,
         ephemeral_node,
         nullable,
+        is_const,
         deprecated,
         validations,
     })))
-}
-
-/// `const = true` changes when a variable has its value.
-fn refuse_const(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) {
-    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
-    if let (Some(range), Some(true)) = (range, body::literal_bool(ctx, attr)) {
-        ctx.problem(Problem::unsupported(range, "\"const\" of a variable"));
-    }
 }
 
 /// What `sensitive` and `ephemeral` say.
