@@ -209,6 +209,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             | Command::Apply(_)
             | Command::Destroy(_)
             | Command::Watch(_)
+            | Command::Console(_)
             | Command::Lsp(_)
     );
     if !listens {

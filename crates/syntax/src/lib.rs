@@ -36,6 +36,7 @@ mod ptr;
 mod sink;
 mod syntax_kind;
 pub mod template;
+mod typed;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 
@@ -49,6 +50,7 @@ pub use self::parse::{
 };
 pub use self::ptr::SyntaxPtr;
 pub use self::syntax_kind::SyntaxKind;
+pub use self::typed::{Typed, continued, typed};
 
 /// How deep a tree can be. What is nested deeper is an error and stays flat.
 pub const MAX_DEPTH: usize = 512;

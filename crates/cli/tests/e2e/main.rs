@@ -9,6 +9,7 @@
 mod bench;
 mod canaries;
 mod commands;
+mod console;
 mod examples;
 mod failpoints;
 mod faults;

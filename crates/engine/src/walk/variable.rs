@@ -83,24 +83,7 @@ impl Walk<'_> {
     }
 
     fn report_given(&self, entry: &Entry, given: &GivenValue, error: &ConvertError) -> Failed {
-        let variable = entry.variable();
-        let name = &variable.name;
-        let what = match &given.source {
-            ValueSource::CommandLine => {
-                format!("Unsuitable value for var.{name} set using -var=\"{name}=...\"")
-            }
-            ValueSource::Environment => format!(
-                "Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable"
-            ),
-            ValueSource::Prompt => {
-                format!("Unsuitable value for var.{name} set using an interactive prompt")
-            }
-            ValueSource::Plan => format!("Unsuitable value for var.{name} in the plan file"),
-            ValueSource::File(_) => hir::variables_file::not_suitable(variable),
-        };
-        let detail = format!("{what}: {}.", error.message);
-        let diagnostic =
-            Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail);
+        let diagnostic = given.unsuitable(entry.variable(), error);
         self.report_at_value(entry, Some(given), diagnostic);
         Failed
     }
