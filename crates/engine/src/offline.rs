@@ -22,6 +22,7 @@ use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
 use crate::{
+    builtin::functions,
     redact::Redactor,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
@@ -492,6 +493,10 @@ impl Scope for ModuleScope<'_> {
         }
     }
 
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        functions::answer(self.offline.program, self.module(), name, args)
+    }
+
     fn functions(&self) -> &dyn FunctionEnv {
         &self.offline.functions
     }
@@ -529,6 +534,10 @@ impl Scope for EachScope<'_, '_> {
         output: &str,
     ) -> Result<Option<Value>, Interrupt> {
         self.module.module_output(call, key, output)
+    }
+
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        self.module.provider_function(name, args)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -205,10 +205,8 @@ fn the_console_evaluates_one_expression_a_line() {
     assert_eq!(ended.out, "3\n\"green\"\n\"blue-1\"\n(ephemeral value)\n3\n[\n  2,\n  4,\n]\n");
     bench.mayfly(".", ["console"]).input("1 +\n").fails();
     bench.mayfly(".", ["console"]).input("nothing.here\n").fails().shows(&["Error: "]);
-    let asking = bench.mayfly(".", ["console"]).input("try(provider::x::f(1), 2)\n");
-    asking
-        .fails()
-        .shows(&["Error: Not supported yet", "the function provider::x::f of a provider"]);
+    let asking = bench.mayfly(".", ["console"]).input("provider::x::f(1)\n");
+    asking.fails().shows(&["Error: Unknown provider function", "required_providers"]);
 }
 
 /// What lines of `-json` are about, in order.
