@@ -19,7 +19,7 @@ use crate::{
     Db,
     expr::NodeId,
     item::{Item, ItemKind, RequiredProvider},
-    lower::{Lowered, Problem, SourceMap, header_at, json, lower_chunk, lower_text},
+    lower::{Lowered, Problem, SourceMap, header_at, json, lower_text},
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
@@ -78,10 +78,7 @@ fn block_content(db: &dyn Db, block: Block) -> BlockContent {
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
     let path = block.file(db).path(db);
-    match db::is_json(path) {
-        true => lower_text(block.text(db), path).source_maps.into(),
-        false => lower_chunk(db::parse(db, block)).source_maps.into(),
-    }
+    lower_text(block.text(db), path).source_maps.into()
 }
 
 /// The header of the top-level block around a place of a block's text, as it is shown after "in".

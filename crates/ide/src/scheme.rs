@@ -130,7 +130,7 @@ pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
     let mut child = node.clone();
     for ancestor in node.ancestors().skip(1) {
         if let Some(block) = ast::Block::cast(ancestor.clone())
-            && ast::Body::can_cast(child.kind())
+            && <ast::Body>::can_cast(child.kind())
         {
             blocks.push(block);
         }

@@ -17,6 +17,8 @@
 //! **Invariant:** a brace that is not closed before the next header stays so, if what follows closes nothing but its own brackets. So while a block is
 //! typed from top to bottom, the rest of the file is not read at each key.
 
+mod plain;
+
 use std::ops::Range;
 
 use rowan::{TextRange, TextSize};
@@ -44,6 +46,17 @@ pub struct Chunks {
 impl Chunks {
     /// Cuts `text` into chunks that cover it exactly.
     pub fn of(text: &str) -> Self {
+        match plain::cut(text) {
+            Some(ranges) => {
+                let nothing = vec![false; ranges.len()];
+                Self { ranges, unclosed: nothing.clone(), stray: nothing }
+            }
+            None => Self::of_tokens(text),
+        }
+    }
+
+    /// The same by the tokens, whatever the text is.
+    pub(crate) fn of_tokens(text: &str) -> Self {
         let cut = cut_text(text);
         Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed, stray: cut.stray }
     }

@@ -4,6 +4,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::ast::{self, AstNode};
 use crate::chunk::{Chunks, split};
+use crate::flat::FlatParse;
 use crate::format::{format, format_range};
 use crate::parse::{
     Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
@@ -24,6 +25,15 @@ pub fn check_parse(text: &str) {
     check(&parse_expression(text), text);
     check(&parse_traversal(text), text);
     check(&parse_template(text), text);
+    check_flat(&FlatParse::chunk(text), &parse_chunk(text), text);
+    check_flat(&FlatParse::expression(text), &parse_expression(text), text);
+    check_flat(&FlatParse::template(text), &parse_template(text), text);
+}
+
+/// The flat tree of a text says what the lossless one does.
+fn check_flat<T>(flat: &FlatParse<'_>, parse: &Parse<T>, text: &str) {
+    assert_eq!(flat.outline(), FlatParse::of(parse, text).outline(), "of {text:?}");
+    assert_eq!(flat.errors(), parse.errors(), "of {text:?}");
 }
 
 fn check<T: AstNode>(parse: &Parse<T>, text: &str) {
@@ -72,6 +82,7 @@ fn lower_templates(root: &SyntaxNode) {
 /// Where that does not hold.
 pub fn check_chunks(text: &str) {
     let ranges = split(text);
+    assert_eq!(Chunks::of(text), Chunks::of_tokens(text), "of {text:?}");
     let file = parse_file(text);
     let mut children = Vec::new();
     let mut errors = Vec::new();

@@ -93,10 +93,15 @@ impl<'a> Tokens<'a> {
 ///
 /// [`crate::decode`] refuses texts whose offsets would not fit.
 pub(crate) fn lex(text: &str, mode: Mode) -> Lexed {
-    let out = Lexed {
-        kinds: Vec::with_capacity(text.len() / 3),
-        starts: Vec::with_capacity(text.len() / 3 + 1),
-    };
+    lex_into(text, mode, Lexed::default())
+}
+
+/// The same in the memory of tokens that nobody needs any more.
+pub(crate) fn lex_into(text: &str, mode: Mode, mut out: Lexed) -> Lexed {
+    out.kinds.clear();
+    out.starts.clear();
+    out.kinds.reserve(text.len() / 3);
+    out.starts.reserve(text.len() / 3 + 1);
     let mut lexer = Lexer {
         text,
         pos: 0,

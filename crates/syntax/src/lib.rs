@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! text ──lexer──► tokens ──grammar──► events ──sink──► green tree ──ast──► typed view
+//!                   │                    └─────flat──► flat tree ───ast──► typed view
 //!                   └──chunk──► ranges of top-level items, which parse alone
 //! ```
 //!
@@ -21,6 +22,7 @@ mod brackets;
 mod chunk;
 mod decode;
 mod error;
+pub mod flat;
 mod format;
 pub mod fuzz;
 mod grammar;
@@ -36,6 +38,7 @@ mod ptr;
 mod sink;
 mod syntax_kind;
 pub mod template;
+mod tree;
 mod typed;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
@@ -50,6 +53,7 @@ pub use self::parse::{
 };
 pub use self::ptr::SyntaxPtr;
 pub use self::syntax_kind::SyntaxKind;
+pub use self::tree::{TreeNode, TreeToken};
 pub use self::typed::{Typed, continued, typed};
 
 /// How deep a tree can be. What is nested deeper is an error and stays flat.

@@ -11,7 +11,7 @@ use crate::chunk;
 use crate::error::SyntaxError;
 use crate::green::GreenCache;
 use crate::lexer::{self, Mode, Tokens};
-use crate::parser::{Found, Input, Parser};
+use crate::parser::{Event, Found, Parser, Spare};
 use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
 
 /// A tree and what is wrong with its text. Cheap to clone, and free of anything that binds it to a thread.
@@ -158,13 +158,20 @@ pub(crate) fn parse_tokens(
     root: fn(&mut Parser<'_>),
     cache: &mut GreenCache,
 ) -> (GreenNode, Vec<SyntaxError>) {
-    let input = Input::new(tokens);
-    let mut parser = Parser::new(&input, newlines);
-    root(&mut parser);
-    let (events, mut found) = parser.finish();
-    let green = sink::build(tokens, events, cache);
+    let (events, errors) = parse_events(tokens, newlines, root, &mut Spare::default());
+    (sink::build(tokens, events, cache), errors)
+}
+
+/// How a tree over a run of tokens is built, and the errors in order.
+pub(crate) fn parse_events(
+    tokens: Tokens<'_>,
+    newlines: bool,
+    root: fn(&mut Parser<'_>),
+    spare: &mut Spare,
+) -> (Vec<Event>, Vec<SyntaxError>) {
+    let (events, mut found) = Parser::run(tokens, newlines, root, spare);
     let of_tokens = lexical::errors(tokens).into_iter();
     found.extend(of_tokens.map(|error| Found { at: error.range.start(), error }));
     found.sort_by_key(|found| found.at);
-    (green, found.into_iter().map(|found| found.error).collect())
+    (events, found.into_iter().map(|found| found.error).collect())
 }

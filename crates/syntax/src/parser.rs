@@ -10,6 +10,7 @@
 mod input;
 
 use std::borrow::Cow;
+use std::mem;
 
 use rowan::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
@@ -18,6 +19,7 @@ pub(crate) use self::input::Input;
 use crate::MAX_DEPTH;
 use crate::brackets;
 use crate::error::SyntaxError;
+use crate::lexer::Tokens;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// Nodes that the grammar may open between two looks at the depth.
@@ -90,6 +92,15 @@ pub(crate) struct Parser<'t> {
     pairs: Option<Vec<u32>>,
 }
 
+/// Lists of a parse that is over, for the next one. There is no text in them.
+#[derive(Default)]
+pub(crate) struct Spare {
+    kinds: Vec<SyntaxKind>,
+    places: Vec<u32>,
+    pub(crate) events: Vec<Event>,
+    heights: Vec<u32>,
+}
+
 /// A node that is open.
 #[must_use]
 pub(crate) struct Marker {
@@ -105,7 +116,19 @@ pub(crate) struct CompletedMarker {
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(input: &'t Input<'t>, newlines: bool) -> Self {
-        let events = Vec::with_capacity(input.len() * 3);
+        Self::new_in(input, newlines, Vec::new(), Vec::new())
+    }
+
+    /// The same in the memory of lists that nobody needs any more.
+    fn new_in(
+        input: &'t Input<'t>,
+        newlines: bool,
+        mut events: Vec<Event>,
+        mut heights: Vec<u32>,
+    ) -> Self {
+        events.clear();
+        events.reserve(input.len() * 3);
+        heights.clear();
         Self {
             input,
             pos: 0,
@@ -115,7 +138,7 @@ impl<'t> Parser<'t> {
             errors: Vec::new(),
             failures: 0,
             doubtful: false,
-            heights: Vec::new(),
+            heights,
             names: Vec::new(),
             names_from: 0,
             too_deep: false,
@@ -126,6 +149,24 @@ impl<'t> Parser<'t> {
     pub(crate) fn finish(self) -> (Vec<Event>, Vec<Found>) {
         debug_assert!(self.heights.is_empty(), "every node that was opened is closed");
         (self.events, self.errors)
+    }
+
+    /// Runs the grammar over tokens: the steps of building their tree, in memory that `spare` is given back to, and the errors.
+    pub(crate) fn run(
+        tokens: Tokens<'_>,
+        newlines: bool,
+        root: fn(&mut Parser<'_>),
+        spare: &mut Spare,
+    ) -> (Vec<Event>, Vec<Found>) {
+        let input =
+            Input::new_in(tokens, mem::take(&mut spare.kinds), mem::take(&mut spare.places));
+        let (events, heights) = (mem::take(&mut spare.events), mem::take(&mut spare.heights));
+        let mut parser = Parser::new_in(&input, newlines, events, heights);
+        root(&mut parser);
+        spare.heights = mem::take(&mut parser.heights);
+        let result = parser.finish();
+        (spare.kinds, spare.places) = input.into_lists();
+        result
     }
 
     // --- looking ---
@@ -262,7 +303,7 @@ impl<'t> Parser<'t> {
         newlines: bool,
         parse: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = std::mem::replace(&mut self.newlines, newlines);
+        let outer = mem::replace(&mut self.newlines, newlines);
         let result = parse(self);
         self.newlines = outer;
         result
@@ -312,7 +353,7 @@ impl<'t> Parser<'t> {
 
     /// Sets whether brackets are in doubt, and answers whether they were.
     pub(crate) fn replace_doubt(&mut self, doubtful: bool) -> bool {
-        std::mem::replace(&mut self.doubtful, doubtful)
+        mem::replace(&mut self.doubtful, doubtful)
     }
 
     /// Reports an error at the current token.
@@ -354,7 +395,7 @@ impl<'t> Parser<'t> {
 
     /// Reports that something is nested too deep, once: one level too many is all of them too many.
     pub(crate) fn nesting_error(&mut self) {
-        if std::mem::replace(&mut self.too_deep, true) {
+        if mem::replace(&mut self.too_deep, true) {
             self.failures += 1;
             return;
         }
@@ -374,7 +415,7 @@ impl<'t> Parser<'t> {
 
     /// Begins a body; its result goes to [`Parser::close_names`].
     pub(crate) fn open_names(&mut self) -> usize {
-        std::mem::replace(&mut self.names_from, self.names.len())
+        mem::replace(&mut self.names_from, self.names.len())
     }
 
     /// Notes the current token as the name of an attribute.

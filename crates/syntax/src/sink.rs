@@ -37,7 +37,11 @@ pub(crate) fn build(
 }
 
 /// Collects the kinds of a start and of the starts linked to it, which are taken out of the list.
-fn start_with_parents(events: &mut [Event], mut index: usize, parents: &mut Vec<SyntaxKind>) {
+pub(crate) fn start_with_parents(
+    events: &mut [Event],
+    mut index: usize,
+    parents: &mut Vec<SyntaxKind>,
+) {
     while let Event::Start { kind, parent } = events[index] {
         parents.push(kind);
         events[index] = Event::Start { kind: TOMBSTONE, parent: 0 };

@@ -11,71 +11,72 @@ use std::vec;
 
 use rowan::NodeOrToken;
 
+use crate::SyntaxNode;
 use crate::ast::{self, AstNode, Expr, TemplateNode, template_elements};
 use crate::literal::{unescape_quoted, unescape_template};
 use crate::syntax_kind::SyntaxKind::{CLOSE_QUOTE, QUOTED_LIT};
-use crate::{SyntaxNode, SyntaxToken};
+use crate::tree::{TreeNode, TreeToken};
 
 /// A piece of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum Part<N: TreeNode = SyntaxNode> {
     /// Text.
     Literal(String),
     /// `${ expr }`
-    Interpolation(Interpolation),
+    Interpolation(Interpolation<N>),
     /// `%{ if condition }…%{ else }…%{ endif }`
-    If(If),
+    If(If<N>),
     /// `%{ for key, value in collection }…%{ endfor }`
-    For(For),
+    For(For<N>),
 }
 
 /// `${ expr }`
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Interpolation {
+pub struct Interpolation<N: TreeNode = SyntaxNode> {
     /// The node, for its range.
-    pub node: ast::Interpolation,
+    pub node: ast::Interpolation<N>,
     /// The expression; `None` after an error.
-    pub expr: Option<Expr>,
+    pub expr: Option<Expr<N>>,
 }
 
 /// A conditional of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct If {
+pub struct If<N: TreeNode = SyntaxNode> {
     /// The directive that opens it.
-    pub node: ast::TemplateIf,
+    pub node: ast::TemplateIf<N>,
     /// The condition; `None` after an error.
-    pub condition: Option<Expr>,
+    pub condition: Option<Expr<N>>,
     /// What it yields where the condition holds.
-    pub then_parts: Vec<Part>,
+    pub then_parts: Vec<Part<N>>,
     /// What it yields elsewhere; `None` without an `else`, which means the empty string.
-    pub else_parts: Option<Vec<Part>>,
+    pub else_parts: Option<Vec<Part<N>>>,
 }
 
 /// A repetition of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct For {
+pub struct For<N: TreeNode = SyntaxNode> {
     /// The directive that opens it.
-    pub node: ast::TemplateFor,
+    pub node: ast::TemplateFor<N>,
     /// The name of the key or index, where two names are given.
-    pub key_name: Option<SyntaxToken>,
+    pub key_name: Option<N::Token>,
     /// The name of the value; `None` after an error.
-    pub value_name: Option<SyntaxToken>,
+    pub value_name: Option<N::Token>,
     /// What is gone through; `None` after an error.
-    pub collection: Option<Expr>,
+    pub collection: Option<Expr<N>>,
     /// What each element yields.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Part<N>>,
 }
 
 /// A template, lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Template {
+pub struct Template<N: TreeNode = SyntaxNode> {
     /// Its parts in order. Empty literals are left out.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Part<N>>,
     /// The template is one interpolation and nothing else, so its value keeps its type: `"${true}"` is a bool. A heredoc never is.
     pub is_wrap: bool,
 }
 
-impl Template {
+impl<N: TreeNode> Template<N> {
     /// The text of a template that has no sequence.
     pub fn as_literal(&self) -> Option<String> {
         let texts = self.parts.iter().map(|part| match part {
@@ -86,7 +87,7 @@ impl Template {
     }
 
     /// The interpolation of a template that [is one](Template::is_wrap).
-    pub fn as_wrap(&self) -> Option<&Interpolation> {
+    pub fn as_wrap(&self) -> Option<&Interpolation<N>> {
         match self.parts.as_slice() {
             [Part::Interpolation(it)] if self.is_wrap => Some(it),
             _ => None,
@@ -95,14 +96,14 @@ impl Template {
 }
 
 /// Lowers `"…"`.
-pub fn quoted(template: &ast::QuotedTemplate) -> Template {
+pub fn quoted<N: TreeNode>(template: &ast::QuotedTemplate<N>) -> Template<N> {
     let pieces = stripped(template.syntax());
     let is_wrap = is_wrap(&pieces);
     Template { parts: paired(pieces), is_wrap }
 }
 
 /// Lowers `<<EOT … EOT`.
-pub fn heredoc(template: &ast::Heredoc) -> Template {
+pub fn heredoc<N: TreeNode>(template: &ast::Heredoc<N>) -> Template<N> {
     let mut pieces = stripped(template.syntax());
     if template.is_flush() {
         flush::remove_indentation(&mut pieces);
@@ -111,7 +112,7 @@ pub fn heredoc(template: &ast::Heredoc) -> Template {
 }
 
 /// Lowers a template without quotes.
-pub fn bare(template: &ast::TemplateFile) -> Template {
+pub fn bare<N: TreeNode>(template: &ast::TemplateFile<N>) -> Template<N> {
     let pieces = stripped(template.syntax());
     let is_wrap = is_wrap(&pieces);
     Template { parts: paired(pieces), is_wrap }
@@ -119,14 +120,14 @@ pub fn bare(template: &ast::TemplateFile) -> Template {
 
 /// A token of text or a sequence, before pairing.
 #[derive(Debug)]
-enum Piece {
+enum Piece<N> {
     Literal(String),
-    Sequence(TemplateNode),
+    Sequence(TemplateNode<N>),
 }
 
 /// The elements of a template with escapes decoded and strip markers applied.
-fn stripped(syntax: &SyntaxNode) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn stripped<N: TreeNode>(syntax: &N) -> Vec<Piece<N>> {
+    let mut pieces: Vec<Piece<N>> = Vec::new();
     let mut trim_next = false;
     for element in template_elements(syntax) {
         match element {
@@ -152,7 +153,7 @@ fn stripped(syntax: &SyntaxNode) -> Vec<Piece> {
     pieces
 }
 
-fn decoded(token: &SyntaxToken) -> String {
+fn decoded(token: &impl TreeToken) -> String {
     match token.kind() {
         QUOTED_LIT => unescape_quoted(token.text()).into_owned(),
         _ => unescape_template(token.text()).into_owned(),
@@ -160,11 +161,11 @@ fn decoded(token: &SyntaxToken) -> String {
 }
 
 /// Counted before empty literals are dropped: the newline that `~}` has trimmed away still makes it a string.
-fn is_wrap(pieces: &[Piece]) -> bool {
+fn is_wrap<N>(pieces: &[Piece<N>]) -> bool {
     matches!(pieces, [Piece::Sequence(TemplateNode::Interpolation(_))])
 }
 
-fn paired(pieces: Vec<Piece>) -> Vec<Part> {
+fn paired<N: TreeNode>(pieces: Vec<Piece<N>>) -> Vec<Part<N>> {
     let mut pieces = pieces.into_iter();
     let mut parts = Vec::new();
     // An end that nothing begins has been reported; what follows it is read on.
@@ -179,10 +180,10 @@ fn paired(pieces: Vec<Piece>) -> Vec<Part> {
 
 /// Parts up to a directive that ends or divides an enclosing one, which is answered too. `depth` counts the open directives, so that no hostile
 /// template runs us out of stack.
-fn parts_to_end(
-    pieces: &mut vec::IntoIter<Piece>,
+fn parts_to_end<N: TreeNode>(
+    pieces: &mut vec::IntoIter<Piece<N>>,
     depth: usize,
-) -> (Vec<Part>, Option<TemplateNode>) {
+) -> (Vec<Part<N>>, Option<TemplateNode<N>>) {
     let mut parts = Vec::new();
     while let Some(piece) = pieces.next() {
         let sequence = match piece {
@@ -210,7 +211,7 @@ fn parts_to_end(
     (parts, None)
 }
 
-fn push_literal(parts: &mut Vec<Part>, text: String) {
+fn push_literal<N: TreeNode>(parts: &mut Vec<Part<N>>, text: String) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
         Some(Part::Literal(before)) => before.push_str(&text),
@@ -218,20 +219,28 @@ fn push_literal(parts: &mut Vec<Part>, text: String) {
     }
 }
 
-fn if_part(node: ast::TemplateIf, pieces: &mut vec::IntoIter<Piece>, depth: usize) -> Part {
+fn if_part<N: TreeNode>(
+    node: ast::TemplateIf<N>,
+    pieces: &mut vec::IntoIter<Piece<N>>,
+    depth: usize,
+) -> Part<N> {
     let (then_parts, end) = parts_to_end(pieces, depth + 1);
     let else_parts = matches!(end, Some(TemplateNode::TemplateElse(_)))
         .then(|| parts_to_end(pieces, depth + 1).0);
     Part::If(If { condition: node.condition(), node, then_parts, else_parts })
 }
 
-fn for_part(node: ast::TemplateFor, pieces: &mut vec::IntoIter<Piece>, depth: usize) -> Part {
+fn for_part<N: TreeNode>(
+    node: ast::TemplateFor<N>,
+    pieces: &mut vec::IntoIter<Piece<N>>,
+    depth: usize,
+) -> Part<N> {
     let (parts, _) = parts_to_end(pieces, depth + 1);
     let (key_name, value_name) = (node.key_name(), node.value_name());
     Part::For(For { collection: node.collection(), node, key_name, value_name, parts })
 }
 
-impl ast::QuotedTemplate {
+impl<N: TreeNode> ast::QuotedTemplate<N> {
     /// The text, if nothing in it is to be evaluated; as a key, a label or a version is written.
     pub fn literal_text(&self) -> Option<String> {
         quoted(self).as_literal()
@@ -239,7 +248,7 @@ impl ast::QuotedTemplate {
 
     /// Whether the closing quote is there.
     pub fn is_closed(&self) -> bool {
-        self.syntax().last_token().is_some_and(|token| token.kind() == CLOSE_QUOTE)
+        self.syntax().first_token_by_kind(&|it| it == CLOSE_QUOTE).is_some()
     }
 }
 

@@ -2,7 +2,7 @@
 //! same functions.
 
 use crate::{
-    Kind, Mark, Number, Type, Value, conform,
+    Kind, Mark, Number, Type, Value, conform, convert,
     functions::{self, Function, FunctionEnv},
     json, msgpack,
 };
@@ -152,6 +152,68 @@ fn has_infinity(value: &Value) -> bool {
     }
 }
 
+/// A type in JSON, a line feed, and JSON: the value becomes one of that type, or is refused; whether it may be was known from
+/// its type; once is as good as twice; what is unknown becomes what any value may become; and no mark is lost. What the parts of
+/// the value have in common, each of them becomes.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn check_conversion(bytes: &[u8]) {
+    let (want, text) = split(bytes);
+    let Ok(value) = json::decode_implied(text) else { return };
+    if has_extreme_number(&value) {
+        return;
+    }
+    check_conversion_of(&value, &want);
+    let types: Vec<Type> = value.parts().map(|(_, part)| part.ty()).collect();
+    for (unified, is_safe) in [(convert::unify(&types), false), (convert::unify_safe(&types), true)]
+    {
+        let Some(unified) = unified else { continue };
+        for (_, part) in value.parts() {
+            let ty = part.ty();
+            assert!(convert::can_convert(&ty, &unified), "{ty:?} does not become {unified:?}");
+            assert!(
+                !is_safe || convert::is_safe(&ty, &unified),
+                "{ty:?} may not become {unified:?}"
+            );
+            check_conversion_of(part, &unified);
+        }
+    }
+}
+
+fn check_conversion_of(value: &Value, want: &Type) {
+    let ty = value.ty();
+    let converted = convert::convert(value, want);
+    if convert::is_safe(&ty, want) {
+        assert!(converted.is_ok(), "{ty:?} always becomes {want:?}: {converted:?}");
+    }
+    let Ok(converted) = converted else { return };
+    assert!(convert::can_convert(&ty, want), "{ty:?} became {want:?}");
+    let mismatches = conform::conforms(&converted.ty(), &want.without_optional());
+    assert!(mismatches.is_empty(), "{mismatches:?}: {converted:?}");
+    assert_eq!(convert::convert(&converted, want).as_ref(), Ok(&converted), "the second time");
+    let unknown = convert::convert(&Value::unknown(ty), want).expect("a value of the type did");
+    assert!(!unknown.is_wholly_known() || unknown.is_null() || has_no_parts(&unknown));
+    let marked = value.with_mark(Mark::Ephemeral);
+    let marked = convert::convert(&marked, want).expect("a mark hinders nobody");
+    assert_eq!(marked, converted.with_mark(Mark::Ephemeral), "with a mark");
+}
+
+/// An empty tuple or object is all that its type allows, known or not.
+fn has_no_parts(value: &Value) -> bool {
+    value.parts().next().is_none()
+}
+
+fn has_extreme_number(value: &Value) -> bool {
+    let mut found = false;
+    value.walk(&mut |_, part| {
+        found |= part.as_number().is_some_and(|number| !is_ordinary(number));
+        true
+    });
+    found
+}
+
 /// The name of a function, a line feed, and a JSON array of arguments: no call panics, whether all of them are known, some, or
 /// none; a result has the type that was announced, and what is unknown or ephemeral in an argument that the result shows never
 /// becomes known or plain.
@@ -195,16 +257,7 @@ pub fn check_function(bytes: &[u8]) {
 
 /// Numbers beyond reason cost time by their size, here as in the references.
 fn is_slow(function: &Function, args: &[Value]) -> bool {
-    let is_large = |number: &Number| !is_ordinary(number);
-    let has_large = args.iter().any(|arg| {
-        let mut found = false;
-        arg.walk(&mut |_, part| {
-            found |= part.as_number().is_some_and(is_large);
-            true
-        });
-        found
-    });
-    has_large || function.name == "setproduct"
+    args.iter().any(has_extreme_number) || function.name == "setproduct"
 }
 
 /// A world without anything in it.

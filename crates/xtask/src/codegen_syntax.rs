@@ -123,7 +123,7 @@ fn documented_kinds(grammar: &Grammar) -> Vec<(String, String)> {
 
 fn tree(grammar: &Grammar) -> Result<String> {
     let mut out = String::from(HEADER);
-    out.push_str("use crate::ast::{AstChildren, AstNode, support};\nuse crate::syntax_kind::SyntaxKind::{self, *};\nuse crate::{SyntaxNode, SyntaxToken};\n\n");
+    out.push_str("use crate::SyntaxNode;\nuse crate::ast::{AstChildren, AstNode, support};\nuse crate::syntax_kind::SyntaxKind::{self, *};\nuse crate::tree::TreeNode;\n\n");
     for node in grammar.iter() {
         let data = &grammar[node];
         match variants(grammar, &data.rule) {
@@ -154,23 +154,23 @@ fn write_enum(out: &mut String, name: &str, variants: &[String]) {
     let rule = variants.join(" | ");
     let _ = writeln!(
         out,
-        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub enum {name} {{"
+        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub enum {name}<N = SyntaxNode> {{"
     );
     for it in variants {
-        let _ = writeln!(out, "/// See [`{it}`].\n{it}({it}),");
+        let _ = writeln!(out, "/// See [`{it}`].\n{it}({it}<N>),");
     }
     let kinds = variants.iter().map(|it| upper_snake(it)).collect::<Vec<_>>();
-    let _ = writeln!(out, "}}\n\nimpl AstNode for {name} {{");
+    let _ = writeln!(out, "}}\n\nimpl<N: TreeNode> AstNode<N> for {name}<N> {{");
     let _ = writeln!(
         out,
         "fn can_cast(kind: SyntaxKind) -> bool {{ matches!(kind, {}) }}",
         kinds.join(" | ")
     );
-    out.push_str("fn cast(syntax: SyntaxNode) -> Option<Self> {\nSome(match syntax.kind() {\n");
+    out.push_str("fn cast(syntax: N) -> Option<Self> {\nSome(match syntax.kind() {\n");
     for (it, kind) in variants.iter().zip(&kinds) {
         let _ = writeln!(out, "{kind} => Self::{it}({it} {{ syntax }}),");
     }
-    out.push_str("_ => return None,\n})\n}\nfn syntax(&self) -> &SyntaxNode {\nmatch self {\n");
+    out.push_str("_ => return None,\n})\n}\nfn syntax(&self) -> &N {\nmatch self {\n");
     for it in variants {
         let _ = writeln!(out, "Self::{it}(it) => &it.syntax,");
     }
@@ -178,7 +178,7 @@ fn write_enum(out: &mut String, name: &str, variants: &[String]) {
     for it in variants {
         let _ = writeln!(
             out,
-            "impl From<{it}> for {name} {{ fn from(it: {it}) -> Self {{ Self::{it}(it) }} }}\n"
+            "impl<N> From<{it}<N>> for {name}<N> {{ fn from(it: {it}<N>) -> Self {{ Self::{it}(it) }} }}\n"
         );
     }
 }
@@ -188,17 +188,17 @@ fn write_struct(out: &mut String, grammar: &Grammar, node: Node) -> Result<()> {
     let (name, kind, rule) = (&data.name, upper_snake(&data.name), written(grammar, &data.rule));
     let _ = writeln!(
         out,
-        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name} {{ pub(crate) syntax: SyntaxNode }}\n
-        impl AstNode for {name} {{
+        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name}<N = SyntaxNode> {{ pub(crate) syntax: N }}\n
+        impl<N: TreeNode> AstNode<N> for {name}<N> {{
         fn can_cast(kind: SyntaxKind) -> bool {{ kind == {kind} }}
-        fn cast(syntax: SyntaxNode) -> Option<Self> {{ Self::can_cast(syntax.kind()).then_some(Self {{ syntax }}) }}
-        fn syntax(&self) -> &SyntaxNode {{ &self.syntax }}
+        fn cast(syntax: N) -> Option<Self> {{ Self::can_cast(syntax.kind()).then_some(Self {{ syntax }}) }}
+        fn syntax(&self) -> &N {{ &self.syntax }}
         }}\n"
     );
     let mut fields = Fields { grammar, text: String::new(), seen: Vec::new() };
     fields.rule(&data.rule, None)?;
     if !fields.text.is_empty() {
-        let _ = writeln!(out, "impl {name} {{\n{}}}\n", fields.text);
+        let _ = writeln!(out, "impl<N: TreeNode> {name}<N> {{\n{}}}\n", fields.text);
     }
     Ok(())
 }
@@ -257,7 +257,7 @@ impl Fields<'_> {
         };
         let _ = writeln!(
             self.text,
-            "/// The part `{name}`, of type `{ty}`.\npub fn {name}(&self) -> Option<{ty}> {{ {body} }}"
+            "/// The part `{name}`, of type `{ty}`.\npub fn {name}(&self) -> Option<{ty}<N>> {{ {body} }}"
         );
         self.seen.push(ty);
     }
@@ -269,7 +269,7 @@ impl Fields<'_> {
                 let Some(name) = label else { bail!("a repetition of {ty} needs a label") };
                 let _ = writeln!(
                     self.text,
-                    "/// The parts `{name}`, each of type `{ty}`, in source order.\npub fn {name}(&self) -> AstChildren<{ty}> {{ support::children(&self.syntax) }}"
+                    "/// The parts `{name}`, each of type `{ty}`, in source order.\npub fn {name}(&self) -> AstChildren<{ty}<N>, N> {{ support::children(&self.syntax) }}"
                 );
                 Ok(())
             }
@@ -286,7 +286,7 @@ impl Fields<'_> {
             let name = kind.to_lowercase();
             let _ = writeln!(
                 self.text,
-                "/// The first token `{token}`.\npub fn {name}_token(&self) -> Option<SyntaxToken> {{ support::token(&self.syntax, {kind}) }}"
+                "/// The first token `{token}`.\npub fn {name}_token(&self) -> Option<N::Token> {{ support::token(&self.syntax, {kind}) }}"
             );
             self.seen.push((*kind).to_owned());
         }

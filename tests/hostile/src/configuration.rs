@@ -13,6 +13,7 @@ use project::Project;
 use provider::{Provider as _, ProviderSchemas};
 
 const PATH: &str = "main.tf";
+const JSON_PATH: &str = "main.tf.json";
 /// A comment and a blank line.
 const AHEAD: &str = "# a comment\n\n";
 /// Between a text and edits of it.
@@ -23,23 +24,33 @@ const LONGEST: usize = 4096;
 /// Whatever a module says: what is wrong with it has an id, words and a place in the text; a comment ahead of it moves every
 /// place and changes nothing else; and an editor's questions have answers with places in the text.
 pub(crate) fn check_configuration(bytes: &[u8]) {
+    check_module(bytes, PATH, AHEAD);
+}
+
+/// The same of a module in the JSON syntax, with blank lines ahead.
+pub(crate) fn check_json_configuration(bytes: &[u8]) {
+    check_module(bytes, JSON_PATH, " \n\n");
+}
+
+fn check_module(bytes: &[u8], path: &str, ahead: &str) {
     let (text, _) = syntax::decode(bytes);
     if text.len() > LONGEST {
         return;
     }
-    let project = load(&text);
+    let project = load(path, &text);
     let problems = problems(&project);
-    problems.iter().for_each(|it| check_problem(it, &text));
+    problems.iter().for_each(|it| check_problem(it, path, &text));
     drop(project.program());
-    ask_everything(&project, &text, &problems);
+    ask_everything(&project, path, &text, &problems);
     // Before a byte order mark nothing can stand, and a first comment may end in the middle of a line.
     if text.starts_with('\u{feff}') {
         return;
     }
-    let moved = load(&format!("{AHEAD}{text}"));
-    let expected: Vec<String> = problems.iter().map(|it| shown(it, AHEAD.len() as u32)).collect();
-    let found: Vec<String> = self::problems(&moved).iter().map(|it| shown(it, 0)).collect();
-    assert_eq!(found, expected, "with a comment ahead of {text:?}");
+    let moved = load(path, &format!("{ahead}{text}"));
+    let expected = problems.iter().map(|it| shown(it, path, ahead.len() as u32));
+    let expected: Vec<String> = expected.collect();
+    let found: Vec<String> = self::problems(&moved).iter().map(|it| shown(it, path, 0)).collect();
+    assert_eq!(found, expected, "with something ahead of {text:?}");
 }
 
 /// A text and edits of it, each with two bytes that say where: after every edit all that is wrong is what is wrong with the text
@@ -51,7 +62,7 @@ pub(crate) fn check_typing(bytes: &[u8]) {
     }
     let mut parts = text.split(BETWEEN);
     let mut model = parts.next().unwrap_or_default().to_owned();
-    let mut project = load(&model);
+    let mut project = load(PATH, &model);
     drop(project.diagnostics());
     for edit in parts.take(4) {
         let mut letters = edit.chars();
@@ -62,8 +73,9 @@ pub(crate) fn check_typing(bytes: &[u8]) {
         let edited = project.tree_mut().edit(PATH, start..end, letters.as_str());
         assert!(edited.is_some(), "the file is part of a module");
         assert_eq!(project.tree().text(PATH).as_deref(), Some(&*model));
-        let fresh: Vec<String> = problems(&load(&model)).iter().map(|it| shown(it, 0)).collect();
-        let found: Vec<String> = problems(&project).iter().map(|it| shown(it, 0)).collect();
+        let fresh: Vec<String> =
+            problems(&load(PATH, &model)).iter().map(|it| shown(it, PATH, 0)).collect();
+        let found: Vec<String> = problems(&project).iter().map(|it| shown(it, PATH, 0)).collect();
         assert_eq!(found, fresh, "typed to {model:?}");
     }
 }
@@ -72,9 +84,9 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
 }
 
-fn load(text: &str) -> Project {
+fn load(path: &str, text: &str) -> Project {
     let system = MemorySystem::new();
-    system.write(PATH, text);
+    system.write(path, text);
     system.write(
         "m/main.tf",
         "variable \"in\" {\n  ephemeral = true\n}\noutput \"out\" {\n  value = 1\n}\n",
@@ -102,10 +114,10 @@ fn problems(project: &Project) -> Vec<Diagnostic> {
     project.diagnostics()
 }
 
-fn check_problem(problem: &Diagnostic, text: &str) {
+fn check_problem(problem: &Diagnostic, path: &str, text: &str) {
     assert!(!problem.id.is_empty() && !problem.summary.is_empty(), "{problem:?}");
     let related = problem.related.iter().map(|it| &it.location);
-    let places = problem.location.iter().chain(related).filter(|it| &*it.path == PATH);
+    let places = problem.location.iter().chain(related).filter(|it| &*it.path == path);
     for place in places {
         check_range(place.range, text);
     }
@@ -118,10 +130,10 @@ fn check_range(range: ByteRange, text: &str) {
 }
 
 /// A problem with every place moved by so many bytes.
-fn shown(problem: &Diagnostic, by: u32) -> String {
+fn shown(problem: &Diagnostic, path: &str, by: u32) -> String {
     let mut problem = problem.clone();
     let mut move_it = |place: &mut db::Location| {
-        if &*place.path == PATH {
+        if &*place.path == path {
             place.range = ByteRange { start: place.range.start + by, end: place.range.end + by };
         }
     };
@@ -132,9 +144,9 @@ fn shown(problem: &Diagnostic, by: u32) -> String {
     format!("{problem:?}")
 }
 
-fn ask_everything(project: &Project, text: &str, problems: &[Diagnostic]) {
+fn ask_everything(project: &Project, path: &str, text: &str, problems: &[Diagnostic]) {
     let (db, workspace) = (project.db(), project.workspace());
-    let (file, directory) = project.tree().file(PATH).expect("it was loaded");
+    let (file, directory) = project.tree().file(path).expect("it was loaded");
     let document = Document { db, workspace, directory, file };
     let whole = ByteRange { start: 0, end: text.len() as u32 };
     let is_ours = |it: &ByteRange| check_range(*it, text);

@@ -74,7 +74,7 @@ fn values_and_types_keep_their_invariants() {
 
 #[test]
 fn functions_keep_their_invariants() {
-    replay(&["function"]);
+    replay(&["conversion", "function"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn files_beside_the_configuration_keep_their_invariants() {
 
 #[test]
 fn configurations_keep_their_invariants() {
-    replay(&["configuration"]);
+    replay(&["configuration", "json_configuration"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
     reason = "the tests look at processes, files and clocks, and say what they skip"
 )]
 
+mod aws;
 mod bench;
 mod canaries;
 mod commands;

@@ -112,7 +112,7 @@ mod tests {
     fn what_was_encoded_is_decoded_to_the_same() {
         let text = "a   = 1\nbbb = [null, \"q\\\"$${z}\\n\", {\n  \"b c\" = true\n}]\nc = {}\n";
         let value = call("decode_tfvars", &[Value::string(text)]).expect("is right");
-        let again = call("encode_tfvars", &[value.clone()]).expect("can be written");
+        let again = call("encode_tfvars", std::slice::from_ref(&value)).expect("can be written");
         let once_more = call("decode_tfvars", &[Value::string(again.as_str().expect("a text"))]);
         assert_eq!(once_more.expect("is right"), value);
     }

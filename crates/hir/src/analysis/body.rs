@@ -324,7 +324,6 @@ impl BodyInfer<'_, '_> {
                 detail,
             );
         } else if nested.min_items > count {
-            let plural = if nested.min_items == 1 { "is" } else { "are" };
             let (summary, detail) = match single {
                 true => (
                     format!("Missing {kind} block"),
@@ -332,7 +331,7 @@ impl BodyInfer<'_, '_> {
                 ),
                 false => (
                     format!("Insufficient {kind} blocks"),
-                    format!("At least {} \"{kind}\" blocks {plural} required.", nested.min_items),
+                    format!("At least {} \"{kind}\" blocks are required.", nested.min_items),
                 ),
             };
             let problem = ItemProblem::error(header.into(), "insufficient-blocks", summary, detail);

@@ -61,16 +61,27 @@ pub(super) fn check_keys(
     item: &Item,
     problems: &mut Vec<ItemProblem>,
 ) {
+    // Those that are wrong, and what goes on behind them.
+    let mut wrong = Vec::new();
     for (id, expr) in item.exprs.iter() {
-        let found = match expr {
-            Expr::GetAttr { base, name } => missing_key(db, directory, &item.exprs[*base], name),
-            Expr::Index { base, key } => unexpected_key(db, directory, &item.exprs, *base, *key),
-            _ => None,
+        let (base, found) = match expr {
+            Expr::GetAttr { base, name } => {
+                (base, missing_key(db, directory, &item.exprs[*base], name))
+            }
+            Expr::Index { base, key } => {
+                (base, unexpected_key(db, directory, &item.exprs, *base, *key))
+            }
+            _ => continue,
         };
-        let Some((id_of_problem, summary, detail)) = found else { continue };
+        if found.is_none() && !wrong.contains(base) {
+            continue;
+        }
+        wrong.push(id);
         let at = At::from(id);
         problems.retain(|it| it.at != at);
-        problems.push(ItemProblem::error(at, id_of_problem, summary, detail));
+        if let Some((id, summary, detail)) = found {
+            problems.push(ItemProblem::error(at, id, summary, detail));
+        }
     }
 }
 

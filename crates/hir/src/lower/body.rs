@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use syntax::{
     AstNode, TextRange,
-    ast::{self, BodyItem},
+    flat::ast::{self, BodyItem},
 };
 use values::Str;
 
@@ -19,17 +19,17 @@ use crate::{
 };
 
 /// A body whose arguments are taken by name; what is left at the end is either an error or a schema's.
-pub(super) struct BodyReader {
-    attrs: Vec<ast::Attribute>,
-    blocks: Vec<ast::Block>,
+pub(super) struct BodyReader<'t> {
+    attrs: Vec<ast::Attribute<'t>>,
+    blocks: Vec<ast::Block<'t>>,
     /// Names asked for so far, for suggestions.
     known_attrs: Vec<&'static str>,
     known_blocks: Vec<&'static str>,
     range: TextRange,
 }
 
-impl BodyReader {
-    pub(super) fn new(block: &ast::Block) -> BodyReader {
+impl<'t> BodyReader<'t> {
+    pub(super) fn new(block: &ast::Block<'t>) -> BodyReader<'t> {
         let range = header_range(block);
         let mut reader = BodyReader {
             attrs: vec![],
@@ -52,16 +52,16 @@ impl BodyReader {
     }
 
     fn position(&self, name: Option<&str>) -> Option<usize> {
-        self.attrs.iter().position(|attr| attr.name().as_deref() == name)
+        self.attrs.iter().position(|attr| attr.name_token().map(|it| it.text()) == name)
     }
 
-    pub(super) fn attr(&mut self, name: &'static str) -> Option<ast::Attribute> {
+    pub(super) fn attr(&mut self, name: &'static str) -> Option<ast::Attribute<'t>> {
         self.known_attrs.push(name);
         let index = self.position(Some(name))?;
         Some(self.attrs.remove(index))
     }
 
-    pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block> {
+    pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block<'t>> {
         self.known_blocks.push(kind);
         let is_kind = |block: &ast::Block| block.type_token().is_some_and(|it| it.text() == kind);
         let (taken, rest) = std::mem::take(&mut self.blocks).into_iter().partition(is_kind);
@@ -75,7 +75,7 @@ impl BodyReader {
         ctx: &mut ItemCtx<'_>,
         kind: &'static str,
         inside: &str,
-    ) -> Option<ast::Block> {
+    ) -> Option<ast::Block<'t>> {
         let mut blocks = self.blocks(kind).into_iter();
         let first = blocks.next();
         for extra in blocks {
@@ -96,7 +96,7 @@ impl BodyReader {
         &mut self,
         ctx: &mut ItemCtx<'_>,
         name: &'static str,
-    ) -> Option<ast::Attribute> {
+    ) -> Option<ast::Attribute<'t>> {
         let attr = self.attr(name);
         if attr.is_none() {
             ctx.problem(missing_argument(self.range, name));
@@ -287,11 +287,11 @@ fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<
     name.map(Str::from)
 }
 
-fn dynamic_content(
+fn dynamic_content<'t>(
     ctx: &mut ItemCtx<'_>,
-    reader: &mut BodyReader,
+    reader: &mut BodyReader<'t>,
     block: &ast::Block,
-) -> Option<ast::Block> {
+) -> Option<ast::Block<'t>> {
     let mut contents = reader.blocks("content").into_iter();
     let first = contents.next();
     if first.is_none() {
@@ -331,8 +331,8 @@ pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
 fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<DependsOn> {
     let range = element.syntax().text_range();
     let before = ctx.problems.len();
-    let target = super::reference::unquoted(ctx, element)
-        .and_then(|element| super::reference::target(&element));
+    let target =
+        super::reference::unquoted(ctx, element, |_, element| super::reference::target(element));
     if target.is_none() {
         // That it has quotes, too, does not matter then.
         ctx.problems.truncate(before);
@@ -412,11 +412,11 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
 }
 
 /// Takes `N` labels; reports missing and extraneous ones as the reference does.
-pub(super) fn expect_labels<const N: usize>(
+pub(super) fn expect_labels<'t, const N: usize>(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    block: &ast::Block<'t>,
     names: [&str; N],
-) -> Option<[ast::Label; N]> {
+) -> Option<[ast::Label<'t>; N]> {
     let kind = block.type_token()?.text().to_owned();
     let labels: Vec<ast::Label> = block.labels().collect();
     if labels.len() < N {
@@ -470,7 +470,7 @@ pub(super) fn header_range(block: &ast::Block) -> TextRange {
 }
 
 /// A block's header as it is shown after "in": `resource "a" "b"`.
-pub(super) fn header_text(block: &ast::Block) -> String {
+pub(super) fn header_text(block: &syntax::ast::Block) -> String {
     let mut text = block.block_type().unwrap_or_default().to_string();
     for label in block.label_texts() {
         text.extend([" \"", &label, "\""]);

@@ -1,6 +1,6 @@
 //! `check` blocks.
 
-use syntax::ast;
+use syntax::flat::ast;
 
 use super::{
     ItemCtx,

@@ -1,8 +1,11 @@
 //! Expressions: from the syntax tree to the arena of an item.
 
 use syntax::{
-    AstNode, TextRange, ast,
-    template::{self, Part, Template},
+    AstNode, TextRange,
+    flat::{
+        ast,
+        template::{self, Part, Template},
+    },
 };
 use values::{
     Number, Str,

@@ -20,8 +20,9 @@ mod types;
 use std::sync::Arc;
 
 use syntax::{
-    AstNode, Parse, TextRange,
-    ast::{self, HasItems as _, SourceFile},
+    AstNode, Parse, TextRange, TextSize,
+    ast::{HasItems as _, SourceFile},
+    flat::{FlatParse, ast},
 };
 use values::Str;
 
@@ -100,22 +101,23 @@ impl SourceMap {
 pub fn lower_text(text: &str, path: &str) -> Lowered {
     match db::is_json(path) {
         true => json::lower(text),
-        false => lower_chunk(&syntax::parse_chunk(text)),
+        false => lower_chunk(text),
     }
 }
 
-/// Lowers one top-level chunk of a file.
-pub fn lower_chunk(parse: &Parse<SourceFile>) -> Lowered {
+/// Lowers one top-level chunk of a file of the native syntax.
+pub fn lower_chunk(text: &str) -> Lowered {
+    let parse = FlatParse::chunk(text);
     let mut lowered = Lowered::default();
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
-    lower_items(&mut lowered, parse);
+    lower_items(&mut lowered, &parse);
     lowered
 }
 
-fn lower_items(lowered: &mut Lowered, parse: &Parse<SourceFile>) {
-    for item in parse.tree().body_items() {
+fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
+    for item in parse.file().into_iter().flat_map(|file| file.body_items()) {
         match item {
             ast::BodyItem::Block(block) => lower_block(lowered, &block),
             ast::BodyItem::Attribute(attribute) => {
@@ -146,7 +148,7 @@ pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<Str
 
 /// The same of a tree.
 pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
-    let around = |block: &ast::Block| block.syntax().text_range().contains_range(place);
+    let around = |block: &syntax::ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
 
@@ -177,10 +179,11 @@ pub struct LoneExpression {
 
 /// Lowers a lone expression, and says where its parts stand, as the console reads it.
 pub fn lower_lone(text: &str) -> LoneExpression {
-    let parse = syntax::parse_expression(text);
+    let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
-    let root = ctx.expr_opt(parse.tree().expr(), TextRange::default());
+    let expr = parse.expression_file().and_then(|file| file.expr());
+    let root = ctx.expr_opt(expr, TextRange::default());
     let source_map = ctx.take_source_map();
     let (exprs, _) = ctx.into_exprs();
     LoneExpression { exprs, root, source_map, problems }
@@ -189,13 +192,15 @@ pub fn lower_lone(text: &str) -> LoneExpression {
 /// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
 /// variables `var`-less: each becomes a symbol, listed in the result.
 pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
-    let parse = syntax::parse_template(text);
+    let parse = FlatParse::template(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     ctx.free_names = Some(Vec::new());
-    let tree = parse.tree();
-    let range = tree.syntax().text_range();
-    let root = ctx.template(&syntax::template::bare(&tree), range);
+    let range = TextRange::up_to(TextSize::of(text));
+    let root = match parse.template_file() {
+        Some(tree) => ctx.template(&syntax::template::bare(&tree), range),
+        None => ctx.expr_opt(None, range),
+    };
     let free_names = ctx.free_names.take().unwrap_or_default();
     let (exprs, _) = ctx.into_exprs();
     (exprs, root, free_names, problems)
@@ -462,7 +467,7 @@ mod tests {
     fn a_traversal_of_very_many_steps_is_refused() {
         let lowered = |steps: usize| {
             let text = format!("locals {{\n  a = local.b{}\n}}\n", ".c".repeat(steps));
-            lower_chunk(&syntax::parse_chunk(&text))
+            lower_chunk(&text)
         };
         assert!(lowered(500).problems.is_empty());
         let problems = lowered(100_000).problems;
@@ -496,13 +501,10 @@ mod tests {
     }
 
     fn problems(text: &str) -> String {
-        lower_chunk(&syntax::parse_chunk(text)).problems.iter().fold(
-            String::new(),
-            |mut acc, it| {
-                let _ = writeln!(acc, "{}: {}", it.id, it.detail);
-                acc
-            },
-        )
+        lower_chunk(text).problems.iter().fold(String::new(), |mut acc, it| {
+            let _ = writeln!(acc, "{}: {}", it.id, it.detail);
+            acc
+        })
     }
 
     #[test]

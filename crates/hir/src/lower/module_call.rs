@@ -1,6 +1,6 @@
 //! `module` blocks.
 
-use syntax::{AstNode, ast};
+use syntax::{AstNode, flat::ast};
 use values::Str;
 
 use super::{
@@ -74,8 +74,8 @@ fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<Pass
 }
 
 fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<Str>)> {
-    let traversal = reference::unquoted(ctx, key).and_then(|key| key.as_static_traversal());
-    let config = traversal.and_then(|traversal| {
+    let config = reference::unquoted(ctx, key, |_, key| {
+        let traversal = key.as_static_traversal()?;
         let name = Str::from(traversal.root.text());
         match traversal.steps.as_slice() {
             [] => Some((name, None)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
-    ast::{self, BodyItem},
+    flat::ast::{self, BodyItem},
 };
 use values::Str;
 

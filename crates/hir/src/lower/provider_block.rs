@@ -1,6 +1,6 @@
 //! `provider` blocks.
 
-use syntax::{AstNode, ast};
+use syntax::{AstNode, flat::ast};
 use values::Str;
 
 use super::{

@@ -1,7 +1,11 @@
 //! References: which root a traversal begins with, and how many of its steps name the thing that is referred to.
 
 use addr::ResourceMode;
-use syntax::{AstNode, TextRange, ast};
+use syntax::{
+    AstNode, TextRange, TreeNode,
+    ast::Step,
+    flat::{FlatParse, ast},
+};
 use values::Str;
 
 use super::{ItemCtx, expr, problem::Problem};
@@ -49,16 +53,21 @@ pub(super) fn traversal(
 
 /// An expression that stands for a reference, without the quotes that old modules have around it. `None` if what is between
 /// them is no expression.
-pub(super) fn unquoted(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ast::Expr> {
-    let Some(text) = expr::literal_string(value) else { return Some(value.clone()) };
+pub(super) fn unquoted<T>(
+    ctx: &mut ItemCtx<'_>,
+    value: &ast::Expr,
+    read: impl FnOnce(&mut ItemCtx<'_>, &ast::Expr) -> Option<T>,
+) -> Option<T> {
+    let Some(text) = expr::literal_string(value) else { return read(ctx, value) };
     ctx.problem(Problem::warning(
         "quoted-reference",
         value.syntax().text_range(),
         "Quoted references are deprecated",
         "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
     ));
-    let parse = syntax::parse_expression(&text);
-    parse.tree().expr().filter(|_| parse.errors().is_empty())
+    let parse = FlatParse::expression(&text);
+    let expr = parse.expression_file()?.expr().filter(|_| parse.errors().is_empty())?;
+    read(ctx, &expr)
 }
 
 /// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.
@@ -120,7 +129,7 @@ fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
 
 /// What a traversal that begins with `root` refers to, unless a `for` or the like binds that name, and how many of its
 /// steps belong to that.
-pub fn reference_root(root: &str, steps: &[ast::Step]) -> Option<(Ref, usize)> {
+pub fn reference_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref, usize)> {
     resolve_root(root, steps).ok().map(|it| (it.reference, it.taken))
 }
 
@@ -134,14 +143,14 @@ fn refused(detail: impl Into<String>) -> Refused {
     Refused { id: "invalid-reference", summary: "Invalid reference", detail: detail.into() }
 }
 
-fn attr_name(step: Option<&ast::Step>) -> Option<Str> {
+fn attr_name<N: TreeNode>(step: Option<&Step<N>>) -> Option<Str> {
     match step? {
-        ast::Step::AttrStep(it) => Some(Str::from(&*it.name()?)),
+        Step::AttrStep(it) => Some(Str::from(&*it.name()?)),
         _ => None,
     }
 }
 
-fn resolve_root(root: &str, steps: &[ast::Step]) -> Result<Root, Refused> {
+fn resolve_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refused> {
     let first = attr_name(steps.first());
     let one = |make: fn(Str) -> Ref| match first.clone() {
         Some(name) => Ok(Root { reference: make(name), taken: 1 }),
@@ -238,11 +247,11 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
     }
 }
 
-fn resource(
+fn resource<N: TreeNode>(
     mode: ResourceMode,
     keyword: &str,
     what: &str,
-    steps: &[ast::Step],
+    steps: &[Step<N>],
 ) -> Result<Root, Refused> {
     let Some(ty) = attr_name(steps.first()) else {
         return Err(refused(format!(

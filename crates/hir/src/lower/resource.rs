@@ -3,7 +3,7 @@
 use addr::ResourceMode;
 use syntax::{
     AstNode, TextRange,
-    ast::{self, HasItems},
+    flat::ast::{self, HasItems},
 };
 use values::{Path, Str, Value};
 
@@ -112,9 +112,9 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
 pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
     let range = value.syntax().text_range();
     let quoted = expr::literal_string(&value).is_some();
-    let traversal = reference::unquoted(ctx, &value).and_then(|expr| expr.as_static_traversal());
     let node = ctx.node(range);
-    let result = traversal.and_then(|traversal| {
+    let result = reference::unquoted(ctx, &value, |ctx, expr| {
+        let traversal = expr.as_static_traversal()?;
         let local_name = Str::from(traversal.root.text());
         let (alias, key) = match traversal.steps.as_slice() {
             [] => (None, None),
@@ -286,8 +286,8 @@ fn ignore_path(
     element: &ast::Expr,
 ) -> Option<(IgnorePath, crate::expr::NodeId)> {
     let range = element.syntax().text_range();
-    let traversal = reference::unquoted(ctx, element).and_then(|expr| expr.as_static_traversal());
-    let path = traversal.and_then(|traversal| {
+    let path = reference::unquoted(ctx, element, |_, element| {
+        let traversal = element.as_static_traversal()?;
         traversal.steps.iter().try_fold(
             Path::default().attr(traversal.root.text()),
             |path, step| match step {

@@ -2,7 +2,7 @@
 
 use syntax::{
     AstNode,
-    ast::{self, BodyItem},
+    flat::ast::{self, BodyItem},
 };
 use values::Str;
 
@@ -85,7 +85,7 @@ fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Opti
     Some(text)
 }
 
-fn required_provider_items(block: &ast::Block) -> Vec<ast::Attribute> {
+fn required_provider_items<'t>(block: &ast::Block<'t>) -> Vec<ast::Attribute<'t>> {
     let items = block.body().into_iter().flat_map(|body| body.items());
     items
         .filter_map(|item| match item {

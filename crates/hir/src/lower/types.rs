@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use syntax::{AstNode, TextRange, ast};
+use syntax::{AstNode, TextRange, flat::ast};
 use values::{ObjectType, Str, Type, convert};
 
 use super::{ItemCtx, expr, problem::Problem};
@@ -208,7 +208,7 @@ fn object(ctx: &mut ItemCtx<'_>, object: &ast::Object, defaults: &mut Defaults) 
     Some(Type::Object(Arc::new(ObjectType::new(attributes).with_optional(optional))))
 }
 
-fn optional_modifier(value: &ast::Expr) -> Option<Vec<ast::Expr>> {
+fn optional_modifier<'t>(value: &ast::Expr<'t>) -> Option<Vec<ast::Expr<'t>>> {
     match value {
         ast::Expr::Call(call) if call.name().as_deref() == Some("optional") => {
             Some(call.args().collect())

@@ -56,7 +56,7 @@ pub(super) fn last_of_locals(node: SyntaxNode) -> SyntaxNode {
 
 /// The argument or block that a place is the name of.
 fn item_of(node: &SyntaxNode) -> Option<SyntaxNode> {
-    node.ancestors().find(|it| ast::BodyItem::can_cast(it.kind()))
+    node.ancestors().find(|it| <ast::BodyItem>::can_cast(it.kind()))
 }
 
 /// Whether an argument of the same name stands before one in the same body.

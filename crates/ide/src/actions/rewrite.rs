@@ -67,7 +67,7 @@ pub(super) fn unwrap(selection: &Selection<'_>) -> Option<Action> {
     let template = syntax::template::quoted(&quoted);
     let expr = template.as_wrap()?.expr.clone()?;
     let parent = quoted.syntax().parent()?;
-    if ast::ObjectKey::can_cast(parent.kind()) {
+    if <ast::ObjectKey>::can_cast(parent.kind()) {
         // A key that is a bare name stands for itself.
         return Some(action(selection, quoted.syntax(), format!("({})", expr.syntax().text())));
     }

@@ -270,7 +270,7 @@ pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
         Kind::Expression { after } => after.clone(),
         Kind::Step { dot } => {
             let traversal =
-                dot.parent_ancestors().find(|it| ast::Traversal::can_cast(it.kind()))?;
+                dot.parent_ancestors().find(|it| <ast::Traversal>::can_cast(it.kind()))?;
             acc.cursor.significant_before(traversal.text_range().start())?
         }
         _ => return None,

@@ -42,7 +42,7 @@ pub(super) struct Before {
 impl Before {
     fn of(dot: &SyntaxToken) -> Option<Before> {
         let node: SyntaxNode =
-            dot.parent_ancestors().find(|it| ast::Traversal::can_cast(it.kind()))?;
+            dot.parent_ancestors().find(|it| <ast::Traversal>::can_cast(it.kind()))?;
         let start = node.text_range().start();
         let traversal = ast::Traversal::cast(node)?;
         let end = dot.text_range().start();

@@ -204,7 +204,7 @@ pub(crate) fn path_of_key(key: &ast::ObjectKey) -> Option<(ast::Attribute, Vec<S
         } else if let Some(attribute) = ast::Attribute::cast(node.clone()) {
             names.reverse();
             return Some((attribute, names));
-        } else if !(ast::Object::can_cast(node.kind()) || ast::Tuple::can_cast(node.kind())) {
+        } else if !(<ast::Object>::can_cast(node.kind()) || <ast::Tuple>::can_cast(node.kind())) {
             return None;
         }
     }

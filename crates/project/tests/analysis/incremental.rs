@@ -207,7 +207,7 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
             item_inference 3
             item_problems 3
             item_value 1
-            parse 2
+            parse 1
             source_maps 2
             waits_for 1
         "#]],

@@ -4,37 +4,38 @@ use smol_str::SmolStr;
 
 use super::{AstChildren, AstNode, Attribute, Block, Body, BodyItem, Label, SourceFile, support};
 use crate::syntax_kind::SyntaxKind::{IDENT, L_BRACE, OPEN_QUOTE, QUOTED_LIT, R_BRACE};
-use crate::{SyntaxToken, literal};
+use crate::tree::{TreeNode, TreeToken as _};
+use crate::{SyntaxNode, literal};
 
 /// What holds attributes and blocks: a file and the body of a block.
-pub trait HasItems: AstNode {
+pub trait HasItems<N: TreeNode = SyntaxNode>: AstNode<N> {
     /// Attributes and blocks in source order.
-    fn body_items(&self) -> AstChildren<BodyItem> {
+    fn body_items(&self) -> AstChildren<BodyItem<N>, N> {
         support::children(self.syntax())
     }
 
     /// The attributes alone.
-    fn attributes(&self) -> AstChildren<Attribute> {
+    fn attributes(&self) -> AstChildren<Attribute<N>, N> {
         support::children(self.syntax())
     }
 
     /// The blocks alone.
-    fn blocks(&self) -> AstChildren<Block> {
+    fn blocks(&self) -> AstChildren<Block<N>, N> {
         support::children(self.syntax())
     }
 
     /// The first attribute of that name; it is the one that counts.
-    fn attribute(&self, name: &str) -> Option<Attribute> {
+    fn attribute(&self, name: &str) -> Option<Attribute<N>> {
         self.attributes().find(|it| it.name_token().is_some_and(|token| token.text() == name))
     }
 }
 
-impl HasItems for SourceFile {}
-impl HasItems for Body {}
+impl<N: TreeNode> HasItems<N> for SourceFile<N> {}
+impl<N: TreeNode> HasItems<N> for Body<N> {}
 
-impl Attribute {
+impl<N: TreeNode> Attribute<N> {
     /// The token that names the attribute.
-    pub fn name_token(&self) -> Option<SyntaxToken> {
+    pub fn name_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 
@@ -44,9 +45,9 @@ impl Attribute {
     }
 }
 
-impl Block {
+impl<N: TreeNode> Block<N> {
     /// The token of the block's type: `resource` in `resource "a" "b" {}`.
-    pub fn type_token(&self) -> Option<SyntaxToken> {
+    pub fn type_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 
@@ -56,17 +57,17 @@ impl Block {
     }
 
     /// The decoded labels, in order.
-    pub fn label_texts(&self) -> impl Iterator<Item = SmolStr> + use<> {
+    pub fn label_texts(&self) -> impl Iterator<Item = SmolStr> + use<N> {
         self.labels().map(|label| label.text())
     }
 
     /// The opening brace of the body.
-    pub fn open_brace(&self) -> Option<SyntaxToken> {
+    pub fn open_brace(&self) -> Option<N::Token> {
         support::token(&self.syntax, L_BRACE)
     }
 
     /// The closing brace of the body.
-    pub fn close_brace(&self) -> Option<SyntaxToken> {
+    pub fn close_brace(&self) -> Option<N::Token> {
         support::token(&self.syntax, R_BRACE)
     }
 }
@@ -80,7 +81,7 @@ pub enum LabelKind {
     Quoted,
 }
 
-impl Label {
+impl<N: TreeNode> Label<N> {
     /// How the label is written.
     pub fn kind(&self) -> LabelKind {
         match support::token(&self.syntax, OPEN_QUOTE) {

@@ -4,7 +4,6 @@ use rowan::NodeOrToken;
 use smol_str::SmolStr;
 
 use super::*;
-use crate::SyntaxElement;
 use crate::syntax_kind::SyntaxKind::*;
 
 /// What a literal is.
@@ -18,10 +17,10 @@ pub enum LiteralKind {
     Null,
 }
 
-impl Literal {
+impl<N: TreeNode> Literal<N> {
     /// The token of the literal.
-    pub fn token(&self) -> Option<SyntaxToken> {
-        support::first_token(&self.syntax, |it| !it.is_trivia())
+    pub fn token(&self) -> Option<N::Token> {
+        self.syntax.first_token_by_kind(&|it| !it.is_trivia())
     }
 
     /// What the literal is.
@@ -37,7 +36,7 @@ impl Literal {
     }
 }
 
-impl Reference {
+impl<N: TreeNode> Reference<N> {
     /// The name.
     pub fn name(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
@@ -53,10 +52,10 @@ pub enum UnaryOp {
     Not,
 }
 
-impl Unary {
+impl<N: TreeNode> Unary<N> {
     /// The operator and its token.
-    pub fn op(&self) -> Option<(UnaryOp, SyntaxToken)> {
-        let token = support::first_token(&self.syntax, |it| matches!(it, MINUS | BANG))?;
+    pub fn op(&self) -> Option<(UnaryOp, N::Token)> {
+        let token = self.syntax.first_token_by_kind(&|it| matches!(it, MINUS | BANG))?;
         let op = if token.kind() == MINUS { UnaryOp::Neg } else { UnaryOp::Not };
         Some((op, token))
     }
@@ -121,59 +120,66 @@ impl BinaryOp {
     }
 }
 
-impl Binary {
+impl<N: TreeNode> Binary<N> {
     /// The operator and its token.
-    pub fn op(&self) -> Option<(BinaryOp, SyntaxToken)> {
-        let token = support::first_token(&self.syntax, |it| BinaryOp::of(it).is_some())?;
+    pub fn op(&self) -> Option<(BinaryOp, N::Token)> {
+        let token = self.syntax.first_token_by_kind(&|it| BinaryOp::of(it).is_some())?;
         Some((BinaryOp::of(token.kind())?, token))
     }
 }
 
-impl Conditional {
+impl<N: TreeNode> Conditional<N> {
     /// The part before `?`.
-    pub fn condition(&self) -> Option<Expr> {
+    pub fn condition(&self) -> Option<Expr<N>> {
         between(&self.syntax, None, Some(QUESTION))
     }
 
     /// The part between `?` and `:`.
-    pub fn then_expr(&self) -> Option<Expr> {
+    pub fn then_expr(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(QUESTION), Some(COLON))
     }
 
     /// The part after `:`.
-    pub fn else_expr(&self) -> Option<Expr> {
+    pub fn else_expr(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(COLON), None)
     }
 }
 
 /// The first expression after a token of kind `after` and before one of kind `before`.
-fn between(
-    parent: &SyntaxNode,
+fn between<N: TreeNode>(
+    parent: &N,
     after: Option<SyntaxKind>,
     before: Option<SyntaxKind>,
-) -> Option<Expr> {
-    let mut children = parent.children_with_tokens();
+) -> Option<Expr<N>> {
+    let mut children = parent.elements();
     if let Some(after) = after {
-        children.find(|it| it.kind() == after)?;
+        children.find(|it| kind_of(it) == after)?;
     }
-    children.take_while(|it| Some(it.kind()) != before).find_map(|it| Expr::cast(it.into_node()?))
+    children.take_while(|it| Some(kind_of(it)) != before).find_map(|it| Expr::cast(it.into_node()?))
 }
 
-impl ArgList {
+fn kind_of<N: TreeNode>(element: &NodeOrToken<N, N::Token>) -> SyntaxKind {
+    match element {
+        NodeOrToken::Node(node) => node.kind(),
+        NodeOrToken::Token(token) => token.kind(),
+    }
+}
+
+impl<N: TreeNode> ArgList<N> {
     /// Whether the last argument is expanded: `f(list...)`.
     pub fn is_expanded(&self) -> bool {
         self.dot3_token().is_some()
     }
 }
 
-impl Call {
+impl<N: TreeNode> Call<N> {
     /// The name, with `::` between its parts and no blanks: `provider::aws::arn_parse`.
     pub fn name(&self) -> Option<SmolStr> {
         Some(self.func_name()?.text())
     }
 
     /// The arguments.
-    pub fn args(&self) -> impl Iterator<Item = Expr> + use<> {
+    pub fn args(&self) -> impl Iterator<Item = Expr<N>> + use<N> {
         self.arg_list().into_iter().flat_map(|list| list.args())
     }
 
@@ -183,7 +189,7 @@ impl Call {
     }
 }
 
-impl FuncName {
+impl<N: TreeNode> FuncName<N> {
     /// The name, with `::` between its parts and no blanks.
     pub fn text(&self) -> SmolStr {
         let tokens = support::tokens(&self.syntax).filter(|token| !token.kind().is_trivia());
@@ -193,19 +199,19 @@ impl FuncName {
     }
 
     /// The tokens of the names alone: `provider`, `aws`, `arn_parse`.
-    pub fn segments(&self) -> impl Iterator<Item = SyntaxToken> + use<> {
+    pub fn segments(&self) -> impl Iterator<Item = N::Token> + use<N> {
         support::tokens(&self.syntax).filter(|token| token.kind() == IDENT)
     }
 }
 
-impl AttrStep {
+impl<N: TreeNode> AttrStep<N> {
     /// The name after the dot.
     pub fn name(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
     }
 }
 
-impl LegacyIndexStep {
+impl<N: TreeNode> LegacyIndexStep<N> {
     /// The number after the dot, as written: usually digits only, but `x.1e0` is legal and means 1.
     pub fn number(&self) -> Option<SmolStr> {
         self.number_token().map(|token| SmolStr::new(token.text()))
@@ -214,27 +220,30 @@ impl LegacyIndexStep {
 
 /// One thing done to the value so far; splats own what they repeat for each element.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Access {
+pub enum Access<N = SyntaxNode> {
     /// `.name`
-    Attr(AttrStep),
+    Attr(AttrStep<N>),
     /// `.0`
-    LegacyIndex(LegacyIndexStep),
+    LegacyIndex(LegacyIndexStep<N>),
     /// `[expr]`
-    Index(IndexStep),
+    Index(IndexStep<N>),
     /// `[*]` with every step after it.
-    Splat(SplatStep, Vec<Access>),
+    Splat(SplatStep<N>, Vec<Access<N>>),
     /// `.*` with the `.name` and `.0` steps right after it; a `[…]` that follows applies to the resulting list.
-    AttrSplat(AttrSplatStep, Vec<Access>),
+    AttrSplat(AttrSplatStep<N>, Vec<Access<N>>),
 }
 
-impl Traversal {
+impl<N: TreeNode> Traversal<N> {
     /// The steps with the ones that a splat repeats inside it (HCL: `x.*.n[0]` indexes the list, `x[*].n[0]` each element).
-    pub fn accesses(&self) -> Vec<Access> {
+    pub fn accesses(&self) -> Vec<Access<N>> {
         accesses(&mut self.steps().peekable(), false)
     }
 }
 
-fn accesses(steps: &mut std::iter::Peekable<AstChildren<Step>>, attr_splat: bool) -> Vec<Access> {
+fn accesses<N: TreeNode>(
+    steps: &mut std::iter::Peekable<AstChildren<Step<N>, N>>,
+    attr_splat: bool,
+) -> Vec<Access<N>> {
     let mut out = Vec::new();
     while let Some(step) = steps
         .next_if(|step| !attr_splat || matches!(step, Step::AttrStep(_) | Step::LegacyIndexStep(_)))
@@ -252,16 +261,16 @@ fn accesses(steps: &mut std::iter::Peekable<AstChildren<Step>>, attr_splat: bool
 
 /// A traversal that starts at a name and takes no splat: what `depends_on`, `provider` and references accept.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StaticTraversal {
+pub struct StaticTraversal<N: TreeNode = SyntaxNode> {
     /// The name it starts at. `true`, `false` and `null` count as names here, as in HCL.
-    pub root: SyntaxToken,
+    pub root: N::Token,
     /// The steps; the index of an index step may be any expression, which the caller judges.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<N>>,
 }
 
-impl Expr {
+impl<N: TreeNode> Expr<N> {
     /// The expression as a static traversal. Parentheses make it none.
-    pub fn as_static_traversal(&self) -> Option<StaticTraversal> {
+    pub fn as_static_traversal(&self) -> Option<StaticTraversal<N>> {
         let (base, steps) = match self {
             Expr::Traversal(it) => (it.base()?, it.steps().collect()),
             other => (other.clone(), Vec::new()),
@@ -273,7 +282,7 @@ impl Expr {
     }
 
     /// The token of a bare name, as in `string` of a type constraint; `null` and the like count.
-    pub fn name_token(&self) -> Option<SyntaxToken> {
+    pub fn name_token(&self) -> Option<N::Token> {
         match self {
             Expr::Reference(it) => it.ident_token(),
             Expr::Literal(it) => it.token().filter(|token| token.kind() != NUMBER),
@@ -282,21 +291,21 @@ impl Expr {
     }
 }
 
-impl ObjectKey {
+impl<N: TreeNode> ObjectKey<N> {
     /// The token of a key that is a bare name and so stands for itself.
-    pub fn name_token(&self) -> Option<SyntaxToken> {
+    pub fn name_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 }
 
-impl ForObject {
+impl<N: TreeNode> ForObject<N> {
     /// The part before `=>`.
-    pub fn key(&self) -> Option<Expr> {
+    pub fn key(&self) -> Option<Expr<N>> {
         between(&self.syntax, None, Some(FAT_ARROW))
     }
 
     /// The part after `=>`.
-    pub fn value(&self) -> Option<Expr> {
+    pub fn value(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(FAT_ARROW), None)
     }
 
@@ -307,7 +316,7 @@ impl ForObject {
 }
 
 /// The names of `for k, v in`: the key's, if there are two, and the value's.
-fn for_names(syntax: &SyntaxNode) -> (Option<SyntaxToken>, Option<SyntaxToken>) {
+fn for_names<N: TreeNode>(syntax: &N) -> (Option<N::Token>, Option<N::Token>) {
     let mut names =
         support::tokens(syntax).take_while(|it| it.kind() != IN_KW).filter(|it| it.kind() == IDENT);
     let first = names.next();
@@ -317,35 +326,35 @@ fn for_names(syntax: &SyntaxNode) -> (Option<SyntaxToken>, Option<SyntaxToken>) 
     }
 }
 
-impl ForIntro {
+impl<N: TreeNode> ForIntro<N> {
     /// The name of the key or index, where two names are given.
-    pub fn key_name(&self) -> Option<SyntaxToken> {
+    pub fn key_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).0
     }
 
     /// The name of the value.
-    pub fn value_name(&self) -> Option<SyntaxToken> {
+    pub fn value_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).1
     }
 }
 
-impl TemplateFor {
+impl<N: TreeNode> TemplateFor<N> {
     /// The name of the key or index, where two names are given.
-    pub fn key_name(&self) -> Option<SyntaxToken> {
+    pub fn key_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).0
     }
 
     /// The name of the value.
-    pub fn value_name(&self) -> Option<SyntaxToken> {
+    pub fn value_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).1
     }
 }
 
-impl TemplateNode {
+impl<N: TreeNode> TemplateNode<N> {
     /// Whether a `~` asks to trim the literal before this sequence.
     pub fn strips_before(&self) -> bool {
         let opens = |kind| matches!(kind, INTERP_OPEN | DIRECTIVE_OPEN);
-        let open = support::first_token(self.syntax(), opens);
+        let open = self.syntax().first_token_by_kind(&opens);
         open.is_some_and(|token| token.text().ends_with('~'))
     }
 
@@ -356,16 +365,16 @@ impl TemplateNode {
 }
 
 /// Literal tokens and sequences of a template, in order.
-pub(crate) fn template_elements(
-    syntax: &SyntaxNode,
-) -> impl Iterator<Item = SyntaxElement> + use<> {
-    syntax.children_with_tokens().filter(|it| match it {
+pub(crate) fn template_elements<N: TreeNode>(
+    syntax: &N,
+) -> impl Iterator<Item = NodeOrToken<N, N::Token>> + use<N> {
+    syntax.elements().filter(|it| match it {
         NodeOrToken::Token(token) => token.kind().is_template_literal(),
-        NodeOrToken::Node(node) => TemplateNode::can_cast(node.kind()),
+        NodeOrToken::Node(node) => <TemplateNode>::can_cast(node.kind()),
     })
 }
 
-impl Heredoc {
+impl<N: TreeNode> Heredoc<N> {
     /// Whether it is `<<-`, which takes the common indentation away.
     pub fn is_flush(&self) -> bool {
         self.heredoc_open_token().is_some_and(|token| token.text().starts_with("<<-"))

@@ -112,3 +112,37 @@ fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
         }
     }
 }
+
+/// The same cuts are found without the tokens where the text is plain, which most are.
+#[test]
+fn what_is_plain() {
+    let is_plain = |text: &str| {
+        let plain = super::plain::cut(text);
+        let tokens = Chunks::of_tokens(text);
+        assert!(plain.as_ref().is_none_or(|it| it == tokens.ranges()), "{text:?}");
+        plain.is_some()
+    };
+    let plain = [
+        "",
+        "\n# only a comment\n",
+        "a = \"${b.c[\"d\"]}-${~ e ~}-$${f}%%{g}\\\"\"\n\n# é\nlocals {\r\n  x = { a = [1, (2)] } // )\r\n}\r\n/* } */ b = 1",
+        "a \"b\" {\n  c = 1 # {\n}\n\n\nd \"e\" {}\n# the end\n",
+    ];
+    assert!(plain.into_iter().all(is_plain));
+    let others = [
+        "a {\n",
+        "a = ]\n",
+        "a = (]\n",
+        "a = <<E\nE\n",
+        "a = \"${\n1}\"\n",
+        "a = [\nb {\n}\n]\n",
+        "= 1\n",
+        "a = 1\n]\n",
+        "a = \"\n\"\n",
+        "/* a",
+        "é = 1\n",
+        "a = b ~\n",
+        "\u{feff}a = 1\n",
+    ];
+    assert!(!others.into_iter().any(is_plain));
+}

@@ -17,8 +17,20 @@ const NEWLINE_BIT: u32 = 1 << 31;
 
 impl<'t> Input<'t> {
     pub(crate) fn new(tokens: Tokens<'t>) -> Self {
+        Self::new_in(tokens, Vec::new(), Vec::new())
+    }
+
+    /// The same in the memory of lists that nobody needs any more.
+    pub(super) fn new_in(
+        tokens: Tokens<'t>,
+        mut kinds: Vec<SyntaxKind>,
+        mut places: Vec<u32>,
+    ) -> Self {
         let capacity = tokens.len() * 2 / 3 + 2;
-        let (mut kinds, mut places) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        kinds.clear();
+        kinds.reserve(capacity);
+        places.clear();
+        places.reserve(capacity);
         let mut newline = 0;
         for (at, &kind) in (0..).zip(tokens.kinds) {
             match kind {
@@ -38,6 +50,11 @@ impl<'t> Input<'t> {
         kinds.push(EOF);
         places.push(u32::try_from(tokens.len()).unwrap_or(NEWLINE_BIT - 1) | newline);
         Self { tokens, kinds, places }
+    }
+
+    /// The lists, for [`Input::new_in`].
+    pub(super) fn into_lists(self) -> (Vec<SyntaxKind>, Vec<u32>) {
+        (self.kinds, self.places)
     }
 
     pub(crate) fn len(&self) -> usize {

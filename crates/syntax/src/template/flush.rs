@@ -7,7 +7,7 @@ use super::Piece;
 /// Only a token that begins a line counts. A line of blanks alone neither counts nor loses anything; a line that begins with a sequence has no
 /// indentation, so then nothing is taken away. After strip markers a line may have lost its newline: the next one begins no line then, and keeps
 /// its indentation.
-pub(super) fn remove_indentation(pieces: &mut [Piece]) {
+pub(super) fn remove_indentation<N>(pieces: &mut [Piece<N>]) {
     let mut starts_line = true;
     let mut indented = Vec::new();
     let mut least = usize::MAX;

@@ -77,16 +77,42 @@ pub struct FunctionError {
     pub message: String,
     /// Whether there is nothing wrong: the result will be known later.
     is_undecided: bool,
+    /// The argument whose text the reason has parts of.
+    quotes: Option<usize>,
 }
 
 impl FunctionError {
     pub(super) fn new(message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: None, message: message.into(), is_undecided: false }
+        FunctionError { argument: None, message: message.into(), is_undecided: false, quotes: None }
     }
 
     /// No error: the result depends on what only a run decides.
     pub(super) fn undecided() -> FunctionError {
         FunctionError { is_undecided: true, ..FunctionError::new("") }
+    }
+
+    /// A reason with parts of an argument's text in it. If that argument is secret, the user is told something else.
+    pub(super) fn quoting(argument: usize, message: impl Into<String>) -> FunctionError {
+        FunctionError { quotes: Some(argument), ..FunctionError::new(message) }
+    }
+
+    /// The same reason, told of the call as a whole in other words.
+    pub(super) fn told_as(self, message: String) -> FunctionError {
+        FunctionError { argument: None, message, ..self }
+    }
+
+    /// The same reason, told of one argument.
+    pub(super) fn told_of(self, argument: usize) -> FunctionError {
+        FunctionError { argument: Some(argument), ..self }
+    }
+
+    fn without_secrets_of(self, args: &[Value]) -> FunctionError {
+        let quoted = self.quotes.and_then(|argument| args.get(argument));
+        if !quoted.is_some_and(Value::has_deep_secret) {
+            return self;
+        }
+        let message = "the reason is not shown: it would quote a sensitive or ephemeral value";
+        FunctionError { message: message.to_owned(), quotes: None, ..self }
     }
 
     pub(super) fn at(argument: usize, message: impl Into<String>) -> FunctionError {
@@ -153,7 +179,7 @@ impl Function {
     pub fn return_type(&self, args: &[Value]) -> Result<Type, FunctionError> {
         let args = self.prepared(args)?;
         let bare: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
-        self.typed(&bare)
+        self.typed(&bare).map_err(|error| error.without_secrets_of(&args))
     }
 
     /// Calls the function.
@@ -173,7 +199,7 @@ impl Function {
             bare.map(|(i, arg)| if is_carried(i) { arg.clone() } else { self.stripped(arg) });
         let bare: Vec<Value> = bare.collect();
         let types: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
-        let ty = self.typed(&types)?;
+        let ty = self.typed(&types).map_err(|error| error.without_secrets_of(&args))?;
         let result = if self.has_unknown(&bare) {
             let carries = matches!(rules::rule(self.rule, Domain::Concrete), MarkRule::UnionTop);
             unknown_of(&ty, if carries { &bare } else { &[] })
@@ -182,7 +208,7 @@ impl Function {
             let call = Call { args: &bare, marked: &args, ty, env, secret };
             match body(&call) {
                 Err(error) if error.is_undecided => call.unknown(),
-                result => result?,
+                result => result.map_err(|error| error.without_secrets_of(&args))?,
             }
         };
         let result = if self.nullable { result } else { result.refined(&Refinements::non_null()) };

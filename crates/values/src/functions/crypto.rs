@@ -162,8 +162,9 @@ fn rsadecrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
         let message = format!("failed to decode input {input}: cipher text must be base64-encoded");
         FunctionError::at(0, message)
     })?;
-    let key = PrivateKey::parse(call.text(1))
-        .map_err(|reason| FunctionError::at(1, format!("invalid private key: {reason}")))?;
+    let key = PrivateKey::parse(call.text(1)).map_err(|reason| {
+        FunctionError::quoting(1, format!("invalid private key: {reason}")).told_of(1)
+    })?;
     let decrypted = key.decrypt(&ciphertext).and_then(|bytes| String::from_utf8(bytes).ok());
     decrypted
         .map(Value::string)

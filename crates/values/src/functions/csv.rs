@@ -19,7 +19,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function::new(
 fn csvdecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
         Kind::String(text) => {
-            let names = header(&mut Reader::new(text)).map_err(FunctionError::new)?;
+            let names = header(&mut Reader::new(text))
+                .map_err(|message| FunctionError::quoting(0, message))?;
             Ok(Type::list(Type::object(names.iter().map(|name| (name, Type::String)))))
         }
         _ => Ok(Type::Dynamic),
@@ -47,7 +48,7 @@ fn csvdecode(call: &Call<'_>) -> Result<Value, FunctionError> {
 
 fn rows(text: &str) -> Result<Vec<Value>, FunctionError> {
     let mut reader = Reader::new(text);
-    let names = header(&mut reader).map_err(FunctionError::new)?;
+    let names = header(&mut reader).map_err(|message| FunctionError::quoting(0, message))?;
     let mut rows = Vec::new();
     while let Some(fields) = reader.record().map_err(FunctionError::new)? {
         if fields.len() != names.len() {

@@ -53,7 +53,8 @@ fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
     while let Some(start) = rest.find('%') {
         append(&mut rendered, &rest[..start]);
         let offset = template.len() - rest.len() + start;
-        let verb = Verb::parse(&rest[start..], offset).map_err(FunctionError::new)?;
+        let verb = Verb::parse(&rest[start..], offset)
+            .map_err(|message| FunctionError::quoting(0, message))?;
         rest = &rest[start + verb.length..];
         if verb.mode == '%' {
             append(&mut rendered, "%");
@@ -64,12 +65,15 @@ fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
         next = position + 1;
         used = used.max(next);
         let Some(arg) = args.get(position) else {
-            return Err(FunctionError::new(format!(
-                "not enough arguments for {:?} at {offset}: need index {} but have {} total",
-                verb.raw,
-                position + 1,
-                args.len()
-            )));
+            return Err(FunctionError::quoting(
+                0,
+                format!(
+                    "not enough arguments for {:?} at {offset}: need index {} but have {} total",
+                    verb.raw,
+                    position + 1,
+                    args.len()
+                ),
+            ));
         };
         if !arg.is_wholly_known() {
             rendered.complete = false;
@@ -98,7 +102,10 @@ fn append(rendered: &mut Rendered, text: &str) {
 }
 
 fn unsupported(error: &VerbError, verb: &Verb<'_>, offset: usize) -> FunctionError {
-    FunctionError::new(format!("unsupported value for {:?} at {offset}: {}", verb.raw, error.0))
+    FunctionError::quoting(
+        0,
+        format!("unsupported value for {:?} at {offset}: {}", verb.raw, error.0),
+    )
 }
 
 fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -135,7 +142,8 @@ fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
         let row: Vec<Value> = args.iter().map(pick).collect();
         let rendered = render(call.text(0), &row).map(Rendered::into_value);
         rendered.map_err(|error| {
-            FunctionError::new(format!("error on format iteration {at}: {}", error.message))
+            let message = format!("error on format iteration {at}: {}", error.message);
+            error.told_as(message)
         })
     });
     let rows: Result<Vec<Value>, FunctionError> = rows.collect();

@@ -41,7 +41,7 @@ fn schema(nesting: Nesting, min_items: i64, max_items: i64) -> Block {
 
 fn lowered(body: &str) -> (Arc<Item>, SourceMap, String) {
     let text = format!("resource \"t\" \"n\" {{\n{body}\n}}\n");
-    let lowered = lower_chunk(&syntax::parse_file(&text));
+    let lowered = lower_chunk(&text);
     assert!(lowered.problems.is_empty(), "{body}: {:?}", lowered.problems);
     (lowered.items[0].clone(), lowered.source_maps[0].clone(), text)
 }

@@ -19,7 +19,7 @@ mod shape;
 mod strings;
 mod write;
 
-use syntax::{AstNode as _, TextRange, ast::HasItems as _, json::parse_json};
+use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
 use self::{map::Map, write::Writer};
 use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
@@ -56,7 +56,7 @@ pub(super) fn lower(text: &str) -> Lowered {
     let Native { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
     let mut lowered = Lowered { is_json: true, ..Lowered::default() };
-    lower_items(&mut lowered, &parse);
+    lower_items(&mut lowered, &FlatParse::of(&parse, &text));
     let found = std::mem::replace(&mut lowered.problems, problems);
     let errors = parse.errors().iter().map(syntax_problem);
     if lowered.problems.is_empty() {

@@ -5,7 +5,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use super::{World, call};
 use crate::{
     Deprecation, Kind, Mark, MarkKind, Marks, Type, Value,
-    functions::{Function, all},
+    functions::{Function, all, lookup},
     rules::{MarkRule, RuleId},
 };
 
@@ -210,4 +210,43 @@ fn an_error_does_not_quote_a_secret() {
     let object = Value::object_from([("hunter2", Value::int(1))]).with_mark(Mark::Sensitive);
     let error = call("templatefile", &["nosuch".into(), object]).expect_err("no file");
     assert!(!error.message.contains("hunter2"), "{error}");
+}
+
+/// Texts that functions find fault with while they look for the type of the result, or deep inside.
+#[test]
+fn no_phase_of_a_call_quotes_a_secret() {
+    let quoting = [
+        ("csvdecode", vec!["hunter2,hunter2\n1,2"], 0),
+        ("yamldecode", vec!["*hunter2"], 0),
+        ("yamldecode", vec!["!hunter2 x"], 0),
+        ("yamldecode", vec!["!!int hunter2"], 0),
+        ("format", vec!["%9hunter2"], 0),
+        ("format", vec!["%[9]d", "hunter2"], 1),
+        ("formatlist", vec!["%9hunter2"], 0),
+        ("rsadecrypt", vec!["aGk=", "-----BEGIN hunter2-----\naGk=\n-----END hunter2-----\n"], 1),
+        ("jsondecode", vec!["{\"a\": hunter2}"], 0),
+        ("regex", vec!["hunter2(", "x"], 0),
+        ("urldecode", vec!["%hu"], 0),
+        ("timeadd", vec!["2026-01-01T00:00:00Z", "5hunter2"], 1),
+        ("formatdate", vec!["YYYY hunter2", "2026-01-01T00:00:00Z"], 0),
+        ("cidrhost", vec!["hunter2", "1"], 0),
+        ("parseint", vec!["hunter2", "10"], 0),
+        ("uuidv5", vec!["hunter2", "x"], 0),
+        ("tonumber", vec!["hunter2"], 0),
+        ("base64decode", vec!["hunter2!"], 0),
+        ("textencodebase64", vec!["x", "hunter2"], 1),
+        ("assumeequal", vec!["hunter2", "x"], 0),
+    ];
+    for (name, args, secret) in quoting {
+        let plain: Vec<Value> = args.iter().map(|text| Value::from(*text)).collect();
+        assert!(call(name, &plain).is_err(), "{name} accepts {args:?}");
+        for mark in [Mark::Sensitive, Mark::Ephemeral] {
+            let mut marked = plain.clone();
+            marked[secret] = marked[secret].clone().with_mark(mark);
+            let error = call(name, &marked).expect_err("refused as before");
+            assert!(!error.message.contains("hu"), "{name}: {error}");
+            let error = lookup(name).expect("a function").return_type(&marked).err();
+            assert!(error.is_none_or(|it| !it.message.contains("hu")), "{name}");
+        }
+    }
 }

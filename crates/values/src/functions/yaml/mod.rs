@@ -31,14 +31,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// The type lies in the text, so that it is open until the text is known.
 fn yamldecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
-        Kind::String(text) => decode::decode(text).map(|it| it.ty()).map_err(FunctionError::new),
+        Kind::String(text) => decode::decode(text)
+            .map(|it| it.ty())
+            .map_err(|message| FunctionError::quoting(0, message)),
         _ => Ok(Type::Dynamic),
     }
 }
 
 fn yamldecode(call: &Call<'_>) -> Result<Value, FunctionError> {
-    decode::decode(call.text(0)).map_err(|message| {
-        let hidden = || "the given string is not valid YAML".to_owned();
-        FunctionError::new(if call.secret { hidden() } else { message })
-    })
+    decode::decode(call.text(0)).map_err(|message| FunctionError::quoting(0, message))
 }

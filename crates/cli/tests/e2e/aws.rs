@@ -1,0 +1,160 @@
+//! A hundred resources of the AWS provider, each right and wrong, under Mayfly and under the real `terraform`: the same
+//! verdict on each. The provider is no part of a plain machine: `MAYFLY_AWS_MIRROR` names a folder with a mirror of it.
+
+use std::{
+    collections::BTreeMap, fs, io::Write, os::unix::fs::symlink, path::Path, process::Command,
+};
+
+use serde_json::Value as Json;
+
+use crate::bench::Bench;
+
+const RIGHT: &str = include_str!("../../../../tests/data/aws/right.tf");
+/// What a schema tells: no provider is asked.
+const WRONG_SCHEMA: &str = include_str!("../../../../tests/data/aws/wrong_schema.tf");
+/// What only the provider tells.
+const WRONG_VALUES: &str = include_str!("../../../../tests/data/aws/wrong_values.tf");
+
+/// The version that `right.tf` asks for.
+const VERSION: &str = "5.100.0";
+
+/// An error: the line that it is on, and its summary.
+type Errors = Vec<(u64, String)>;
+
+struct Bed {
+    bench: Bench,
+    has_terraform: bool,
+}
+
+impl Bed {
+    /// None where there is no AWS provider.
+    fn new() -> Option<Bed> {
+        let Some(mirror) = std::env::var_os("MAYFLY_AWS_MIRROR") else {
+            let _ = writeln!(std::io::stderr(), "skipped: MAYFLY_AWS_MIRROR is not set");
+            return None;
+        };
+        let bench = Bench::with_main(RIGHT);
+        link(Path::new(&mirror), &bench.path("mirror/registry.terraform.io/hashicorp/aws"));
+        let folder = bench.path("mirror");
+        let mirror = format!("filesystem_mirror {{\n    path = {folder:?}\n  }}");
+        bench.write("terraformrc", &format!("provider_installation {{\n  {mirror}\n}}\n"));
+        let has_terraform = Command::new("terraform").arg("version").output().is_ok();
+        if !has_terraform {
+            let _ = writeln!(std::io::stderr(), "skipped in part: terraform is not on PATH");
+        }
+        Some(Bed { bench, has_terraform })
+    }
+
+    /// What a program says of the right resources together with those of another file.
+    fn validate(&self, program: &str, wrong: &str) -> Json {
+        self.bench.write("wrong.tf", wrong);
+        let run = |arguments: &[&str]| {
+            let run = match program {
+                "mayfly" => self.bench.mayfly(".", arguments),
+                other => self.bench.program(other, ".", arguments),
+            };
+            run.env("TF_CLI_CONFIG_FILE", self.bench.path("terraformrc"))
+                .env("CHECKPOINT_DISABLE", "1")
+                .env("TF_DATA_DIR", self.bench.path(&format!(".{program}")))
+                .end()
+        };
+        let installed = run(&["init", "-no-color"]);
+        assert_eq!(installed.code, 0, "{program}:\n{}", installed.printed());
+        run(&["validate", "-json"]).json()
+    }
+
+    /// The errors of each resource of a file, by its type. An error elsewhere fails the test.
+    fn errors(&self, program: &str, wrong: &str) -> BTreeMap<String, Errors> {
+        let said = self.validate(program, wrong);
+        let mut errors: BTreeMap<String, Errors> = BTreeMap::new();
+        for diagnostic in said["diagnostics"].as_array().expect("a list") {
+            if diagnostic["severity"] != "error" {
+                continue;
+            }
+            let range = &diagnostic["range"];
+            assert_eq!(range["filename"], "wrong.tf", "{program}: {diagnostic:#}");
+            let line = range["start"]["line"].as_u64().expect("a line");
+            let summary = diagnostic["summary"].as_str().expect("a text").to_owned();
+            errors.entry(resource_at(wrong, line)).or_default().push((line, summary));
+        }
+        errors.values_mut().for_each(|it| it.sort());
+        errors
+    }
+}
+
+/// Makes a mirror of the provider for the host that the configuration names: it may have been made for another.
+fn link(mirror: &Path, folder: &Path) {
+    let hosts = fs::read_dir(mirror).expect("the mirror can be listed");
+    let packages = hosts.map(|host| host.expect("can be listed").path().join("hashicorp/aws"));
+    let packages = packages.into_iter().find(|it| it.join(VERSION).is_dir());
+    let packages = packages.unwrap_or_else(|| panic!("no version {VERSION} of it in {mirror:?}"));
+    let folder = folder.join(VERSION);
+    fs::create_dir_all(&folder).expect("can be made");
+    for target in fs::read_dir(packages.join(VERSION)).expect("can be listed") {
+        let target = target.expect("can be listed");
+        symlink(target.path(), folder.join(target.file_name())).expect("can be made");
+    }
+}
+
+/// The type of the resource around a line.
+fn resource_at(text: &str, line: u64) -> String {
+    let lines: Vec<&str> = text.lines().take(line as usize).collect();
+    let header = lines.iter().rev().find_map(|it| type_of(it));
+    header.expect("a resource is around it").to_owned()
+}
+
+fn type_of(header: &str) -> Option<&str> {
+    header.strip_prefix("resource \"")?.split('"').next()
+}
+
+fn types_of(text: &str) -> Vec<&str> {
+    text.lines().filter_map(type_of).collect()
+}
+
+#[test]
+fn a_hundred_resources_are_right() {
+    assert!(types_of(RIGHT).len() >= 100);
+    let Some(bed) = Bed::new() else { return };
+    let programs = if bed.has_terraform { vec!["mayfly", "terraform"] } else { vec!["mayfly"] };
+    for program in programs {
+        let said = bed.validate(program, "");
+        assert_eq!(said["valid"], true, "{program}: {said:#}");
+    }
+}
+
+#[test]
+fn a_hundred_resources_are_wrong() {
+    let mut wrong = [types_of(WRONG_SCHEMA), types_of(WRONG_VALUES)].concat();
+    let mut right = types_of(RIGHT);
+    wrong.sort_unstable();
+    right.sort_unstable();
+    assert_eq!(wrong, right, "each resource is there right and wrong");
+    let Some(bed) = Bed::new() else { return };
+    for text in [WRONG_SCHEMA, WRONG_VALUES] {
+        let ours = bed.errors("mayfly", text);
+        let missed: Vec<_> =
+            types_of(text).into_iter().filter(|it| !ours.contains_key(*it)).collect();
+        assert!(missed.is_empty(), "nothing is said of {missed:?}");
+        if bed.has_terraform {
+            compare(&ours, &bed.errors("terraform", text));
+        }
+    }
+}
+
+/// The same summaries, on the same lines. Where terraform shows the header of a resource for what is in a nested block of
+/// it, ours may show the block.
+fn compare(ours: &BTreeMap<String, Errors>, theirs: &BTreeMap<String, Errors>) {
+    let mut different = Vec::new();
+    for (resource, theirs) in theirs {
+        let ours = ours.get(resource).map(Vec::as_slice).unwrap_or_default();
+        let is_same = ours.len() == theirs.len()
+            && ours
+                .iter()
+                .zip(theirs)
+                .all(|(ours, theirs)| ours.1 == theirs.1 && ours.0 >= theirs.0);
+        if !is_same {
+            different.push(format!("{resource}: mayfly {ours:?}, terraform {theirs:?}"));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}

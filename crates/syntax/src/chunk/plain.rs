@@ -1,0 +1,217 @@
+//! Cuts plain text, which most files are, in one look at each byte.
+//!
+//! *Plain* is a text whose brackets and quotes pair up, that has no heredoc, no interpolation over several lines, and nothing
+//! else that needs the lexer to tell what it is. Of any other this says nothing.
+//!
+//! **Invariant:** what it says of a text is what the tokens say (the property tests and the fuzz targets compare the two).
+
+use memchr::memchr;
+use rowan::{TextRange, TextSize};
+
+/// The chunks of a plain text, in which nothing is unclosed.
+pub(super) fn cut(text: &str) -> Option<Vec<TextRange>> {
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        open: Vec::new(),
+        sequences: 0,
+        starts: if text.is_empty() { Vec::new() } else { vec![0] },
+        item: Item::None,
+    };
+    if text.starts_with('\u{feff}') || u32::try_from(text.len()).is_err() {
+        return None;
+    }
+    scan.run()?;
+    Some(scan.ranges())
+}
+
+/// What is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Paren,
+    Square,
+    Brace,
+    /// `${` or `%{`
+    Sequence,
+    Quote,
+}
+
+/// How far the chunk has come.
+#[derive(Clone, Copy)]
+enum Item {
+    /// Only trivia yet.
+    None,
+    /// In its item.
+    Within,
+    /// After a newline, behind which another item may begin.
+    EndsAt(usize),
+}
+
+struct Scan<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    open: Vec<Open>,
+    /// How many of those that are open are sequences.
+    sequences: usize,
+    starts: Vec<usize>,
+    item: Item,
+}
+
+impl Scan<'_> {
+    fn run(&mut self) -> Option<()> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match self.open.last() {
+                Some(Open::Quote) => self.quoted()?,
+                _ => self.code(byte)?,
+            }
+        }
+        if let Item::EndsAt(end) = self.item
+            && end < self.bytes.len()
+        {
+            self.starts.push(end);
+        }
+        self.open.is_empty().then_some(())
+    }
+
+    fn ranges(&self) -> Vec<TextRange> {
+        // The text was found to be short enough.
+        let size = |at: usize| TextSize::new(at as u32);
+        let ends = self.starts.iter().skip(1).copied().chain([self.bytes.len()]);
+        let pairs = self.starts.iter().zip(ends);
+        pairs.map(|(start, end)| TextRange::new(size(*start), size(end))).collect()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at + 1).copied()
+    }
+
+    /// A byte outside of quotes.
+    fn code(&mut self, byte: u8) -> Option<()> {
+        match byte {
+            b' ' | b'\t' => self.at += 1,
+            b'\r' if self.peek() == Some(b'\n') => self.at += 1,
+            b'\n' => self.newline()?,
+            b'#' => self.line_comment(),
+            b'/' if self.peek() == Some(b'/') => self.line_comment(),
+            b'/' if self.peek() == Some(b'*') => {
+                let rest = &self.bytes[self.at + 2..];
+                self.at += memchr::memmem::find(rest, b"*/")? + 4;
+            }
+            _ => {
+                self.significant(byte)?;
+                self.token(byte)?;
+            }
+        }
+        Some(())
+    }
+
+    fn line_comment(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+    }
+
+    /// Between brackets, what begins at the very left may be a header that ends everything; in a sequence, too.
+    fn newline(&mut self) -> Option<()> {
+        self.at += 1;
+        if self.open.is_empty() {
+            if let Item::Within = self.item {
+                self.item = Item::EndsAt(self.at);
+            }
+            return Some(());
+        }
+        let is_left = self.bytes.get(self.at).is_some_and(|it| may_begin_name(*it));
+        (self.sequences == 0 && !is_left).then_some(())
+    }
+
+    /// Before a byte that is no trivia. An item begins with a name.
+    fn significant(&mut self, byte: u8) -> Option<()> {
+        match self.item {
+            Item::Within => return Some(()),
+            Item::None => {}
+            Item::EndsAt(end) => self.starts.push(end),
+        }
+        self.item = Item::Within;
+        (byte.is_ascii_alphabetic() || byte == b'_').then_some(())
+    }
+
+    fn token(&mut self, byte: u8) -> Option<()> {
+        match byte {
+            b'{' => self.open.push(Open::Brace),
+            b'[' => self.open.push(Open::Square),
+            b'(' => self.open.push(Open::Paren),
+            b'"' => self.open.push(Open::Quote),
+            b'}' => self.close_brace()?,
+            b']' => self.close(Open::Square)?,
+            b')' => self.close(Open::Paren)?,
+            b'~' => (self.peek() == Some(b'}') && self.open.last() == Some(&Open::Sequence))
+                .then_some(())?,
+            b'<' if self.peek() == Some(b'<') => return None,
+            // A character that is invalid, or a name that the lexer has to judge.
+            0x80.. | b'\r' => return None,
+            _ if byte.is_ascii_alphanumeric() => {
+                self.word();
+                return Some(());
+            }
+            _ => {}
+        }
+        self.at += 1;
+        Some(())
+    }
+
+    fn word(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let len = rest.iter().position(|it| !it.is_ascii_alphanumeric() && *it != b'_');
+        self.at += len.unwrap_or(rest.len());
+    }
+
+    fn close(&mut self, bracket: Open) -> Option<()> {
+        (self.open.pop()? == bracket).then_some(())
+    }
+
+    fn close_brace(&mut self) -> Option<()> {
+        match self.open.pop()? {
+            Open::Brace => Some(()),
+            Open::Sequence => {
+                self.sequences -= 1;
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Up to the closing quote, or into a sequence.
+    fn quoted(&mut self) -> Option<()> {
+        loop {
+            match *self.bytes.get(self.at)? {
+                b'"' => {
+                    self.open.pop();
+                    self.at += 1;
+                    return Some(());
+                }
+                b'\\' => match self.peek()? {
+                    b'\n' | b'\r' => return None,
+                    _ => self.at += 2,
+                },
+                sign @ (b'$' | b'%') => match self.peek()? {
+                    b'{' => {
+                        self.open.push(Open::Sequence);
+                        self.sequences += 1;
+                        self.at += 2;
+                        self.at += usize::from(self.bytes.get(self.at) == Some(&b'~'));
+                        return Some(());
+                    }
+                    next if next == sign && self.bytes.get(self.at + 2) == Some(&b'{') => {
+                        self.at += 3
+                    }
+                    _ => self.at += 1,
+                },
+                b'\n' => return None,
+                _ => self.at += 1,
+            }
+        }
+    }
+}
+
+fn may_begin_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}

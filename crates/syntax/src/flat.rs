@@ -1,0 +1,426 @@
+//! A tree as one list: what a pass that goes through a text once needs of it, at a fraction of the lossless tree's price.
+//!
+//! ```text
+//! a = 1     ATTRIBUTE(4) IDENT EQ LITERAL(1) NUMBER          each entry, its length, its range; no trivia
+//! ```
+//!
+//! Start reading at [`FlatParse`]. The typed view ([`ast`]) is the same as over the lossless tree, and so are ranges and errors.
+//!
+//! **Invariant:** without its trivia, the lossless tree of a text has the same nodes and tokens with the same ranges.
+
+use std::cell::Cell;
+use std::{fmt, mem};
+
+use rowan::{NodeOrToken, TextRange, TextSize};
+
+use crate::error::SyntaxError;
+use crate::lexer::{self, Lexed, Mode, Tokens};
+use crate::parse::parse_events;
+use crate::parser::{self, Event, Parser};
+use crate::sink::start_with_parents;
+use crate::syntax_kind::SyntaxKind::{self, *};
+use crate::tree::{TreeNode, TreeToken};
+use crate::{AstNode as _, Parse, SyntaxNode, grammar};
+
+/// The typed view of a flat tree.
+pub mod ast {
+    pub use crate::ast::{BinaryOp, HasItems, LabelKind, LiteralKind, UnaryOp};
+
+    macro_rules! views {
+        ($($name:ident),* $(,)?) => {
+            $(
+                #[doc = concat!("See [`", stringify!($name), "`](crate::ast::", stringify!($name), ").")]
+                pub type $name<'t> = crate::ast::$name<super::FlatNode<'t>>;
+            )*
+        };
+    }
+
+    views! {
+        SourceFile, BodyItem, Attribute, Block, Body, Label, ExprFile, TemplateFile, Expr, Literal, Reference, Traversal, Call,
+        Unary, Binary, Conditional, Paren, Tuple, Object, ObjectItem, ObjectKey, ForTuple, ForObject, ForIntro, ForCond,
+        QuotedTemplate, Heredoc, Step, AttrStep, IndexStep, LegacyIndexStep, SplatStep, AttrSplatStep, Interpolation,
+        TemplateIf, TemplateFor, StaticTraversal,
+    }
+}
+
+/// Templates over a flat tree.
+pub mod template {
+    pub use crate::template::{bare, heredoc, quoted};
+
+    /// See [`Part`](crate::template::Part).
+    pub type Part<'t> = crate::template::Part<super::FlatNode<'t>>;
+    /// See [`For`](crate::template::For).
+    pub type For<'t> = crate::template::For<super::FlatNode<'t>>;
+    /// See [`Template`](crate::template::Template).
+    pub type Template<'t> = crate::template::Template<super::FlatNode<'t>>;
+}
+
+/// A node or a token.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// From the first to the last token, in bytes.
+    start: u32,
+    end: u32,
+    /// Where the entry after this one and all that is below it lies.
+    next: u32,
+    kind: SyntaxKind,
+    is_token: bool,
+}
+
+/// Lists that the parse of a longer text has filled are not kept.
+const MOST_SPARE: usize = 1 << 14;
+
+/// What a parse leaves to the next one on the same thread: one chunk is as long as another. No text is in it.
+#[derive(Default)]
+struct Spare {
+    lexed: Lexed,
+    parser: parser::Spare,
+}
+
+thread_local! {
+    static SPARE: Cell<Option<Box<Spare>>> = const { Cell::new(None) };
+}
+
+/// A flat tree and what is wrong with its text.
+#[derive(Clone)]
+pub struct FlatParse<'t> {
+    text: &'t str,
+    /// In the order of the text, parents before children.
+    entries: Vec<Entry>,
+    errors: Vec<SyntaxError>,
+}
+
+impl fmt::Debug for FlatParse<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlatParse").field("entries", &self.entries.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'t> FlatParse<'t> {
+    /// Parses a chunk that [`crate::split`] has cut, or any text as one.
+    pub fn chunk(text: &'t str) -> Self {
+        Self::parse(text, Mode::File, true, grammar::source_file)
+    }
+
+    /// Parses one expression, over as many lines as it takes.
+    pub fn expression(text: &'t str) -> Self {
+        Self::parse(text, Mode::Expression, false, grammar::expression_file)
+    }
+
+    /// Parses a template without quotes.
+    pub fn template(text: &'t str) -> Self {
+        Self::parse(text, Mode::Template, false, grammar::template_file)
+    }
+
+    fn parse(text: &'t str, mode: Mode, newlines: bool, root: fn(&mut Parser<'_>)) -> Self {
+        let mut spare = SPARE.take().unwrap_or_default();
+        let lexed = lexer::lex_into(text, mode, mem::take(&mut spare.lexed));
+        let tokens = lexed.as_tokens(text);
+        let (mut events, errors) = parse_events(tokens, newlines, root, &mut spare.parser);
+        let entries = entries(tokens, &mut events);
+        (spare.lexed, spare.parser.events) = (lexed, events);
+        if spare.lexed.kinds.capacity() <= MOST_SPARE {
+            SPARE.set(Some(spare));
+        }
+        Self { text, entries, errors }
+    }
+
+    /// The tree of a parse, whose text is `text`.
+    pub fn of<T>(parse: &Parse<T>, text: &'t str) -> Self {
+        let mut entries = Vec::new();
+        push_tree(&mut entries, &parse.syntax());
+        Self { text, entries, errors: parse.errors().to_vec() }
+    }
+
+    /// What is wrong with the text, in the order in which reading it shows.
+    pub fn errors(&self) -> &[SyntaxError] {
+        &self.errors
+    }
+
+    /// The typed root of a chunk.
+    pub fn file(&self) -> Option<ast::SourceFile<'_>> {
+        ast::SourceFile::cast(self.root())
+    }
+
+    /// The typed root of a lone expression.
+    pub fn expression_file(&self) -> Option<ast::ExprFile<'_>> {
+        ast::ExprFile::cast(self.root())
+    }
+
+    /// The typed root of a template.
+    pub fn template_file(&self) -> Option<ast::TemplateFile<'_>> {
+        ast::TemplateFile::cast(self.root())
+    }
+
+    /// Kind, range and extent of all that is in the tree.
+    pub(crate) fn outline(&self) -> Vec<(SyntaxKind, TextRange, u32, bool)> {
+        self.entries.iter().map(|it| (it.kind, it.range(), it.next, it.is_token)).collect()
+    }
+
+    fn root(&self) -> FlatNode<'_> {
+        FlatNode {
+            text: self.text,
+            entries: &self.entries,
+            index: 0,
+            limit: self.entries.len() as u32,
+        }
+    }
+}
+
+fn push_tree(entries: &mut Vec<Entry>, node: &SyntaxNode) {
+    let index = entries.len();
+    entries.push(entry(node.kind(), node.text_range(), false));
+    for child in node.children_with_tokens() {
+        match child {
+            NodeOrToken::Node(child) => push_tree(entries, &child),
+            NodeOrToken::Token(token) if token.kind().is_trivia() => {}
+            NodeOrToken::Token(token) => {
+                let next = entries.len() as u32 + 1;
+                entries.push(Entry { next, ..entry(token.kind(), token.text_range(), true) });
+            }
+        }
+    }
+    entries[index].next = entries.len() as u32;
+}
+
+fn entry(kind: SyntaxKind, range: TextRange, is_token: bool) -> Entry {
+    Entry { start: range.start().into(), end: range.end().into(), next: 0, kind, is_token }
+}
+
+/// The list that `events` describe over all of `tokens`.
+fn entries(tokens: Tokens<'_>, events: &mut [Event]) -> Vec<Entry> {
+    // Each node has two events and one entry, each token one of both.
+    let capacity = (events.len() + tokens.len()) / 2 + 1;
+    let mut list =
+        FlatSink { tokens, at: 0, open: Vec::new(), entries: Vec::with_capacity(capacity) };
+    let mut parents = Vec::new();
+    for index in 0..events.len() {
+        match events[index] {
+            Event::Start { kind: TOMBSTONE, .. } => {}
+            Event::Start { kind, parent: 0 } => list.start(kind),
+            Event::Start { .. } => {
+                start_with_parents(events, index, &mut parents);
+                while let Some(kind) = parents.pop() {
+                    list.start(kind);
+                }
+            }
+            Event::Finish => list.finish(),
+            Event::Token(kind) => list.token(kind),
+        }
+    }
+    list.entries
+}
+
+struct FlatSink<'a> {
+    tokens: Tokens<'a>,
+    /// The next token.
+    at: usize,
+    /// The nodes that are open.
+    open: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+impl FlatSink<'_> {
+    fn start(&mut self, kind: SyntaxKind) {
+        self.pass_trivia();
+        let is_root = self.entries.is_empty();
+        let start = if is_root { 0 } else { self.place(self.at) };
+        self.open.push(self.entries.len() as u32);
+        self.entries.push(Entry { start, end: start, next: 0, kind, is_token: false });
+    }
+
+    fn token(&mut self, kind: SyntaxKind) {
+        self.pass_trivia();
+        let (start, end) = (self.place(self.at), self.place(self.at + 1));
+        let next = self.entries.len() as u32 + 1;
+        self.entries.push(Entry { start, end, next, kind, is_token: true });
+        self.at += 1;
+    }
+
+    fn finish(&mut self) {
+        let Some(index) = self.open.pop() else { return };
+        let next = self.entries.len() as u32;
+        let is_root = self.open.is_empty();
+        // What was taken last ends last: a node that took nothing is as empty as its place.
+        let last = if is_root { self.place(self.tokens.len()) } else { self.end_of_last() };
+        let node = &mut self.entries[index as usize];
+        node.next = next;
+        node.end = node.end.max(last);
+    }
+
+    fn end_of_last(&self) -> u32 {
+        self.entries.last().map_or(0, |last| last.end)
+    }
+
+    fn pass_trivia(&mut self) {
+        while self.tokens.kinds.get(self.at).is_some_and(|kind| kind.is_trivia()) {
+            self.at += 1;
+        }
+    }
+
+    /// Where a token begins.
+    fn place(&self, token: usize) -> u32 {
+        self.tokens.starts[token] - self.tokens.base
+    }
+}
+
+/// A node of a flat tree.
+#[derive(Clone, Copy)]
+pub struct FlatNode<'t> {
+    text: &'t str,
+    entries: &'t [Entry],
+    index: u32,
+    /// Where its parent ends.
+    limit: u32,
+}
+
+/// A token of a flat tree.
+#[derive(Clone, Copy)]
+pub struct FlatToken<'t> {
+    text: &'t str,
+    entry: Entry,
+}
+
+impl<'t> FlatNode<'t> {
+    /// The kind of the node.
+    pub fn kind(&self) -> SyntaxKind {
+        self.entry().kind
+    }
+
+    /// From its first to its last token.
+    pub fn text_range(&self) -> TextRange {
+        self.entry().range()
+    }
+
+    fn entry(&self) -> &'t Entry {
+        &self.entries[self.index as usize]
+    }
+
+    /// The first entry from `index` on that is one of a parent's own, and fits.
+    fn find(&self, mut index: u32, limit: u32, fits: impl Fn(&Entry) -> bool) -> Option<u32> {
+        while index < limit {
+            let entry = &self.entries[index as usize];
+            if fits(entry) {
+                return Some(index);
+            }
+            index = entry.next;
+        }
+        None
+    }
+
+    fn token(&self, index: u32) -> FlatToken<'t> {
+        FlatToken { text: self.text, entry: self.entries[index as usize] }
+    }
+}
+
+impl<'t> TreeNode for FlatNode<'t> {
+    type Token = FlatToken<'t>;
+
+    fn kind(&self) -> SyntaxKind {
+        self.kind()
+    }
+
+    fn text_range(&self) -> TextRange {
+        self.text_range()
+    }
+
+    fn first_child_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self> {
+        let limit = self.entry().next;
+        let index = self.find(self.index + 1, limit, |it| !it.is_token && is_it(it.kind))?;
+        Some(Self { index, limit, ..*self })
+    }
+
+    fn next_sibling_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self> {
+        let index =
+            self.find(self.entry().next, self.limit, |it| !it.is_token && is_it(it.kind))?;
+        Some(Self { index, ..*self })
+    }
+
+    fn first_token_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<FlatToken<'t>> {
+        let index =
+            self.find(self.index + 1, self.entry().next, |it| it.is_token && is_it(it.kind))?;
+        Some(self.token(index))
+    }
+
+    fn elements(&self) -> impl Iterator<Item = NodeOrToken<Self, FlatToken<'t>>> + use<'t> {
+        let (parent, limit) = (*self, self.entry().next);
+        let mut index = self.index + 1;
+        std::iter::from_fn(move || {
+            let entry = parent.entries.get(index as usize).filter(|_| index < limit)?;
+            let element = match entry.is_token {
+                true => NodeOrToken::Token(parent.token(index)),
+                false => NodeOrToken::Node(FlatNode { index, limit, ..parent }),
+            };
+            index = entry.next;
+            Some(element)
+        })
+    }
+}
+
+impl Entry {
+    fn range(&self) -> TextRange {
+        TextRange::new(TextSize::new(self.start), TextSize::new(self.end))
+    }
+}
+
+impl<'t> FlatToken<'t> {
+    /// The kind of the token.
+    pub fn kind(&self) -> SyntaxKind {
+        self.entry.kind
+    }
+
+    /// The text of the token.
+    pub fn text(&self) -> &'t str {
+        &self.text[self.entry.start as usize..self.entry.end as usize]
+    }
+
+    /// Where it stands.
+    pub fn text_range(&self) -> TextRange {
+        self.entry.range()
+    }
+}
+
+impl TreeToken for FlatToken<'_> {
+    fn kind(&self) -> SyntaxKind {
+        self.kind()
+    }
+
+    fn text(&self) -> &str {
+        self.text()
+    }
+
+    fn text_range(&self) -> TextRange {
+        self.text_range()
+    }
+}
+
+impl PartialEq for FlatNode<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.entries, other.entries) && self.index == other.index
+    }
+}
+
+impl Eq for FlatNode<'_> {}
+
+impl PartialEq for FlatToken<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.text, other.text) && self.text_range() == other.text_range()
+    }
+}
+
+impl Eq for FlatToken<'_> {}
+
+impl fmt::Debug for FlatNode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}@{:?}", self.kind(), self.text_range())
+    }
+}
+
+impl fmt::Debug for FlatToken<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}@{:?} {:?}", self.kind(), self.text_range(), self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests;
