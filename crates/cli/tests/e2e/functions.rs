@@ -281,10 +281,14 @@ fn the_built_in_provider_has_functions() {
         let name = format!("provider::terraform::{call}");
         ask(&name).exits(1).shows(&[summary]);
         bench.write("wrong.tf", &format!("locals {{\n  x = {name}\n}}\n"));
-        bench.mayfly(".", ["validate"]).fails().shows(&[summary, "on wrong.tf line 2"]);
+        let ended = bench.mayfly(".", ["validate"]).fails();
+        ended.shows(&["on wrong.tf line 2"]);
+        ended.shows(&[summary]);
+        fs::remove_file(bench.path("wrong.tf")).expect("it was written");
     }
     bench.write("wrong.tf", "locals {\n  x = provider::nobody::f(1)\n}\n");
     bench.mayfly(".", ["validate"]).fails().shows(&["required_providers"]);
+    fs::remove_file(bench.path("wrong.tf")).expect("it was written");
     let secret = "provider::terraform::decode_tfvars(\"a = kanarek\")";
     let ended = ask(secret).exits(1);
     assert!(!ended.err.replace(secret, "").contains("kanarek"), "{}", ended.err);
