@@ -391,6 +391,15 @@ pub(crate) struct ConsoleArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
+    /// Lock the state, so that nobody changes it meanwhile.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) lock: bool,
+    /// How long to try again for a lock that someone else holds, such as 10s.
+    #[arg(long, value_name = "DURATION", default_value = "0s")]
+    pub(crate) lock_timeout: String,
+    /// Taken for scripts that give it: variables without a value are unknown here, and nobody is asked for them.
+    #[arg(long = "input", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) _input: bool,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,

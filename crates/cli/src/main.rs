@@ -211,6 +211,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             | Command::Apply(_)
             | Command::Destroy(_)
             | Command::Watch(_)
+            | Command::Console(_)
             | Command::Lsp(_)
     );
     if !listens {
@@ -218,7 +219,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
-        Command::Validate(it) => commands::validate::run(&session, &it),
+        Command::Validate(it) => commands::validate::run(&session, &it, &flags),
         Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
         Command::Watch(it) => commands::watch::run(&session, it, flags),

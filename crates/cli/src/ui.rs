@@ -166,6 +166,11 @@ impl Ui {
         line.ok_or(if nobody { AskError::NoInput } else { AskError::Ended })
     }
 
+    /// The next line of stdin, without its end; nothing at the end of the stream and after an interrupt.
+    pub(crate) fn next_line(&self) -> Option<String> {
+        self.read_line(&io::stdin())
+    }
+
     /// One line, without its end; nothing at the end of the stream and after an interrupt. The buffer of [`io::Stdin`]
     /// lives as long as the process, and would keep a secret in memory that long; so each byte is read by itself.
     fn read_line(&self, stdin: &io::Stdin) -> Option<String> {

@@ -190,6 +190,19 @@ impl Sources {
         self.files.iter().any(|file| &*file.path == path && file.may_hold_secrets)
     }
 
+    /// A place as `file:line`; only the file where its text is not among these.
+    pub fn place(&self, location: &Location) -> String {
+        let text = self.text(&location.path).unwrap_or_default();
+        let before = text.as_bytes().get(..location.range.start as usize);
+        match before {
+            Some(before) => {
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                format!("{}:{line}", location.path)
+            }
+            None => location.path.to_string(),
+        }
+    }
+
     /// The text of the file shown as `path`.
     pub fn text(&self, path: &str) -> Option<String> {
         self.files.iter().find(|file| &*file.path == path).map(SourceText::text)

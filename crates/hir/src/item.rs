@@ -122,6 +122,8 @@ pub struct Variable {
     pub ephemeral_node: Option<NodeId>,
     /// `nullable`, true where absent
     pub nullable: bool,
+    /// `const`: its value follows from what the root module is given, without any resource.
+    pub is_const: bool,
     /// `deprecated`
     pub deprecated: Option<Str>,
     /// `validation {}` blocks.

@@ -21,7 +21,8 @@ use crate::{
     expr::{At, ExprId, Ref},
     fix::Fix,
     item::ItemKind,
-    names::{ItemKey, ItemName, block_names, called_directory, item, lookup},
+    names::{ItemKey, ItemName, block_names, called_directory, item, lookup, required_providers},
+    provider_function::{self, Lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
     workspace::Workspace,
@@ -393,9 +394,36 @@ impl InferEnv for ItemEnv<'_> {
         key.is_some_and(|key| keys_of(self.db, key.block, key.index).are_needed())
     }
 
-    /// Nobody asks providers for answers yet: the analysis refuses what the engine would.
-    fn provider_function(&self, _: &str) -> Option<Type> {
-        None
+    fn provider_function(&self, name: &str) -> Lookup {
+        let unknown = |detail| Lookup::Unknown { detail, close: None };
+        let Some(parts) = provider_function::parse(name) else {
+            return unknown(provider_function::not_a_name());
+        };
+        let required = required_providers(self.db, self.directory);
+        if !required.declared.contains_key(parts.provider) {
+            return unknown(provider_function::no_provider(name, parts.provider));
+        }
+        let source = required.source(parts.provider);
+        let Some(input) = self.workspace.providers(self.db).get(&source) else {
+            return Lookup::Unseen;
+        };
+        let is_builtin = source == addr::ProviderSource::builtin("terraform");
+        if is_builtin && parts.alias.is_some() {
+            return unknown(provider_function::no_provider(name, parts.provider));
+        }
+        let functions = &input.schemas(self.db).0.functions;
+        match functions.get(parts.function) {
+            Some(signature) => Lookup::Known {
+                signature: signature.clone(),
+                // Nobody asks other providers for answers yet: the analysis refuses what the engine would.
+                is_supported: is_builtin,
+            },
+            None => {
+                let offered = functions.keys().map(|it| &**it);
+                let (detail, close) = provider_function::not_offered(parts, offered);
+                Lookup::Unknown { detail, close: close.map(Str::from) }
+            }
+        }
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

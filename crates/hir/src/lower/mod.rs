@@ -258,15 +258,34 @@ fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     Problem { related: error.related, ..problem }
 }
 
-/// Lowers a lone expression, as the console reads it. The item's `value` is the expression.
+/// Lowers a lone expression.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
+    let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
+    (exprs, root, problems)
+}
+
+/// An expression that stands in no block.
+pub struct LoneExpression {
+    /// The expression with all that is inside of it.
+    pub exprs: Exprs,
+    /// The whole of it.
+    pub root: ExprId,
+    /// Where each part stands.
+    pub source_map: SourceMap,
+    /// What is wrong with the text.
+    pub problems: Vec<Problem>,
+}
+
+/// Lowers a lone expression, and says where its parts stand, as the console reads it.
+pub fn lower_lone(text: &str) -> LoneExpression {
     let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     let expr = parse.expression_file().and_then(|file| file.expr());
     let root = ctx.expr_opt(expr, TextRange::default());
+    let source_map = ctx.take_source_map();
     let (exprs, _) = ctx.into_exprs();
-    (exprs, root, problems)
+    LoneExpression { exprs, root, source_map, problems }
 }
 
 /// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
@@ -456,16 +475,20 @@ impl<'a> ItemCtx<'a> {
         Exprs { arena: self.exprs.clone(), symbols: self.symbols.clone() }
     }
 
+    fn take_source_map(&mut self) -> SourceMap {
+        SourceMap {
+            exprs: std::mem::take(&mut self.expr_ranges),
+            nodes: std::mem::take(&mut self.node_ranges),
+            parts: None,
+        }
+    }
+
     fn into_exprs(self) -> (Exprs, Vec<StaticRef>) {
         (Exprs { arena: self.exprs, symbols: self.symbols }, self.refs)
     }
 
     fn finish(mut self, kind: ItemKind, header: NodeId) -> (Item, SourceMap) {
-        let source_map = SourceMap {
-            exprs: std::mem::take(&mut self.expr_ranges),
-            nodes: std::mem::take(&mut self.node_ranges),
-            parts: None,
-        };
+        let source_map = self.take_source_map();
         let (exprs, refs) = self.into_exprs();
         (Item { exprs, kind, header, refs: refs.into() }, source_map)
     }

@@ -49,7 +49,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
-    body::literal_bool(ctx, reader.attr("const"));
+    let is_const = body::literal_bool(ctx, reader.attr("const")).unwrap_or(false);
     let validations = reader
         .blocks("validation")
         .iter()
@@ -66,6 +66,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
         may_be_secret,
         ephemeral_node,
         nullable,
+        is_const,
         deprecated,
         validations,
     })))
