@@ -230,7 +230,8 @@ fn takes(element: &str, c: char) -> bool {
     match chars.next() {
         Some('?') => true,
         Some('\\') => chars.next() == Some(c),
-        Some('[') => in_class(&element[1..element.len() - 1], c),
+        // A class with a slash in it is cut in two by the parts of a path, neither of which matches anything.
+        Some('[') => element.len() > 1 && in_class(&element[1..element.len() - 1], c),
         first => first == Some(c),
     }
 }
