@@ -255,12 +255,15 @@ impl<'a> ModuleGenerator<'a> {
 
     // Conditions.
 
-    /// A condition that holds, now and then.
+    /// A condition now and then; most of them hold.
     fn condition(&mut self, block: &str, percent: usize) -> Option<String> {
         if !self.random.percent(percent) {
             return None;
         }
         let condition = self.expressions(&[]).truth();
+        // Only a check that fails lets the run go on.
+        let fails = self.random.percent(if block == "assert" { 50 } else { 2 });
+        let condition = if fails { format!("!({condition})") } else { condition };
         let marks = if self.random.percent(20) { Marks::Any } else { Marks::Plain };
         let message = self.expr(Kind::Text, marks);
         Some(format!(
