@@ -150,7 +150,7 @@ impl<'a> ModuleGenerator<'a> {
 
     /// What a place that takes no ephemeral value is given: one in a while after all.
     fn kept(&mut self, kind: Kind, marks: Marks, bound: &[Name]) -> String {
-        let marks = if self.random.percent(1) { Marks::Any } else { marks };
+        let marks = if self.random.percent(3) { Marks::Any } else { marks };
         self.expr_with(kind, marks, bound)
     }
 
