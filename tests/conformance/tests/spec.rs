@@ -31,11 +31,8 @@ fn every_block_of_the_specification_is_as_it_says() {
 #[test]
 fn every_example_of_the_page_on_stricter_rules_is_as_it_says() {
     let text = conformance::read_file(STRICTER);
-    let wrong: String = blocks(&text)
-        .iter()
-        .flat_map(judge)
-        .map(|it| format!("docs/stricter.md:{it}\n"))
-        .collect();
+    let wrong: String =
+        blocks(&text).iter().flat_map(judge).map(|it| format!("docs/stricter.md:{it}\n")).collect();
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
@@ -56,7 +53,9 @@ fn every_form_that_the_reference_forgets_has_an_example_and_a_way_out() {
         let section = section.unwrap_or_else(|| panic!("a section {heading}"));
         let blocks = blocks(section);
         let is_refused = |index: usize| {
-            blocks.get(index).is_some_and(|it| it.files.iter().any(|it| it.text.contains("# error:")))
+            blocks
+                .get(index)
+                .is_some_and(|it| it.files.iter().any(|it| it.text.contains("# error:")))
         };
         assert!(is_refused(0) && blocks.len() > 1 && !is_refused(1), "{heading}");
     }
