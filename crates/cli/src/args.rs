@@ -123,6 +123,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    /// Explain what an error or a warning means, and the ways out.
+    Explain(ExplainArgs),
     /// Print the version.
     Version(VersionArgs),
     /// Serve an editor over the language server protocol, on standard input and output.
@@ -187,9 +189,12 @@ pub(crate) struct ViewArgs {
     /// No lines of progress.
     #[arg(long)]
     pub(crate) concise: bool,
-    /// Group equal warnings.
+    /// Show warnings of one summary as one.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) consolidate_warnings: bool,
+    /// Show errors of one summary as one.
+    #[arg(long)]
+    pub(crate) consolidate_errors: bool,
 }
 
 /// Values of root variables.
@@ -386,6 +391,15 @@ pub(crate) struct ConsoleArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
+    /// Lock the state, so that nobody changes it meanwhile.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) lock: bool,
+    /// How long to try again for a lock that someone else holds, such as 10s.
+    #[arg(long, value_name = "DURATION", default_value = "0s")]
+    pub(crate) lock_timeout: String,
+    /// Taken for scripts that give it: variables without a value are unknown here, and nobody is asked for them.
+    #[arg(long = "input", default_value_t = true, action = ArgAction::Set)]
+    pub(crate) _input: bool,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
@@ -508,6 +522,15 @@ pub(crate) struct ProvidersSchemaArgs {
     /// Required: the schemas are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// The id of the error or warning, as a terminal shows it in brackets; all are listed where it is absent.
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
 }
 
 #[derive(Args)]

@@ -327,14 +327,14 @@ fn interrupted(source: &ProviderSource) -> Diagnostic {
         "The command was interrupted while the provider {} was asked for its schemas (GetProviderSchema). Nothing was done.",
         source.for_display()
     );
-    Diagnostic::error("interrupted", "execution halted", detail)
+    Diagnostic::error("run-interrupted", "execution halted", detail)
 }
 
 fn reattached(session: &Session) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
         Some(text) => plugin::parse_reattach(&text).map_err(|error| {
             Diagnostic::error(
-                "reattach",
+                "invalid-reattach",
                 "Invalid format for TF_REATTACH_PROVIDERS",
                 error.to_string(),
             )

@@ -24,6 +24,7 @@ mod located;
 mod log;
 mod modules;
 mod operation;
+mod pages;
 mod private_file;
 mod schema_cache;
 mod session;
@@ -179,6 +180,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Version(it) => &it.view,
         Command::Lsp(_) => &plain,
         Command::ForceUnlock(it) => &it.view,
+        Command::Explain(it) => &it.view,
     };
     let system = match OsSystem::new() {
         Ok(os) => CliSystem::new(os, called_in),
@@ -209,6 +211,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             | Command::Apply(_)
             | Command::Destroy(_)
             | Command::Watch(_)
+            | Command::Console(_)
             | Command::Lsp(_)
     );
     if !listens {
@@ -216,7 +219,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
-        Command::Validate(it) => commands::validate::run(&session, &it),
+        Command::Validate(it) => commands::validate::run(&session, &it, &flags),
         Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
         Command::Watch(it) => commands::watch::run(&session, it, flags),
@@ -240,6 +243,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Version(it) => commands::version::run(&session, &it),
         Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
+        Command::Explain(it) => commands::explain::run(&session, &it),
     };
     match result {
         Ok(exit) => exit,

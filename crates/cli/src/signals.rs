@@ -39,6 +39,14 @@ pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
 /// Ends the process at the first signal, with the plugins that it started: for commands that change nothing. Without this
 /// a plugin, which leaves Ctrl-C to us, would live on.
 pub(crate) fn end_at_once(session: &Session) {
+    end_at_once_after(session, async {});
+}
+
+/// The same with something that is to be put right first.
+pub(crate) fn end_at_once_after(
+    session: &Session,
+    mend: impl Future<Output = ()> + Send + 'static,
+) {
     let ui = session.ui.clone();
     session.runtime.spawn(async move {
         let (Ok(mut interrupt), Ok(mut terminate)) =
@@ -50,6 +58,7 @@ pub(crate) fn end_at_once(session: &Session) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
+        mend.await;
         end(&ui);
     });
 }

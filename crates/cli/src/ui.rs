@@ -35,6 +35,7 @@ pub(crate) struct Ui {
     pub(crate) is_concise: bool,
     compact_warnings: bool,
     consolidate_warnings: bool,
+    consolidate_errors: bool,
     stdout: Stdout,
     /// Lines of several sources must not mix.
     lock: Mutex<()>,
@@ -76,6 +77,7 @@ impl Ui {
             is_concise: view.concise,
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
+            consolidate_errors: view.consolidate_errors,
             stdout,
             lock: Mutex::new(()),
             is_silent: AtomicBool::new(false),
@@ -133,12 +135,12 @@ impl Ui {
         let errors = of(Severity::Error);
         if self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
             self.print(&render::compact_warnings(&warnings, sources));
-        } else if self.consolidate_warnings {
-            self.print(&render::diagnostics(&render::consolidated(warnings), sources, &self.out));
         } else {
-            self.print(&render::diagnostics(&warnings, sources, &self.out));
+            let shown = grouped(warnings, Severity::Warning, self.consolidate_warnings);
+            self.print(&render::diagnostics(&shown, sources, &self.out));
         }
-        self.print_error(&render::diagnostics(&errors, sources, &self.err));
+        let shown = grouped(errors, Severity::Error, self.consolidate_errors);
+        self.print_error(&render::diagnostics(&shown, sources, &self.err));
     }
 
     /// Says something about the run itself.
@@ -162,6 +164,11 @@ impl Ui {
         }
         let nobody = !stdin.is_terminal() && !self.is_cancelled();
         line.ok_or(if nobody { AskError::NoInput } else { AskError::Ended })
+    }
+
+    /// The next line of stdin, without its end; nothing at the end of the stream and after an interrupt.
+    pub(crate) fn next_line(&self) -> Option<String> {
+        self.read_line(&io::stdin())
     }
 
     /// One line, without its end; nothing at the end of the stream and after an interrupt. The buffer of [`io::Stdin`]
@@ -199,6 +206,10 @@ impl Ui {
     fn is_cancelled(&self) -> bool {
         self.cancel.level() > CancelLevel::Running
     }
+}
+
+fn grouped(found: Vec<Diagnostic>, severity: Severity, is_wanted: bool) -> Vec<Diagnostic> {
+    if is_wanted { render::consolidated(found, severity) } else { found }
 }
 
 fn into_text(bytes: Vec<u8>) -> String {

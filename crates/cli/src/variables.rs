@@ -2,13 +2,16 @@
 //!
 //! **Invariant:** no message here quotes a value: it may be a secret.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use db::{Diagnostic, Location, SourceText, Sources, System};
+use db::{Diagnostic, SourceText, Sources, System};
 use engine::{Redactor, ValueSource, VariableValues};
 use hir::{Module, eval, item::Variable, lower, variables_file};
 use project::Project;
-use values::{Type, Value};
+use values::{Str, Type, Value};
 
 use crate::{
     session::{Failure, Session},
@@ -47,21 +50,22 @@ pub(crate) fn collect(
     module: &Module,
     flags: &[VarFlag],
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
-    let mut collect =
-        Collect { session, module, values: VariableValues::new(), diagnostics: Vec::new() };
-    collect.environment();
-    collect.automatic_files();
-    for flag in flags {
-        match flag {
-            VarFlag::Value(text) => collect.flag(text),
-            VarFlag::File(path) => collect.file(path),
-        }
-    }
-    let Collect { values, diagnostics, .. } = collect;
+    let mut collect = Collect::new(session, module);
+    collect.everything(flags);
+    let (values, diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
     }
     Ok((values, diagnostics))
+}
+
+/// What is wrong with files and flags that give values, whatever the values are: `validate` wants none of them.
+pub(crate) fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
+    let mut collect = Collect::new(session, module);
+    collect.everything(flags);
+    let mut diagnostics = collect.diagnostics;
+    diagnostics.retain(|it| it.is_error() && it.summary != UNDECLARED);
+    diagnostics
 }
 
 /// What was typed for ephemeral variables outside of files, as it was typed.
@@ -131,7 +135,7 @@ pub(crate) fn ask(
             Err(AskError::NoInput) => return Ok(()),
             Err(AskError::Ended) => {
                 return Err(Diagnostic::error(
-                        "input",
+                        "prompt-ended",
                         "Error asking for input",
                         format!(
                             "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
@@ -144,13 +148,8 @@ pub(crate) fn ask(
             typed.add(variable, &answer);
             typed.teach(&session.redactor);
         }
-        let value = text_value(variable, &answer).map_err(|detail| {
-            Diagnostic::error(
-                "invalid-variable-value",
-                "Invalid value for input variable",
-                format!("The value for var.{name} {detail}"),
-            )
-        })?;
+        let value = text_value(variable, &answer)
+            .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
         values.set(name.clone(), value, ValueSource::Prompt);
         session.ui.line("");
     }
@@ -171,79 +170,111 @@ fn prompt(variable: &Variable) -> String {
     text
 }
 
+/// Values of all sources, before anything is known of the types that they should have.
 struct Collect<'a> {
     session: &'a Session,
     module: &'a Module,
-    values: VariableValues,
+    found: BTreeMap<Str, Found>,
+    undeclared: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Collect<'_> {
+/// A value as it was found.
+enum Found {
+    /// What it means is asked only where no later source replaces it.
+    Text(String, Way),
+    Value(Value, ValueSource),
+}
+
+/// How a text came.
+#[derive(Clone, Copy)]
+enum Way {
+    CommandLine,
+    Environment,
+}
+
+/// The summary where a flag names a variable that the root module does not have.
+const UNDECLARED: &str = "Value for undeclared variable";
+
+/// So many undeclared variables of files are told of one by one.
+const UNDECLARED_SHOWN: usize = 2;
+
+impl<'a> Collect<'a> {
+    fn new(session: &'a Session, module: &'a Module) -> Collect<'a> {
+        Collect {
+            session,
+            module,
+            found: BTreeMap::new(),
+            undeclared: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn everything(&mut self, flags: &[VarFlag]) {
+        self.environment();
+        self.automatic_files();
+        for flag in flags {
+            match flag {
+                VarFlag::Value(text) => self.flag(text),
+                VarFlag::File(path) => self.file(path),
+            }
+        }
+    }
+
     fn environment(&mut self) {
         for (name, text) in self.session.system.variables("TF_VAR_") {
             let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
             // Variables of the environment that the module does not have are for other modules.
-            let Some(entry) = self.module.variables.get(name) else { continue };
-            match text_value(entry.variable(), &text) {
-                Ok(value) => self.values.set(name, value, ValueSource::Environment),
-                Err(detail) => self.error(
-                    "Invalid value for input variable",
-                    format!("The environment variable TF_VAR_{name} {detail}"),
-                ),
+            if self.module.variables.contains_key(name) {
+                self.found.insert(name.into(), Found::Text(text, Way::Environment));
             }
         }
     }
 
     fn automatic_files(&mut self) {
-        let mut names: Vec<String> = Vec::new();
-        if let Ok(entries) = self.session.system.list_directory(Path::new(".")) {
-            let files =
-                entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
-            names.extend(files.filter(|name| {
-                name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json")
-            }));
-        }
-        for name in ["terraform.tfvars", "terraform.tfvars.json"] {
-            if self.session.system.is_file(Path::new(name)) {
-                self.file(Path::new(name));
-            }
-        }
-        names.sort();
-        for name in names {
-            self.file(Path::new(&name));
+        for name in automatic_files(self.session) {
+            self.file(&name);
         }
     }
 
     fn flag(&mut self, text: &str) {
+        let Some((name, value)) = self.name_and_value(text) else { return };
+        if self.module.variables.contains_key(name) {
+            self.found.insert(name.into(), Found::Text(value.to_owned(), Way::CommandLine));
+            return;
+        }
+        self.error(
+            "undeclared-variable",
+            UNDECLARED,
+            format!(
+                "A variable named \"{name}\" was assigned on the command line, but the root module does not declare a variable of that name. To \
+                 use this value, add a \"variable\" block to the configuration."
+            ),
+        );
+    }
+
+    fn name_and_value<'t>(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        const SUMMARY: &str = "Invalid -var option";
         let given = text.split_once('=').filter(|(name, value)| {
             // A token without its name may be a word with the equals signs of base64 behind it.
             let is_padding = !self.module.variables.contains_key(name.trim())
                 && value.bytes().all(|byte| byte == b'=');
             addr::is_identifier(name.trim()) && !is_padding
         });
-        let Some((name, value)) = given else {
-            return self.error(
-                "Invalid -var option",
+        match given {
+            Some((name, value)) if name.trim() == name => return Some((name, value)),
+            Some((name, _)) => self.error(
+                "invalid-var-option",
+                SUMMARY,
+                format!("There are spaces around the name in -var=\"{name}=...\". Write the name directly before the equals sign."),
+            ),
+            None => self.error(
+                "invalid-var-option",
+                SUMMARY,
                 "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
-            );
-        };
-        let name = name.trim();
-        let Some(entry) = self.module.variables.get(name) else {
-            return self.error(
-                "Value for undeclared variable",
-                format!(
-                    "A variable named \"{name}\" was assigned on the command line, but the root module does not declare a variable of that name. To \
-                     use this value, add a \"variable\" block to the configuration."
-                ),
-            );
-        };
-        match text_value(entry.variable(), value) {
-            Ok(value) => self.values.set(name, value, ValueSource::CommandLine),
-            Err(detail) => self.error(
-                "Invalid value for input variable",
-                format!("The value of -var={name} {detail}"),
             ),
         }
+        None
     }
 
     fn file(&mut self, path: &Path) {
@@ -252,55 +283,107 @@ impl Collect<'_> {
             Ok(bytes) => bytes,
             Err(error) => {
                 return self.error(
+                    "invalid-variables-file",
                     "Failed to read variables file",
                     format!("Given variables file {shown} cannot be read: {error}."),
                 );
             }
         };
-        match shown.ends_with(".json") {
-            true => self.json_file(&shown, &bytes),
-            false => self.native_file(&shown, &bytes),
-        }
-    }
-
-    fn json_file(&mut self, shown: &str, bytes: &[u8]) {
-        match values::json::decode_implied(bytes) {
-            Ok(value) if value.as_map().is_some() => {
-                for (name, value) in value.as_map().into_iter().flatten() {
-                    self.set_from_file(name, value.clone(), shown, None);
-                }
-            }
-            Ok(_) => self.error(
-                "Invalid variables file",
-                format!("{shown} must hold one JSON object: names and values."),
-            ),
-            Err(_) => self.error("Invalid variables file", format!("{shown} is not valid JSON.")),
-        }
-    }
-
-    fn native_file(&mut self, shown: &str, bytes: &[u8]) {
-        let file = variables_file::read(shown, bytes);
+        let file = variables_file::read(&shown, &bytes);
         self.diagnostics.extend(file.problems);
         for given in file.given {
-            self.set_from_file(&given.name, given.value, shown, Some(given.location));
+            if self.module.variables.contains_key(&given.name) {
+                let source = ValueSource::File(Some(given.location));
+                self.found.insert(given.name, Found::Value(given.value, source));
+            } else {
+                self.undeclared.push(variables_file::undeclared(&given.name, &shown));
+            }
         }
     }
 
-    fn set_from_file(&mut self, name: &str, value: Value, shown: &str, location: Option<Location>) {
-        if !self.module.variables.contains_key(name) {
-            self.diagnostics.push(variables_file::undeclared(name, shown));
-            return;
+    /// The values, now that it is known which of them count.
+    fn end(mut self) -> (VariableValues, Vec<Diagnostic>) {
+        let mut values = VariableValues::new();
+        for (name, found) in std::mem::take(&mut self.found) {
+            let Some(entry) = self.module.variables.get(&name) else { continue };
+            match found {
+                Found::Value(value, source) => values.set(name, value, source),
+                Found::Text(text, way) => match text_value(entry.variable(), &text) {
+                    Ok(value) => values.set(name, value, way.source()),
+                    Err(unfit) => self.diagnostics.push(unfit.diagnostic(&way.shown(&name))),
+                },
+            }
         }
-        self.values.set(name, value, ValueSource::File(location));
+        self.tell_undeclared();
+        (values, self.diagnostics)
     }
 
-    fn error(&mut self, summary: &str, detail: String) {
-        self.diagnostics.push(Diagnostic::error("invalid-variable-value", summary, detail));
+    fn tell_undeclared(&mut self) {
+        let more = self.undeclared.len().saturating_sub(UNDECLARED_SHOWN);
+        self.diagnostics.extend(self.undeclared.drain(..).take(UNDECLARED_SHOWN));
+        if more > 0 {
+            let variables = if more == 1 { "variable is" } else { "variables are" };
+            let detail = format!(
+                "Beside those of the other warnings, {more} more {variables} given a value in a file, but not declared."
+            );
+            let summary = "Values for undeclared variables";
+            self.diagnostics.push(Diagnostic::warning("undeclared-variable", summary, detail));
+        }
+    }
+
+    fn error(&mut self, id: &'static str, summary: &str, detail: String) {
+        self.diagnostics.push(Diagnostic::error(id, summary, detail));
+    }
+}
+
+impl Way {
+    fn source(self) -> ValueSource {
+        match self {
+            Way::CommandLine => ValueSource::CommandLine,
+            Way::Environment => ValueSource::Environment,
+        }
+    }
+
+    fn shown(self, name: &str) -> String {
+        match self {
+            Way::CommandLine => format!("The value of -var=\"{name}=...\""),
+            Way::Environment => format!("The environment variable TF_VAR_{name}"),
+        }
+    }
+}
+
+/// The files that are read without being named, in the order in which later ones win.
+fn automatic_files(session: &Session) -> Vec<PathBuf> {
+    let is_automatic =
+        |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
+    let entries = session.system.list_directory(Path::new(".")).unwrap_or_default();
+    let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
+    let mut automatic: Vec<String> = files.filter(|name| is_automatic(name)).collect();
+    automatic.sort();
+    let named = ["terraform.tfvars", "terraform.tfvars.json"].map(PathBuf::from);
+    let named = named.into_iter().filter(|path| session.system.is_file(path));
+    named.chain(automatic.into_iter().map(PathBuf::from)).collect()
+}
+
+/// A text that is no expression for a value. Neither the text nor the parser's words about it are kept: it may be a secret.
+struct Unfit {
+    summary: String,
+    ty: String,
+}
+
+impl Unfit {
+    /// `what` begins a sentence with the place that the text came from.
+    fn diagnostic(&self, what: &str) -> Diagnostic {
+        let detail = format!(
+            "{what} is not valid as an expression of type {}: write it as in a .tfvars file, in quotes for the shell, such as '[\"a\", \"b\"]'.",
+            self.ty
+        );
+        Diagnostic::error("invalid-variable-value", &*self.summary, detail)
     }
 }
 
 /// The value that a text from outside of any file means: as it is for primitive types, an expression for others.
-fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
+fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
     let literal = match &variable.ty.ty {
         ty if ty.is_primitive() => true,
         Type::Dynamic => !variable.ty.written,
@@ -310,15 +393,19 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, String> {
         return Ok(Value::string(text));
     }
     let (exprs, root, problems) = lower::lower_expression(text);
-    let constant = eval::constant(&exprs, root);
-    if !problems.is_empty() || !constant.diagnostics.is_empty() {
-        // Neither what was typed nor the parser's words about it are quoted.
-        return Err(format!(
-            "is not valid as an expression of type {}: write it as in a .tfvars file, in quotes for the shell, such as '[\"a\", \"b\"]'.",
-            variable.ty.ty.friendly_name()
-        ));
+    let unfit = |summary: &str| {
+        Err(Unfit { summary: summary.to_owned(), ty: variable.ty.ty.friendly_name() })
+    };
+    match problems.first() {
+        Some(problem) if problem.id == lower::SYNTAX_ERROR => return unfit(&problem.summary),
+        Some(_) => return unfit("Variables not allowed"),
+        None => {}
     }
-    Ok(constant.value)
+    let constant = eval::constant(&exprs, root);
+    match constant.diagnostics.first() {
+        Some(problem) => unfit(&problem.summary),
+        None => Ok(constant.value),
+    }
 }
 
 pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
@@ -327,19 +414,11 @@ pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
 
 /// The texts of variables files, so that lines can be counted; none of them is shown.
 pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
-    let mut paths: Vec<PathBuf> = vec![PathBuf::from("terraform.tfvars")];
+    let mut paths = automatic_files(session);
     paths.extend(flags.iter().filter_map(|flag| match flag {
         VarFlag::File(path) => Some(path.clone()),
         VarFlag::Value(_) => None,
     }));
-    if let Ok(entries) = session.system.list_directory(Path::new(".")) {
-        paths.extend(
-            entries
-                .into_iter()
-                .map(|entry| PathBuf::from(entry.name))
-                .filter(|name| name.to_string_lossy().ends_with(".auto.tfvars")),
-        );
-    }
     let files = paths.into_iter().filter_map(|path| {
         let text = String::from_utf8(session.system.read_file(&path).ok()?).ok()?;
         Some(SourceText {

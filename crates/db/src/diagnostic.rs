@@ -21,7 +21,7 @@ pub const LITERAL_SECRET: &str = "literal-secret";
 /// A problem, with the place where it is and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable, kebab-case; names the page that explains it.
+    /// Stable, kebab-case; names the page that explains it, `docs/diagnostics/ID.md`.
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -105,11 +105,16 @@ impl ByteRange {
 
 impl Diagnostic {
     /// An error without a place; fill in what is known.
+    ///
+    /// # Panics
+    /// Where assertions are checked: if the id is a single word. By its dashes an id is told from other words, which is
+    /// how a test finds those that no page explains.
     pub fn error(
         id: &'static str,
         summary: impl Into<String>,
         detail: impl Into<String>,
     ) -> Diagnostic {
+        debug_assert!(id.contains('-'), "{id} is no id: two words or more, joined with dashes");
         Diagnostic {
             id,
             severity: Severity::Error,
@@ -183,6 +188,19 @@ impl Sources {
     /// Whether lines of the file shown as `path` are left out where problems are shown.
     pub fn may_hold_secrets(&self, path: &str) -> bool {
         self.files.iter().any(|file| &*file.path == path && file.may_hold_secrets)
+    }
+
+    /// A place as `file:line`; only the file where its text is not among these.
+    pub fn place(&self, location: &Location) -> String {
+        let text = self.text(&location.path).unwrap_or_default();
+        let before = text.as_bytes().get(..location.range.start as usize);
+        match before {
+            Some(before) => {
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                format!("{}:{line}", location.path)
+            }
+            None => location.path.to_string(),
+        }
     }
 
     /// The text of the file shown as `path`.

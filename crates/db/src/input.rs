@@ -19,6 +19,14 @@ pub fn is_json(path: &str) -> bool {
     path.ends_with(".json")
 }
 
+/// Whether a file changes what others of its directory declare, and declares nothing itself (`reference`: surface 2.1).
+pub fn is_override(path: &str) -> bool {
+    let path = path.strip_suffix(".json").unwrap_or(path);
+    let stem = path.strip_suffix(".tf").or_else(|| path.strip_suffix(".tofu"));
+    let before = stem.and_then(|stem| stem.strip_suffix("override"));
+    before.is_some_and(|it| it.is_empty() || it.ends_with(['/', '_']))
+}
+
 /// Where a block begins in its file; `None` if it is not in the file any more.
 pub fn block_offset(db: &dyn Db, block: Block) -> Option<u32> {
     let mut offset = 0;
@@ -40,6 +48,21 @@ pub struct Block {
     /// Its text; ranges of everything derived from it count from its start.
     #[returns(ref)]
     pub text: Arc<str>,
+    /// What override files change of its declarations, in the order of these, and for each in the order in which it counts.
+    /// Whoever knows the names sets it; of nearly all blocks it is empty.
+    #[returns(ref)]
+    pub overrides: Box<[Override]>,
+}
+
+/// That a declaration of an override file changes one of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Override {
+    /// The declaration that is changed: the index among those of its block.
+    pub item: u32,
+    /// The block of the override file.
+    pub by: Block,
+    /// The index among the declarations of that block.
+    pub by_item: u32,
 }
 
 /// A file of a configuration.
@@ -93,7 +116,7 @@ fn chunks(path: &str, text: &str) -> Chunks {
 /// Texts change more seldom than what follows from them and is handed back as input (which names there are, which schemas):
 /// what reads texts alone need not be looked at again after those.
 fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
-    Block::builder(file, text).durability(salsa::Durability::MEDIUM).new(db)
+    Block::builder(file, text, Box::default()).durability(salsa::Durability::MEDIUM).new(db)
 }
 
 /// The text of a file: that of its blocks.
@@ -251,4 +274,19 @@ impl BlockEdits {
 #[salsa::tracked(returns(ref), no_eq, lru = 512)]
 pub fn parse(db: &dyn Db, block: Block) -> syntax::Parse<syntax::ast::SourceFile> {
     syntax::parse_chunk(block.text(db))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_override;
+
+    #[test]
+    fn override_files_are_told_by_their_names() {
+        let names =
+            ["override.tf", "a_override.tofu", "m/override.tf.json", "m/x_override.tofu.json"];
+        names.into_iter().for_each(|it| assert!(is_override(it), "{it}"));
+        let others =
+            ["xoverride.tf", "override_a.tf", "override", "_override.json", "override/a.tf"];
+        others.into_iter().for_each(|it| assert!(!is_override(it), "{it}"));
+    }
 }

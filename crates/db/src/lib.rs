@@ -15,7 +15,8 @@ pub use diagnostic::{
     ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
 };
 pub use input::{
-    Block, BlockEdits, Directory, EditedText, File, block_offset, file_text, is_json, parse,
+    Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
+    is_override, parse,
 };
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 

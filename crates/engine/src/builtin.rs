@@ -1,5 +1,6 @@
-//! `terraform.io/builtin/terraform`: the provider that is part of the program. Its one resource so far is
-//! `terraform_data`.
+//! `terraform.io/builtin/terraform`: the provider that is part of the program, with `terraform_data` and functions.
+
+pub(crate) mod functions;
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +36,7 @@ static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
     let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
     let capabilities =
         Capabilities { get_provider_schema_optional: true, ..Capabilities::default() };
-    Arc::new(ProviderSchemas::new(provider, types, BTreeMap::new(), capabilities))
+    Arc::new(ProviderSchemas::new(provider, types, functions::signatures(), capabilities))
 });
 
 /// The address of the provider.
@@ -314,8 +315,8 @@ impl Provider for Terraform {
         &self,
         request: CallFunctionRequest,
     ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
-        let message = format!("the built-in provider has no function {}", request.name);
-        ready(Err(FunctionFault { argument: None, message }))
+        let answer = functions::call(&request.name, &request.arguments);
+        ready(answer.map_err(|message| FunctionFault { argument: None, message }))
     }
 
     fn stop(&self) -> BoxFuture<'_, Result<(), String>> {

@@ -270,7 +270,7 @@ impl Walk<'_> {
                 resource.type_name
             );
             let diagnostic =
-                Diagnostic::error("unknown-ephemeral-type", "Invalid ephemeral resource", detail);
+                Diagnostic::error("invalid-resource-type", "Invalid ephemeral resource", detail);
             self.report_at(entry, entry.resource().type_node.into(), Some(address), diagnostic);
             Failed
         })

@@ -11,7 +11,7 @@ use std::{
 };
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
-use db::System;
+use db::{Diagnostic, System};
 use hir::{
     Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
     item::{Repetition, Variable},
@@ -21,7 +21,13 @@ use rustc_hash::FxHashMap;
 use state::State;
 use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
-use crate::{redact::Redactor, temp::TempRoot, variables::VariableValues, walk::Functions};
+use crate::{
+    builtin::functions,
+    redact::Redactor,
+    temp::TempRoot,
+    variables::{GivenValue, ValueSource, VariableValues},
+    walk::{Functions, message_text},
+};
 
 /// A configuration and a state to evaluate expressions against.
 pub struct Console {
@@ -44,8 +50,28 @@ impl Console {
         Console { program: Arc::clone(program), state: state.clone(), values, workspace, system }
     }
 
+    /// What is wrong with the values that were given to the root module's variables: their types, then their validations.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        let root = self.program.root();
+        let unsuitable = root.variables.values().filter_map(|entry| {
+            let given = self.values.get(&entry.variable().name)?;
+            unsuitable(&self.program, entry, given)
+        });
+        let unsuitable: Vec<Diagnostic> = unsuitable.collect();
+        if !unsuitable.is_empty() {
+            return unsuitable;
+        }
+        self.with_module_scope(|scope| {
+            root.variables.values().flat_map(|entry| scope.failed_validations(entry)).collect()
+        })
+    }
+
     /// Gives the root module's scope to `evaluate`.
     pub fn with_scope<T>(&self, evaluate: impl FnOnce(&dyn Scope) -> T) -> T {
+        self.with_module_scope(|scope| evaluate(scope))
+    }
+
+    fn with_module_scope<T>(&self, evaluate: impl FnOnce(&ModuleScope<'_>) -> T) -> T {
         let offline = Offline {
             program: &self.program,
             state: Some(&self.state),
@@ -54,8 +80,21 @@ impl Console {
             functions: Functions::new(&self.system, true).without_plan().of_console(),
             system: Arc::clone(&self.system),
         };
-        evaluate(&*ModuleScope::root(&offline))
+        evaluate(&ModuleScope::root(&offline))
     }
+}
+
+/// The problem of a value that is not of its variable's type.
+fn unsuitable(program: &Program, entry: &Entry, given: &GivenValue) -> Option<Diagnostic> {
+    let variable = entry.variable();
+    // Marked before it is converted, so that no message of the conversion names a part of a secret.
+    let value = declared(given.value.clone(), variable.sensitive, variable.ephemeral);
+    let error = eval::apply_type(&variable.ty, value).err()?;
+    let place = match &given.source {
+        ValueSource::File(Some(place)) => Some(place.clone()),
+        _ => program.locate(entry.origin, entry.item.header.into()),
+    };
+    Some(given.unsuitable(variable, &error).at(place))
 }
 
 /// What all modules share.
@@ -75,15 +114,34 @@ pub(crate) struct ModuleScope<'a> {
     /// The instance, where it is known which one.
     instance: Option<ModuleInstance>,
     /// The call that gives the variables their values, where that is to be followed.
-    caller: Option<(Weak<ModuleScope<'a>>, &'a Entry)>,
+    caller: Option<Caller<'a>>,
     /// Keeps the caller, where it does not keep this scope among its children.
     _kept: Option<Rc<ModuleScope<'a>>>,
     me: Weak<ModuleScope<'a>>,
     known: RefCell<FxHashMap<Ref, Value>>,
-    children: RefCell<BTreeMap<Str, Rc<ModuleScope<'a>>>>,
+    children: RefCell<BTreeMap<(Str, InstanceKey), Rc<ModuleScope<'a>>>>,
     /// How deep references are followed now; a cycle ends as unknown.
     depth: RefCell<u32>,
 }
+
+/// The call that made an instance of a module.
+#[derive(Clone)]
+struct Caller<'a> {
+    scope: Weak<ModuleScope<'a>>,
+    call: &'a Entry,
+    each: Each,
+}
+
+/// What `each` or `count` mean in one instance of a call.
+#[derive(Clone, Default)]
+struct Each {
+    key: InstanceKey,
+    /// `each.value`, where there is such.
+    value: Option<Value>,
+}
+
+/// More instances of a call are not looked at one by one.
+const MOST_INSTANCES: usize = 10_000;
 
 /// A cycle was reported before anything is evaluated; this only keeps it from overflowing the stack.
 const MAX_DEPTH: u32 = 4096;
@@ -110,7 +168,7 @@ impl<'a> ModuleScope<'a> {
         offline: &'a Offline<'a>,
         id: ModuleId,
         instance: Option<ModuleInstance>,
-        caller: Option<(Weak<ModuleScope<'a>>, &'a Entry)>,
+        caller: Option<Caller<'a>>,
         kept: Option<Rc<ModuleScope<'a>>>,
     ) -> Rc<ModuleScope<'a>> {
         Rc::new_cyclic(|me| ModuleScope {
@@ -128,7 +186,7 @@ impl<'a> ModuleScope<'a> {
 
     /// What a call makes of a module, with the values that it gives; all instances of the call are one.
     pub(crate) fn called(&self, call: &'a Entry, id: ModuleId) -> Rc<ModuleScope<'a>> {
-        let caller = Some((Weak::clone(&self.me), call));
+        let caller = Some(Caller { scope: Weak::clone(&self.me), call, each: Each::default() });
         ModuleScope::with_caller(self.offline, id, None, caller, self.me.upgrade())
     }
 
@@ -141,11 +199,20 @@ impl<'a> ModuleScope<'a> {
     }
 
     fn evaluate(&self, entry: &Entry, expr: hir::ExprId) -> Result<Value, Interrupt> {
+        self.evaluate_in(self, entry, expr)
+    }
+
+    fn evaluate_in(
+        &self,
+        scope: &dyn Scope,
+        entry: &Entry,
+        expr: hir::ExprId,
+    ) -> Result<Value, Interrupt> {
         if *self.depth.borrow() > MAX_DEPTH {
             return Ok(Value::dynamic());
         }
         *self.depth.borrow_mut() += 1;
-        let evaluated = eval::evaluate(&entry.item.exprs, expr, self);
+        let evaluated = eval::evaluate(&entry.item.exprs, expr, scope);
         *self.depth.borrow_mut() -= 1;
         let evaluated = evaluated?;
         if evaluated.has_errors() { Err(Interrupt::Poisoned) } else { Ok(evaluated.value) }
@@ -155,7 +222,9 @@ impl<'a> ModuleScope<'a> {
         let Some(entry) = self.module().variables.get(name) else { return Value::dynamic() };
         let variable = entry.variable();
         let given = match &self.caller {
-            Some((caller, call)) => caller.upgrade().and_then(|caller| caller.input(call, name)),
+            Some(Caller { scope, call, each }) => {
+                scope.upgrade().and_then(|scope| scope.input(call, each, name))
+            }
             None => self
                 .offline
                 .values
@@ -175,9 +244,32 @@ impl<'a> ModuleScope<'a> {
     }
 
     /// What a call gives to a variable: unknown where that cannot be found.
-    fn input(&self, call: &Entry, name: &Str) -> Option<Value> {
+    fn input(&self, call: &Entry, each: &Each, name: &Str) -> Option<Value> {
         let input = call.module_call().inputs.iter().find(|it| it.name == *name)?;
-        Some(self.evaluate(call, input.value).unwrap_or_else(|_| Value::dynamic()))
+        let scope = EachScope { module: self, each };
+        Some(self.evaluate_in(&scope, call, input.value).unwrap_or_else(|_| Value::dynamic()))
+    }
+
+    /// The validations of a variable that say no to its value.
+    fn failed_validations(&self, entry: &Entry) -> Vec<Diagnostic> {
+        let fails = |condition: hir::ExprId| {
+            let condition = self.evaluate(entry, condition).ok();
+            condition.is_some_and(|it| it.without_all_marks().as_bool() == Some(false))
+        };
+        let failed = entry.variable().validations.iter().filter(|it| fails(it.condition));
+        let tell = |validation: &hir::item::Condition| {
+            let message = self.evaluate(entry, validation.error_message).ok();
+            let message = message.filter(|it| !it.has_deep_secret());
+            let message = message.and_then(|it| message_text(&it));
+            let message = message.unwrap_or_else(|| "Its message cannot be shown.".to_owned());
+            let program = self.offline.program;
+            let rule = program.locate(entry.origin, validation.node.into());
+            let rule = rule.map_or_else(String::new, |it| program.sources.place(&it));
+            let detail = format!("{message}\n\nThis was checked by the validation rule at {rule}.");
+            Diagnostic::error("validation-failed", "Invalid value for variable", detail)
+                .at(program.locate(entry.origin, entry.item.header.into()))
+        };
+        failed.map(tell).collect()
     }
 
     fn resource(&self, resource: &addr::Resource) -> Value {
@@ -212,32 +304,67 @@ impl<'a> ModuleScope<'a> {
         self.offline.program.schemas.get(source)?.of_mode(resource.mode, &resource.type_name)
     }
 
-    fn child(&self, call: &str) -> Option<Rc<ModuleScope<'a>>> {
+    fn child(&self, call: &str, each: Each) -> Option<Rc<ModuleScope<'a>>> {
         let (entry, id) = self.module().calls.get(call)?;
-        if let Some(child) = self.children.borrow().get(call) {
+        let key = (Str::from(call), each.key.clone());
+        if let Some(child) = self.children.borrow().get(&key) {
             return Some(Rc::clone(child));
         }
-        let single = matches!(entry.module_call().repetition, Repetition::Single);
-        let instance =
-            self.instance.as_ref().filter(|_| single).map(|it| it.child(call, InstanceKey::None));
-        // Only what is there once has one set of values.
-        let caller = single.then(|| (Weak::clone(&self.me), entry));
-        let child = ModuleScope::with_caller(self.offline, *id, instance, caller, None);
-        self.children.borrow_mut().insert(call.into(), Rc::clone(&child));
+        let instance = self.instance.as_ref().map(|it| it.child(call, each.key.clone()));
+        let caller = Caller { scope: Weak::clone(&self.me), call: entry, each };
+        let child = ModuleScope::with_caller(self.offline, *id, instance, Some(caller), None);
+        self.children.borrow_mut().insert(key, Rc::clone(&child));
         Some(child)
     }
 
+    /// The instances of a call; none if nobody knows yet which there are.
+    fn instances_of(&self, call: &Entry) -> Option<Vec<Each>> {
+        let value = |expr| {
+            let value = self.evaluate(call, expr).ok()?.without_all_marks();
+            (value.is_known() && !value.is_null()).then_some(value)
+        };
+        match call.module_call().repetition {
+            Repetition::Single => Some(vec![Each::default()]),
+            Repetition::Enabled(expr) => {
+                let is_enabled = value(expr)?.as_bool()?;
+                Some(is_enabled.then(Each::default).into_iter().collect())
+            }
+            Repetition::Count(expr) => {
+                let count = value(expr)?.as_number()?.to_i64()?;
+                let is_few = usize::try_from(count).is_ok_and(|it| it <= MOST_INSTANCES);
+                let each = |at| Each { key: InstanceKey::Int(at), value: None };
+                is_few.then(|| (0..count).map(each).collect())
+            }
+            Repetition::ForEach(expr) => {
+                let value = value(expr)?;
+                let each = |(key, value): (Value, &Value)| {
+                    // The elements of a set are their own keys.
+                    let key = key.as_str().or(value.as_str())?.to_owned();
+                    let key = InstanceKey::String(key.into());
+                    Some(Each { key, value: Some(value.clone()) })
+                };
+                value.elements().map(each).collect()
+            }
+        }
+    }
+
     fn module_value(&self, call: &str) -> Result<Value, Interrupt> {
-        let Some(child) = self.child(call) else { return Ok(Value::dynamic()) };
-        if child.instance.is_none() {
-            return Ok(Value::dynamic());
+        let Some((entry, _)) = self.module().calls.get(call) else { return Ok(Value::dynamic()) };
+        let instances = self.instance.as_ref().and_then(|_| self.instances_of(entry));
+        let Some(instances) = instances else { return Ok(Value::dynamic()) };
+        let mut values = BTreeMap::new();
+        for each in instances {
+            let key = each.key.clone();
+            let Some(child) = self.child(call, each) else { return Ok(Value::dynamic()) };
+            let names: Vec<Str> = child.module().outputs.keys().cloned().collect();
+            let mut outputs = BTreeMap::new();
+            for name in names {
+                outputs.insert(name.clone(), child.output(&name)?);
+            }
+            values.insert(key, Value::object(outputs));
         }
-        let names: Vec<Str> = child.module().outputs.keys().cloned().collect();
-        let mut outputs = BTreeMap::new();
-        for name in names {
-            outputs.insert(name.clone(), child.output(&name)?);
-        }
-        Ok(Value::object(outputs))
+        let repetition = &entry.module_call().repetition;
+        Ok(collected(values, repetition).unwrap_or_else(|| Value::null(Type::Dynamic)))
     }
 
     fn output(&self, name: &str) -> Result<Value, Interrupt> {
@@ -352,12 +479,22 @@ impl Scope for ModuleScope<'_> {
         key: Option<&Value>,
         output: &str,
     ) -> Result<Option<Value>, Interrupt> {
-        match (self.child(call), key) {
-            (Some(child), None) if child.module().outputs.contains_key(output) => {
+        let is_single = |(entry, _): &(Entry, ModuleId)| {
+            matches!(entry.module_call().repetition, Repetition::Single)
+        };
+        let is_known = self.instance.is_some()
+            && key.is_none()
+            && self.module().calls.get(call).is_some_and(is_single);
+        match is_known.then(|| self.child(call, Each::default())).flatten() {
+            Some(child) if child.module().outputs.contains_key(output) => {
                 child.output(output).map(Some)
             }
             _ => Ok(None),
         }
+    }
+
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        functions::answer(self.offline.program, self.module(), name, args)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {
@@ -366,6 +503,45 @@ impl Scope for ModuleScope<'_> {
 
     fn is_console(&self) -> bool {
         self.offline.functions.is_console
+    }
+}
+
+/// A module as one instance of a call in it sees it.
+struct EachScope<'s, 'a> {
+    module: &'s ModuleScope<'a>,
+    each: &'s Each,
+}
+
+impl Scope for EachScope<'_, '_> {
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        match (reference, &self.each.key) {
+            (Ref::EachKey, InstanceKey::String(key)) => Ok(Value::string(key.as_str())),
+            (Ref::EachValue, InstanceKey::String(_)) => {
+                Ok(self.each.value.clone().unwrap_or_else(Value::dynamic))
+            }
+            (Ref::CountIndex, InstanceKey::Int(index)) => Ok(Value::int(*index)),
+            (Ref::EachKey, _) => Ok(Value::unknown(Type::String)),
+            (Ref::EachValue, _) => Ok(Value::dynamic()),
+            (Ref::CountIndex, _) => Ok(Value::unknown(Type::Number)),
+            _ => self.module.reference(reference),
+        }
+    }
+
+    fn module_output(
+        &self,
+        call: &str,
+        key: Option<&Value>,
+        output: &str,
+    ) -> Result<Option<Value>, Interrupt> {
+        self.module.module_output(call, key, output)
+    }
+
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        self.module.provider_function(name, args)
+    }
+
+    fn functions(&self) -> &dyn FunctionEnv {
+        self.module.functions()
     }
 }
 
@@ -386,6 +562,18 @@ impl ModuleScope<'_> {
             Ref::Module(call) if !module.calls.contains_key(call) => refused(
                 "Reference to undeclared module",
                 format!("No module call named \"{call}\" is declared in this module."),
+            ),
+            Ref::EachKey | Ref::EachValue if self.is_console() => refused(
+                "Reference to \"each\" in context without for_each",
+                "The \"each\" object is there only in blocks with for_each, and not in the console.".to_owned(),
+            ),
+            Ref::CountIndex if self.is_console() => refused(
+                "Reference to \"count\" in non-counted context",
+                "The \"count\" object is there only in blocks with count, and not in the console.".to_owned(),
+            ),
+            Ref::SelfObject if self.is_console() => refused(
+                "Invalid \"self\" reference",
+                "The \"self\" object is there only in provisioners, connections and postconditions, and not in the console.".to_owned(),
             ),
             _ => Ok(()),
         }

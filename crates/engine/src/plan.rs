@@ -151,11 +151,14 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     let mut is_supported = true;
     let nothing_stored = walk.previous.resources().len() == 0;
     for entry in walk.program.modules.iter().flat_map(|module| &module.others) {
-        let ItemKind::Other(kind) = &entry.item.kind else { continue };
-        if &**kind == "import" || (matches!(&**kind, "moved" | "removed") && !nothing_stored) {
-            walk.report_unsupported(entry, entry.item.header.into(), &format!("\"{kind}\" blocks"));
-            is_supported = false;
-        }
+        let kind = match &entry.item.kind {
+            ItemKind::Import(_) => "import",
+            ItemKind::Moved(_) if !nothing_stored => "moved",
+            ItemKind::Removed(_) if !nothing_stored => "removed",
+            _ => continue,
+        };
+        walk.report_unsupported(entry, entry.item.header.into(), &format!("\"{kind}\" blocks"));
+        is_supported = false;
     }
     is_supported
 }

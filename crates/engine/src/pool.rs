@@ -22,7 +22,7 @@ use std::{
 use addr::ProviderSource;
 use db::Diagnostic;
 use hir::Entry;
-use provider::{ConfigureRequest, Provider};
+use provider::{ConfigureRequest, Provider, ProviderDiagnostic};
 use rustc_hash::FxHashMap;
 use tokio::sync::OnceCell;
 use values::{Str, Value};
@@ -33,6 +33,7 @@ use crate::{
     event::Event,
     graph::NodeIx,
     memo::{Digest, NodeKey},
+    validate::requires_configuration,
     walk::{Failed, Outcome, Walk},
 };
 
@@ -364,6 +365,9 @@ impl Walk<'_> {
         }
         let config = slot.value.take().ok_or(Failed)?;
         let found = provider.validate_provider_config(config.clone()).await;
+        if place.is_none() && found.iter().any(ProviderDiagnostic::is_error) {
+            self.report(requires_configuration(&slot.source));
+        }
         self.report_provider(found, place, None)?;
         let request = ConfigureRequest { core_version: Str::from(state::WRITTEN_VERSION), config };
         self.report_provider(provider.configure(request).await, place, None)

@@ -110,7 +110,7 @@ impl Walk<'_> {
         entry: Option<&Entry>,
     ) -> Result<Arc<provider::Schema>, Failed> {
         if let Some(schemas) = self.schemas(source) {
-            return Ok(Arc::clone(&schemas.provider));
+            return Ok(Arc::clone(schemas.configuration()));
         }
         let detail = format!(
             "The schemas of the provider {source} are not there. Run \"mayfly init\" to install the providers that this configuration needs."

@@ -4,7 +4,7 @@
 //! found good before, see [`Verdicts`]; it is not configured.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     num::NonZero,
     panic::resume_unwind,
     sync::Arc,
@@ -45,7 +45,8 @@ pub struct Question<'a> {
 /// One configuration to be checked.
 struct Case<'a> {
     entry: &'a Entry,
-    body: &'a Body,
+    /// None for a provider that is used without any configuration.
+    body: Option<&'a Body>,
     mode: Option<ResourceMode>,
     type_name: Str,
     address: String,
@@ -81,6 +82,9 @@ pub async fn validate(
                 cases.entry(source).or_default().push(case);
             });
         }
+    }
+    for (source, case) in of_unconfigured(program) {
+        cases.entry(source).or_default().push(case);
     }
     for (source, cases) in cases {
         let open: Vec<Case<'_>> =
@@ -169,7 +173,7 @@ fn of_resource<'p>(
         decode(program, scope, entry, &resource.body, entry.item.header, block, diagnostics)?;
     let case = Case {
         entry,
-        body: &resource.body,
+        body: Some(&resource.body),
         mode: Some(mode),
         type_name: Str::from(resource.resource.type_name.as_str()),
         address: resource.resource.to_string(),
@@ -187,17 +191,18 @@ fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Mod
         let config = entry.provider_config();
         let Some(source) = module.provider_sources.get(local_name) else { continue };
         let Some(schemas) = program.schemas.get(source) else { continue };
-        if config.body.attrs.is_empty() && config.body.blocks.is_empty() {
+        let is_empty = config.body.attrs.is_empty() && config.body.blocks.is_empty();
+        if is_empty && !schemas.wants_configuration() {
             continue;
         }
-        let block = schemas.provider.block();
+        let block = schemas.configuration().block();
         let header = entry.item.header;
         let decoded = decode(program, &scope, entry, &config.body, header, block, &mut diagnostics);
         let Some((value, encoded)) = decoded else { continue };
         let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
         let case = Case {
             entry,
-            body: &config.body,
+            body: Some(&config.body),
             mode: None,
             type_name: Str::default(),
             address: format!("provider[{:?}]{alias}", source.to_string()),
@@ -207,6 +212,48 @@ fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Mod
         cases.push((source.clone(), case));
     }
     (cases, diagnostics)
+}
+
+/// The providers that have no configuration at all, and say that they want one. Each is told of at the first resource.
+fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
+    let configured = program.modules.iter().flat_map(|module| {
+        let names = module.providers.keys();
+        names.filter_map(|(local_name, _)| module.provider_sources.get(local_name))
+    });
+    let mut seen: BTreeSet<&ProviderSource> = configured.collect();
+    let mut cases = Vec::new();
+    for module in &program.modules {
+        for entry in module.resources.values() {
+            let local_name = provider_local_name(entry.resource());
+            let Some(source) = module.provider_sources.get(&local_name) else { continue };
+            let Some(schemas) = program.schemas.get(source).filter(|_| seen.insert(source)) else {
+                continue;
+            };
+            if schemas.wants_configuration() {
+                cases.extend(unconfigured(source, entry, schemas.configuration().block()));
+            }
+        }
+    }
+    cases
+}
+
+fn unconfigured<'p>(
+    source: &ProviderSource,
+    entry: &'p Entry,
+    block: &Block,
+) -> Option<(ProviderSource, Case<'p>)> {
+    let config = block.empty_value();
+    let encoded = msgpack::encode(&config, block.implied_type()).ok()?;
+    let case = Case {
+        entry,
+        body: None,
+        mode: None,
+        type_name: Str::default(),
+        address: format!("provider[{:?}]", source.to_string()),
+        config,
+        encoded,
+    };
+    Some((source.clone(), case))
 }
 
 /// The configuration as the provider sees it. What cannot be evaluated was reported by the analysis, or is reported here.
@@ -254,9 +301,24 @@ async fn ask_all(
             let question = Question { mode, type_name: &case.type_name, config: &case.encoded };
             verdicts.passed(source, &question);
         }
+        if case.body.is_none() && answer.iter().any(ProviderDiagnostic::is_error) {
+            diagnostics.push(requires_configuration(source));
+        }
         diagnostics.extend(answer.into_iter().map(|it| located(program, environment, &case, it)));
     }
     diagnostics
+}
+
+/// Of a provider that refuses to do without any configuration.
+pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
+    Diagnostic::error(
+        "unconfigured-provider",
+        "Invalid provider configuration",
+        format!(
+            "Provider \"{source}\" requires explicit configuration. Add a provider block to the root module and configure the provider's \
+             required arguments as described in the provider documentation."
+        ),
+    )
 }
 
 async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic> {
@@ -279,12 +341,13 @@ fn located(
     let at = found
         .path
         .as_ref()
-        .and_then(|path| eval::locate_path(case.body, &case.entry.item.exprs, path));
+        .zip(case.body)
+        .and_then(|(path, body)| eval::locate_path(body, &case.entry.item.exprs, path));
     let at = at.unwrap_or_else(|| case.entry.item.header.into());
     let redact = |text: &str| environment.redactor.redact(text);
     let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
     let mut diagnostic =
-        Diagnostic::error("provider", redact(&found.summary), redact(&found.detail));
+        Diagnostic::error("provider-diagnostic", redact(&found.summary), redact(&found.detail));
     diagnostic.severity = severity;
     diagnostic.context = program.context(case.entry.origin);
     diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())

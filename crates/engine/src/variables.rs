@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use db::Location;
-use values::{Str, Value};
+use db::{Diagnostic, Location};
+use hir::item::Variable;
+use values::{Str, Value, convert::ConvertError};
 
 /// Raw values for the root module's variables, as they were found; conversion, defaults and validation happen in the
 /// engine, which knows the declarations.
@@ -22,6 +23,28 @@ pub struct GivenValue {
     pub value: Value,
     /// Where it came from, for messages.
     pub source: ValueSource,
+}
+
+impl GivenValue {
+    /// That the value is not of the variable's type, with the source that it came from.
+    pub(crate) fn unsuitable(&self, variable: &Variable, error: &ConvertError) -> Diagnostic {
+        let name = &variable.name;
+        let what = match &self.source {
+            ValueSource::CommandLine => {
+                format!("Unsuitable value for var.{name} set using -var=\"{name}=...\"")
+            }
+            ValueSource::Environment => format!(
+                "Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable"
+            ),
+            ValueSource::Prompt => {
+                format!("Unsuitable value for var.{name} set using an interactive prompt")
+            }
+            ValueSource::Plan => format!("Unsuitable value for var.{name} in the plan file"),
+            ValueSource::File(_) => hir::variables_file::not_suitable(variable),
+        };
+        let detail = format!("{what}: {}.", error.message);
+        Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail)
+    }
 }
 
 /// Where the value of a variable came from.

@@ -13,12 +13,11 @@ use values::Str;
 
 use crate::{
     Db,
-    item::ItemKind,
     names::{
-        ItemKey, ItemName, block_items, block_names, called_directory, item, lookup, module_calls,
+        ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
         provider_local_name, required_providers,
     },
-    program::{Entry, Module, ModuleId, Origin, Program},
+    program::{Entry, Module, ModuleId, Origin, Overrides, Program},
     symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
 };
@@ -36,7 +35,7 @@ pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
     let build = Build { db, workspace, ids, places };
     let modules = directories.iter().map(|directory| Arc::new(build.module(*directory))).collect();
     let schemas = schemas(db, workspace);
-    Program { modules, schemas, sources }
+    Program { modules, schemas, sources, overrides: Arc::new(build.overrides(&directories)) }
 }
 
 /// The program after some blocks of one module changed, where the one before is at hand. `None` if that cannot be told from
@@ -54,6 +53,10 @@ pub fn program_with(
     let module = program.modules.iter_mut().find(|module| *module.dir == **dir)?;
     let module = Arc::make_mut(module);
     for &block in blocks {
+        // What it changes is elsewhere.
+        if db::is_override(block.file(db).path(db)) {
+            return None;
+        }
         for (index, name) in (0u32..).zip(block_names(db, block)) {
             let key = ItemKey { block, index };
             if lookup(db, directory, name) == Some(key) {
@@ -94,7 +97,13 @@ fn replace(
             module.resources.get_mut(resource)?
         }
         // What these say is spread over the program.
-        ItemName::Module(_) | ItemName::Provider(..) | ItemName::Terraform | ItemName::Other => {
+        ItemName::Module(_)
+        | ItemName::Provider(..)
+        | ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => {
             return None;
         }
     };
@@ -220,19 +229,37 @@ impl Build<'_> {
     }
 
     fn others(&self, directory: Directory) -> Vec<Entry> {
-        let blocks =
-            directory.files(self.db).iter().flat_map(|file| file.blocks(self.db).iter().copied());
-        let keys = blocks.flat_map(|block| {
-            let items = block_items(self.db, block).iter().enumerate();
-            let others = items.filter(|(_, item)| matches!(item.kind, ItemKind::Other(_)));
-            others.map(move |(index, _)| ItemKey { block, index: index as u32 })
-        });
+        let kinds = [ItemName::Moved, ItemName::Removed, ItemName::Import];
+        let keys = kinds.iter().flat_map(|kind| all_of(self.db, directory, kind));
         keys.map(|key| self.entry(key)).collect()
     }
 
     fn entry(&self, key: ItemKey) -> Entry {
+        Entry { item: item(self.db, key).clone(), origin: self.origin(key) }
+    }
+
+    fn origin(&self, key: ItemKey) -> Origin {
         let (file, block) = self.places[&key.block];
-        Entry { item: item(self.db, key).clone(), origin: Origin { file, block, item: key.index } }
+        Origin { file, block, item: key.index }
+    }
+
+    /// What override files change. Where a module has none, its blocks are not looked at.
+    fn overrides(&self, directories: &[Directory]) -> Overrides {
+        let is_override = |file: &File| db::is_override(file.path(self.db));
+        let has_any = |directory: &&Directory| directory.files(self.db).iter().any(is_override);
+        let mut found = BTreeMap::new();
+        for file in directories.iter().filter(has_any).flat_map(|it| it.files(self.db)) {
+            for block in file.blocks(self.db) {
+                let overrides = block.overrides(self.db).iter();
+                let of_block: Vec<(u32, Origin)> = overrides
+                    .map(|it| (it.item, self.origin(ItemKey { block: it.by, index: it.by_item })))
+                    .collect();
+                if !of_block.is_empty() {
+                    found.insert(self.places[block], of_block);
+                }
+            }
+        }
+        found
     }
 }
 
@@ -252,7 +279,7 @@ pub fn provider_requirements(
         let required = required_providers(db, directory);
         for (local_name, (entry, _)) in &required.declared {
             let versions = requirements.entry(required.source(local_name)).or_default();
-            versions.extend(entry.version.clone());
+            versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
         }
         for local_name in named_providers(db, directory) {
             requirements.entry(required.source(&local_name)).or_default();

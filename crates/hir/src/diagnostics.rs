@@ -9,11 +9,14 @@ use values::Str;
 
 use crate::{
     Db,
-    analysis::{ItemProblem, item_problems},
-    expr::{At, NodeId},
+    analysis::{ItemProblem, item_problems, overriding_problems},
+    expr::NodeId,
     fix::Fix,
     lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
-    names::{ItemKey, block_problems, header_around, source_maps},
+    names::{
+        ItemKey, base_of, block_names, block_problems, header_around, place_of,
+        problems_in_override,
+    },
     workspace::Workspace,
 };
 
@@ -90,10 +93,9 @@ pub fn of_file(
 
 /// A diagnostic at a place of an item, with the header of the block around it.
 pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -> Diagnostic {
-    let map = source_maps(db, key.block).get(key.index as usize);
-    let Some(range) = map.and_then(|map| map.range(At::from(node))) else { return found };
-    let location = Places::default().location(db, key.block, range);
-    Diagnostic { context: header_around(db, key.block, range), ..found }.at(location)
+    let Some((block, range)) = place_of(db, key, node) else { return found };
+    let location = Places::default().location(db, block, range);
+    Diagnostic { context: header_around(db, block, range), ..found }.at(location)
 }
 
 /// What is wrong with a file, and with which of its blocks.
@@ -114,6 +116,7 @@ pub fn of_blocks_of_file(
     is_asked: impl Fn(Block) -> bool,
 ) -> FileProblems {
     let places = Places::default();
+    let is_override = db::is_override(file.path(db));
     let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_asked(*it)).collect();
     let blocks = &blocks;
     let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
@@ -126,16 +129,71 @@ pub fn of_blocks_of_file(
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
     found.extend(of_blocks(db, &problems, &places));
     for &block in blocks {
-        for (key, problem) in item_problems(db, workspace, directory, block) {
-            if !is_doubtful(db, block, problem.id) {
-                found.push(from_item(db, &places, *key, problem));
-                with_problems.insert(block);
-            }
+        let before = found.len();
+        match is_override {
+            true => of_override(db, workspace, directory, block, &places, &mut found),
+            false => of_items(db, workspace, (directory, block), &places, &mut found),
+        }
+        if found.len() > before {
+            with_problems.insert(block);
         }
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
+    if is_override {
+        // What is wrong with an overriding block by itself mostly is wrong with the two together.
+        found.dedup();
+    }
     let blocks = blocks.iter().copied().filter(|it| with_problems.contains(it)).collect();
     FileProblems { diagnostics: found, blocks }
+}
+
+/// What is wrong with the items of a block that is in no override file.
+fn of_items(
+    db: &dyn Db,
+    workspace: Workspace,
+    (directory, block): (Directory, Block),
+    places: &Places,
+    found: &mut Vec<Diagnostic>,
+) {
+    for (key, problem) in item_problems(db, workspace, directory, block) {
+        if !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem) {
+            found.push(from_item(db, places, *key, problem));
+        }
+    }
+}
+
+/// Whether a problem is at a place of a block. Nearly all are at one of the item's own.
+fn is_in(db: &dyn Db, block: Block, key: ItemKey, problem: &ItemProblem) -> bool {
+    match key.block.overrides(db).is_empty() {
+        true => key.block == block,
+        false => place_of(db, key, problem.at).map_or(key.block, |(block, _)| block) == block,
+    }
+}
+
+/// What is wrong with a block of an override file: in what it overrides, or because there is no such thing.
+fn of_override(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    places: &Places,
+    found: &mut Vec<Diagnostic>,
+) {
+    for (key, problem) in overriding_problems(db, workspace, directory, block) {
+        found.push(from_item(db, places, key, &problem));
+    }
+    let mut seen = FxHashSet::default();
+    for index in 0..block_names(db, block).len() as u32 {
+        let Some(base) = base_of(db, directory, ItemKey { block, index }) else { continue };
+        if !seen.insert(base.block) {
+            continue;
+        }
+        let of_items = item_problems(db, workspace, directory, base.block).iter();
+        let here = of_items.filter(|(key, problem)| is_in(db, block, *key, problem));
+        found.extend(here.map(|(key, problem)| from_item(db, places, *key, problem)));
+        let structural = problems_in_override(db, base.block, block);
+        found.extend(structural.map(|it| from_block(db, it, places, block)));
+    }
 }
 
 /// Whether a problem may be there because the parser could not read something of the block: what is missing may be just
@@ -244,11 +302,21 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
     Diagnostic {
         severity: problem.severity,
         fix,
-        context: header_around(db, block, problem.range),
+        context: around(db, block, problem.range, problem.id),
         ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(db, block, problem.range))
     .naming(problem.related.and_then(|range| places.location(db, block, range)))
+}
+
+/// The header of the block that a problem is inside of. What is about a header is inside of nothing, but for what the body
+/// lacks, which only has no other place.
+fn around(db: &dyn Db, block: Block, range: TextRange, id: &str) -> Option<String> {
+    const OF_THE_BODY: [&str; 3] = [MISSING_ARGUMENT, "insufficient-blocks", "missing-name"];
+    let header = header_around(db, block, range)?;
+    let text = block.text(db).get(range.start().into()..)?;
+    let is_header = text.starts_with(&header) && !OF_THE_BODY.contains(&id);
+    (!is_header).then_some(header)
 }
 
 /// The words for a place that a detail names.
@@ -269,17 +337,14 @@ impl Naming for Diagnostic {
 }
 
 fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) -> Diagnostic {
-    let source_map = source_maps(db, key.block).get(key.index as usize);
-    let range = source_map.and_then(|map| map.range(problem.at));
+    let place = place_of(db, key, problem.at);
     let related = problem.related.iter().filter_map(|(key, at, message)| {
-        let map = source_maps(db, key.block).get(key.index as usize)?;
-        Some(Related {
-            location: places.location(db, key.block, map.range(*at)?)?,
-            message: message.clone(),
-        })
+        let (block, range) = place_of(db, *key, *at)?;
+        Some(Related { location: places.location(db, block, range)?, message: message.clone() })
     });
-    let location = range.and_then(|range| places.location(db, key.block, range));
-    let fix = problem.fix.as_ref().and_then(|fix| places.fix(db, key.block, range?, fix));
+    let location = place.and_then(|(block, range)| places.location(db, block, range));
+    let fix = problem.fix.as_ref();
+    let fix = fix.zip(place).and_then(|(fix, (block, range))| places.fix(db, block, range, fix));
     Diagnostic {
         fix,
         id: problem.id,
@@ -287,7 +352,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         summary: problem.summary.clone(),
         detail: problem.detail.clone(),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: range.and_then(|range| header_around(db, key.block, range)),
+        context: place.and_then(|(block, range)| around(db, block, range, problem.id)),
         values: problem.values.clone(),
         // The first link of a chain often is the very place that the diagnostic is at.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

@@ -27,6 +27,47 @@ pub enum At {
     Expr(ExprId),
     /// A name, header or label.
     Node(NodeId),
+    /// The last step of an access: `.c` of `a.b.c`, `[0]` of `a[0]`.
+    Step(ExprId),
+    /// What an access is made to: `a.b` of `a.b.c`.
+    Base(ExprId),
+    /// The name of the function of a call.
+    Callee(ExprId),
+    /// The parenthesis that closes a call.
+    Closer(ExprId),
+    /// Both results of a conditional.
+    Arms(ExprId),
+}
+
+impl At {
+    /// The part of an expression that a problem of this id is about, which is the reference's too.
+    pub(crate) fn of_problem(id: &str, expr: ExprId) -> At {
+        match id {
+            "unsupported-attribute"
+            | "missing-map-element"
+            | "attribute-of-null"
+            | "index-of-null"
+            | "invalid-index" => At::Step(expr),
+            "missing-instance-key" => At::Base(expr),
+            "unknown-function" => At::Callee(expr),
+            "not-enough-function-arguments" => At::Closer(expr),
+            "inconsistent-conditional-result-types" => At::Arms(expr),
+            _ => At::Expr(expr),
+        }
+    }
+
+    /// The expression that it is, or is a part of.
+    pub fn expr(self) -> Option<ExprId> {
+        match self {
+            At::Node(_) => None,
+            At::Expr(it)
+            | At::Step(it)
+            | At::Base(it)
+            | At::Callee(it)
+            | At::Closer(it)
+            | At::Arms(it) => Some(it),
+        }
+    }
 }
 
 impl From<ExprId> for At {

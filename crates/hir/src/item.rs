@@ -41,7 +41,13 @@ pub enum ItemKind {
     Terraform(Box<Terraform>),
     /// `check "x" {}`: understood, run by a later issue.
     Check(Box<Check>),
-    /// A block that is known to the language but without meaning to the engine so far (`moved`, `removed`, `import`).
+    /// `moved {}`
+    Moved(Box<Moved>),
+    /// `removed {}`
+    Removed(Box<Removed>),
+    /// `import {}`
+    Import(Box<Import>),
+    /// A block that is known to the language but without meaning to the engine so far (`language`).
     Other(Str),
 }
 
@@ -116,6 +122,8 @@ pub struct Variable {
     pub ephemeral_node: Option<NodeId>,
     /// `nullable`, true where absent
     pub nullable: bool,
+    /// `const`: its value follows from what the root module is given, without any resource.
+    pub is_const: bool,
     /// `deprecated`
     pub deprecated: Option<Str>,
     /// `validation {}` blocks.
@@ -220,6 +228,8 @@ pub struct Resource {
     pub provisioners: Box<[Provisioner]>,
     /// What the provider's schema describes.
     pub body: Body,
+    /// The check block that a data source is in, which alone may name it.
+    pub in_check: Option<Str>,
 }
 
 /// How many instances there are.
@@ -380,8 +390,12 @@ pub struct Terraform {
     pub required_version: Option<Str>,
     /// Entries of `required_providers`.
     pub required_providers: Box<[RequiredProvider]>,
+    /// Where `required_providers` stands.
+    pub requirements_node: Option<NodeId>,
     /// `backend "type" {}`: the type and where it stands.
     pub backend: Option<Block>,
+    /// Where `cloud {}` stands.
+    pub cloud: Option<NodeId>,
 }
 
 /// One entry of `required_providers`.
@@ -389,10 +403,10 @@ pub struct Terraform {
 pub struct RequiredProvider {
     /// The local name.
     pub local_name: Str,
-    /// `source` as written.
-    pub source: Option<Str>,
-    /// `version` as written.
-    pub version: Option<Str>,
+    /// `source` as written, and where.
+    pub source: Option<(Str, NodeId)>,
+    /// `version` as written, and where.
+    pub version: Option<(Str, NodeId)>,
     /// `configuration_aliases`: the aliases under this local name.
     pub configuration_aliases: Box<[Str]>,
     /// Where it stands.
@@ -406,6 +420,58 @@ pub struct Check {
     pub name: Str,
     /// `assert {}` blocks.
     pub asserts: Box<[Condition]>,
+}
+
+/// `moved {}`: objects of the state have another address from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The address before, from the module that the block is in.
+    pub from: addr::Target,
+    /// The address now. Both are of resources or both of modules.
+    pub to: addr::Target,
+}
+
+/// `removed {}`: objects of the state are not declared any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// A managed resource or a module, without keys.
+    pub from: addr::Target,
+    /// `lifecycle { destroy }`, if it is written.
+    pub destroy: Option<bool>,
+    /// Provisioners that run at destruction.
+    pub provisioners: Box<[Provisioner]>,
+    /// `connection {}`, a default for its provisioners.
+    pub connection: Option<Block>,
+}
+
+/// `import {}`: an object that is there already is taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The instance that it is to be.
+    pub to: ImportTarget,
+    /// `id`
+    pub id: Option<ExprId>,
+    /// `identity`
+    pub identity: Option<ExprId>,
+    /// `provider`, and where the argument stands.
+    pub provider: Option<(ProviderRef, NodeId)>,
+    /// `for_each`
+    pub for_each: Option<ExprId>,
+}
+
+/// An address whose keys are expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportTarget {
+    /// The calls that lead to the module.
+    pub module: addr::ModulePath,
+    /// The key of each of them, if it has one.
+    pub module_keys: Box<[Option<ExprId>]>,
+    /// The resource.
+    pub resource: addr::Resource,
+    /// Its key.
+    pub key: Option<ExprId>,
+    /// Where it stands.
+    pub node: NodeId,
 }
 
 /// A body whose meaning a schema gives.
@@ -525,4 +591,7 @@ accessors! {
     as_provider => Provider(ProviderConfig),
     as_terraform => Terraform(Terraform),
     as_check => Check(Check),
+    as_moved => Moved(Moved),
+    as_removed => Removed(Removed),
+    as_import => Import(Import),
 }

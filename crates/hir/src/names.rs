@@ -11,15 +11,18 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Block, Directory};
+use db::{Block, Directory, Override};
 use syntax::TextRange;
 use values::Str;
 
 use crate::{
     Db,
-    expr::NodeId,
+    expr::{At, NodeId},
     item::{Item, ItemKind, RequiredProvider},
-    lower::{Lowered, Problem, SourceMap, header_at, json, lower_text},
+    lower::{
+        Declaration, INVALID_REFERENCE, Lowered, Merged, Problem, SourceMap,
+        declarations as declarations_of_text, header_at, json, lower_text, merge,
+    },
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
@@ -52,8 +55,21 @@ pub enum ItemName {
     Check(Str),
     /// `terraform {}`; any number of them.
     Terraform,
-    /// Something without a name.
+    /// `moved {}`; any number of them.
+    Moved,
+    /// `removed {}`; any number of them.
+    Removed,
+    /// `import {}`; any number of them.
+    Import,
+    /// Something that nobody looks for.
     Other,
+}
+
+impl ItemName {
+    /// Whether any number of blocks may have it, because it is no name but a kind.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, ItemName::Terraform | ItemName::Moved | ItemName::Removed | ItemName::Import)
+    }
 }
 
 /// What a block says, without its source maps.
@@ -61,24 +77,126 @@ pub enum ItemName {
 /// The tree is not kept: it is needed again only to show a place, and [`source_maps`] makes it then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockContent {
-    /// The items, without ranges.
+    /// The items, without ranges; with what override files change of them.
     pub items: Box<[Arc<Item>]>,
     /// Syntax errors and structural problems. They have ranges, but a block that has none stays equal when it moves.
     pub problems: Box<[Problem]>,
+    /// Problems in blocks that override it.
+    in_overrides: Option<Box<[(Block, Problem)]>>,
 }
 
 /// Lowers a block.
 #[salsa::tracked(returns(ref))]
 fn block_content(db: &dyn Db, block: Block) -> BlockContent {
     let Lowered { items, problems, .. } = lower_text(block.text(db), block.file(db).path(db));
-    BlockContent { items: items.into(), problems: problems.into() }
+    let content =
+        BlockContent { items: items.into(), problems: problems.into(), in_overrides: None };
+    match &**block.overrides(db) {
+        [] => content,
+        overrides => overridden(db, block, overrides, content),
+    }
+}
+
+/// What a block says with what override files change of it.
+fn overridden(
+    db: &dyn Db,
+    block: Block,
+    overrides: &[Override],
+    content: BlockContent,
+) -> BlockContent {
+    let BlockContent { mut items, problems, .. } = content;
+    let has_several = items.len() > 1;
+    let (mut of_whole, mut in_overrides) = (Vec::new(), Vec::new());
+    for of_item in overrides.chunk_by(|a, b| a.item == b.item) {
+        let Some(item) = items.get_mut(of_item[0].item as usize) else { continue };
+        let Some(merged) = merged(db, block, of_item) else { continue };
+        *item = merged.item;
+        for (part, problem) in merged.problems {
+            match part.checked_sub(1) {
+                None => of_whole.push(problem),
+                Some(by) => in_overrides.push((of_item[by].by, problem)),
+            }
+        }
+    }
+    // What is overridden is not evaluated, so what it mentions does not matter; that a block can be read by itself does. Of
+    // a block with several items those that stay as they are have their own.
+    let is_kept = |it: &Problem| has_several || it.id != INVALID_REFERENCE;
+    let mut problems: Vec<Problem> = problems.into_iter().filter(is_kept).collect();
+    of_whole.retain(|it| !problems.contains(it));
+    problems.extend(of_whole);
+    let in_overrides = (!in_overrides.is_empty()).then(|| in_overrides.into());
+    BlockContent { items, problems: problems.into(), in_overrides }
+}
+
+/// One item of a block with what override files change of it.
+fn merged(db: &dyn Db, block: Block, overrides: &[Override]) -> Option<Merged> {
+    let base = block_declarations(db, block).get(overrides.first()?.item as usize)?;
+    let by = overrides.iter().map(|it| block_declarations(db, it.by).get(it.by_item as usize));
+    merge(base, &by.collect::<Option<Vec<_>>>()?)
+}
+
+/// The declarations of a block as texts. Only of those that override others or are overridden.
+#[salsa::tracked(returns(ref), no_eq, lru = 256)]
+fn block_declarations(db: &dyn Db, block: Block) -> Box<[Declaration]> {
+    declarations_of_text(block.text(db), block.file(db).path(db)).into()
 }
 
 /// The ranges of a block's items. Only who shows something to a person asks.
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
     let path = block.file(db).path(db);
-    lower_text(block.text(db), path).source_maps.into()
+    let mut maps = lower_text(block.text(db), path).source_maps;
+    for of_item in block.overrides(db).chunk_by(|a, b| a.item == b.item) {
+        if let Some(map) = maps.get_mut(of_item[0].item as usize)
+            && let Some(merged) = merged(db, block, of_item)
+        {
+            *map = merged.map;
+        }
+    }
+    maps.into()
+}
+
+/// Where something of an item stands: the block, which is another one than its own for what an override file says, and the
+/// range from the start of that.
+pub fn place_of(db: &dyn Db, key: ItemKey, at: impl Into<At>) -> Option<(Block, TextRange)> {
+    let map = source_maps(db, key.block).get(key.index as usize)?;
+    let (part, range) = map.place(at.into())?;
+    let block = match part.checked_sub(1) {
+        None => key.block,
+        Some(by) => {
+            let mut of_item = key.block.overrides(db).iter().filter(|it| it.item == key.index);
+            of_item.nth(by)?.by
+        }
+    };
+    Some((block, range))
+}
+
+/// The header of an item in its own block, whatever override files say.
+pub fn own_header(db: &dyn Db, key: ItemKey) -> Option<TextRange> {
+    let index = key.index as usize;
+    if key.block.overrides(db).is_empty() {
+        return source_maps(db, key.block).get(index)?.range(item(db, key).header.into());
+    }
+    let alone = lower_text(key.block.text(db), key.block.file(db).path(db));
+    let header = alone.items.get(index)?.header;
+    alone.source_maps.get(index)?.range(header.into())
+}
+
+/// The declaration that an item of an override file changes: none if it declares something itself, or if what it would change
+/// is not there.
+pub fn base_of(db: &dyn Db, directory: Directory, key: ItemKey) -> Option<ItemKey> {
+    let name = block_names(db, key.block).get(key.index as usize)?;
+    lookup(db, directory, name).filter(|base| *base != key && !name.is_shared())
+}
+
+/// Problems of a block in one that overrides it.
+pub(crate) fn problems_in_override(
+    db: &dyn Db,
+    block: Block,
+    by: Block,
+) -> impl Iterator<Item = &Problem> {
+    let all = block_content(db, block).in_overrides.as_deref().unwrap_or_default();
+    all.iter().filter(move |(it, _)| *it == by).map(|(_, problem)| problem)
 }
 
 /// The header of the top-level block around a place of a block's text, as it is shown after "in".
@@ -117,7 +235,8 @@ pub fn block_names(db: &dyn Db, block: Block) -> Box<[ItemName]> {
     block_items(db, block).iter().map(|item| name_of(item)).collect()
 }
 
-fn name_of(item: &Item) -> ItemName {
+/// The name that an item declares.
+pub(crate) fn name_of(item: &Item) -> ItemName {
     match &item.kind {
         ItemKind::Variable(it) => ItemName::Variable(it.name.clone()),
         ItemKind::Local(it) => ItemName::Local(it.name.clone()),
@@ -127,6 +246,9 @@ fn name_of(item: &Item) -> ItemName {
         ItemKind::Provider(it) => ItemName::Provider(it.local_name.clone(), it.alias.clone()),
         ItemKind::Check(it) => ItemName::Check(it.name.clone()),
         ItemKind::Terraform(_) => ItemName::Terraform,
+        ItemKind::Moved(_) => ItemName::Moved,
+        ItemKind::Removed(_) => ItemName::Removed,
+        ItemKind::Import(_) => ItemName::Import,
         ItemKind::Other(_) => ItemName::Other,
     }
 }
@@ -146,7 +268,12 @@ pub fn declarations(
 
 /// The `terraform {}` blocks of a module in order.
 pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
-    symbol(db, directory, &ItemName::Terraform).map(|it| it.declarations(db)).unwrap_or_default()
+    all_of(db, directory, &ItemName::Terraform)
+}
+
+/// Every declaration of a name, in order.
+pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey> {
+    symbol(db, directory, name).map(|it| it.declarations(db)).unwrap_or_default()
 }
 
 /// The item behind a key. What an edit leaves equal may be another object after it.
@@ -199,13 +326,14 @@ pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProvider
         result.required_versions.extend(terraform.required_version.clone());
         for entry in &terraform.required_providers {
             let source = match &entry.source {
-                Some(source) => ProviderSource::parse(source).ok(),
+                Some((source, _)) => ProviderSource::parse(source).ok(),
                 None => Some(ProviderSource::implied_for(&entry.local_name)),
             };
-            result
-                .declared
-                .entry(entry.local_name.clone())
-                .or_insert_with(|| (entry.clone(), source));
+            let name = entry.local_name.clone();
+            match db::is_override(key.block.file(db).path(db)) {
+                true => drop(result.declared.insert(name, (entry.clone(), source))),
+                false => drop(result.declared.entry(name).or_insert((entry.clone(), source))),
+            }
         }
     }
     result

@@ -28,7 +28,12 @@ pub struct Program {
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
     /// The text behind it all, for diagnostics.
     pub sources: Sources,
+    /// What override files change, by the file and the block that are changed: the item, and what changes it.
+    pub overrides: Arc<Overrides>,
 }
+
+/// What override files change, by the file and the block that are changed: the item, and what changes it.
+pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
 
 /// One module directory.
 #[derive(Clone)]
@@ -51,7 +56,7 @@ pub struct Module {
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
     /// `check` blocks.
     pub checks: BTreeMap<Str, Entry>,
-    /// Blocks without meaning to the engine so far (`moved`, `removed`, `import`), in source order.
+    /// `moved`, `removed` and `import` blocks, each kind in source order.
     pub others: Vec<Entry>,
     /// Where each local provider name comes from: declared ones and implied ones.
     pub provider_sources: BTreeMap<Str, ProviderSource>,
@@ -135,7 +140,7 @@ impl Program {
     /// Where something of an item stands in the text. Ranges are not kept: the block is parsed again, which only
     /// happens when something is shown to a person.
     pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
-        crate::source_map::locate(&self.sources, origin, at)
+        crate::source_map::locate(self, origin, at)
     }
 
     /// The header of the block around an item, as diagnostics show it after "in": `resource "a" "b"`.

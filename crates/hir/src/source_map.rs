@@ -1,34 +1,64 @@
 //! From a place inside an item back to the text.
 
-use db::{ByteRange, Location, Sources};
+use db::{ByteRange, Location, SourceText, Sources};
 
 use crate::{
     expr::{At, NodeId},
-    lower,
-    program::Origin,
+    lower::{self, Declaration, SourceMap},
+    program::{Origin, Program},
 };
 
 /// Where something of an item stands, found by parsing its block again.
-pub(crate) fn locate(sources: &Sources, origin: Origin, at: At) -> Option<Location> {
-    let (map, file) = source_map(sources, origin)?;
-    let range = ByteRange::from(map.range(at)?);
-    Some(Location {
-        path: file.path.clone(),
-        range: range.shifted(file.block_offset(origin.block)),
-    })
+pub(crate) fn locate(program: &Program, origin: Origin, at: At) -> Option<Location> {
+    let sources = &program.sources;
+    let overrides = program.overrides.get(&(origin.file, origin.block));
+    let by: Vec<Origin> = overrides
+        .into_iter()
+        .flatten()
+        .filter(|(item, _)| *item == origin.item)
+        .map(|(_, by)| *by)
+        .collect();
+    let (range, origin) = match merged_map(sources, origin, &by) {
+        Some(map) => {
+            let (part, range) = map.place(at)?;
+            (range, part.checked_sub(1).map_or(origin, |by_part| by[by_part]))
+        }
+        None => (source_map(sources, origin)?.range(at)?, origin),
+    };
+    let file = sources.files.get(origin.file as usize)?;
+    let range = ByteRange::from(range).shifted(file.block_offset(origin.block));
+    Some(Location { path: file.path.clone(), range })
 }
 
 /// The header of the block around an item, as shown after "in".
 pub(crate) fn context(sources: &Sources, origin: Origin) -> Option<String> {
-    let (map, file) = source_map(sources, origin)?;
-    let text = file.blocks.get(origin.block as usize)?;
+    let (text, file) = text_of(sources, origin)?;
+    let map = source_map(sources, origin)?;
     lower::context_at(text, &file.path, map.range(NodeId(0).into())?)
 }
 
-fn source_map(sources: &Sources, origin: Origin) -> Option<(lower::SourceMap, &db::SourceText)> {
+fn text_of(sources: &Sources, origin: Origin) -> Option<(&str, &SourceText)> {
     let file = sources.files.get(origin.file as usize)?;
-    let text = file.blocks.get(origin.block as usize)?;
+    Some((file.blocks.get(origin.block as usize)?, file))
+}
+
+fn source_map(sources: &Sources, origin: Origin) -> Option<SourceMap> {
+    let (text, file) = text_of(sources, origin)?;
     let mut lowered = lower::lower_text(text, &file.path);
     let index = origin.item as usize;
-    (index < lowered.source_maps.len()).then(|| (lowered.source_maps.swap_remove(index), file))
+    (index < lowered.source_maps.len()).then(|| lowered.source_maps.swap_remove(index))
+}
+
+/// The ranges of an item that override files change.
+fn merged_map(sources: &Sources, origin: Origin, by: &[Origin]) -> Option<SourceMap> {
+    let declaration = |origin: Origin| -> Option<Declaration> {
+        let (text, file) = text_of(sources, origin)?;
+        lower::declarations(text, &file.path).into_iter().nth(origin.item as usize)
+    };
+    if by.is_empty() {
+        return None;
+    }
+    let base = declaration(origin)?;
+    let by: Vec<Declaration> = by.iter().map(|it| declaration(*it)).collect::<Option<_>>()?;
+    Some(lower::merge(&base, &by.iter().collect::<Vec<_>>())?.map)
 }

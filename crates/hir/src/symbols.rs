@@ -26,7 +26,7 @@ use std::{
     },
 };
 
-use db::{Block, Directory, File};
+use db::{Block, Directory, File, Override};
 use rustc_hash::{FxHashMap, FxHasher};
 use salsa::Setter as _;
 
@@ -38,10 +38,11 @@ use crate::{
 /// A declared name of a module.
 #[salsa::input]
 pub struct Symbol {
-    /// The declaration that counts: the first in the order of the text.
+    /// The declaration that counts: the first in the order of the text that is in no override file.
     #[returns(copy)]
     pub first: Option<ItemKey>,
-    /// Further declarations of the name, in the order of the text.
+    /// Further declarations of the name, in the order of the text: first those that should not be there, then those of
+    /// override files, which change what the name is. If these are all, nothing is declared.
     #[returns(ref)]
     pub later: Box<[ItemKey]>,
 }
@@ -96,11 +97,17 @@ pub enum NameKind {
     Check,
     /// `terraform {}`; one name for all of them.
     Terraform,
+    /// `moved {}`, the same.
+    Moved,
+    /// `removed {}`, the same.
+    Removed,
+    /// `import {}`, the same.
+    Import,
 }
 
 impl NameKind {
     /// Every kind, in the order of [`ItemName`].
-    pub const ALL: [NameKind; 8] = [
+    pub const ALL: [NameKind; 11] = [
         NameKind::Variable,
         NameKind::Local,
         NameKind::Output,
@@ -109,6 +116,9 @@ impl NameKind {
         NameKind::Provider,
         NameKind::Check,
         NameKind::Terraform,
+        NameKind::Moved,
+        NameKind::Removed,
+        NameKind::Import,
     ];
 
     /// The kind of a name; none of what has no name.
@@ -122,6 +132,9 @@ impl NameKind {
             ItemName::Provider(..) => NameKind::Provider,
             ItemName::Check(_) => NameKind::Check,
             ItemName::Terraform => NameKind::Terraform,
+            ItemName::Moved => NameKind::Moved,
+            ItemName::Removed => NameKind::Removed,
+            ItemName::Import => NameKind::Import,
             ItemName::Other => return None,
         })
     }
@@ -205,6 +218,8 @@ impl Symbols {
             Some(symbol) => {
                 set_declarations(db, symbol, keys);
                 if keys.is_empty() {
+                    // It changes, even where override files alone had the name: whoever read it has to look again.
+                    symbol.set_first(db).to(None);
                     self.change(directory, kind, |it| it.remove(name));
                     self.spare().push(symbol);
                 }
@@ -214,6 +229,8 @@ impl Symbols {
             None => {
                 let spare = self.spare().pop();
                 let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
+                // It is read instead of what just changed, so it has to be as new, even where nothing is declared still.
+                symbol.set_first(db).to(None);
                 set_declarations(db, symbol, keys);
                 self.change(directory, kind, |it| it.insert(name.clone(), symbol));
                 true
@@ -319,7 +336,21 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
         false => declare_all(db, &symbols, directory),
         true => declare_again(db, &symbols, directory),
     }
+    override_all(db, directory);
     NameKind::ALL.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
+}
+
+/// Sets what the override files of a directory change, where there are any.
+fn override_all(db: &mut dyn Db, directory: Directory) {
+    if !directory.files(db).iter().any(|file| db::is_override(file.path(db))) {
+        return;
+    }
+    let mut overriding = Overriding::default();
+    let mut declared = declared_names(db, directory);
+    for (name, keys) in declared.iter_mut().flat_map(|it| by_name(it)) {
+        overriding.add(db, name, &keys, &[]);
+    }
+    overriding.set(db);
 }
 
 fn declare_all(db: &dyn Db, symbols: &Symbols, directory: Directory) {
@@ -357,13 +388,15 @@ fn by_name<'a, 'db>(
     of_names.map(|of_name| (of_name[0].0, of_name.iter().map(|(_, key)| *key).collect()))
 }
 
-/// What the blocks of a directory declare, by kind, in the order of the text.
+/// What the blocks of a directory declare, by kind, in the order of the text; that of override files comes last.
 fn declared_names(
     db: &dyn Db,
     directory: Directory,
 ) -> [Vec<(&ItemName, ItemKey)>; NameKind::ALL.len()] {
     let mut declared = [const { Vec::new() }; NameKind::ALL.len()];
-    for file in directory.files(db) {
+    let (overriding, others): (Vec<&File>, Vec<&File>) =
+        directory.files(db).iter().partition(|file| db::is_override(file.path(db)));
+    for file in others.into_iter().chain(overriding) {
         for &block in file.blocks(db) {
             for (index, name) in (0u32..).zip(block_names(db, block)) {
                 if let Some(kind) = NameKind::of(name) {
@@ -442,21 +475,26 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
     let mut positions = Positions::default();
     let mut kinds = Vec::new();
     let mut others = BTreeSet::new();
+    let mut overriding = Overriding::default();
     for (name, touched) in touched {
         let Some(kind) = NameKind::of(name) else { continue };
         let known = symbols.look(db, directory, kind, |it| it.by_name.get(name).copied());
         let mut keys = known.map(|it| it.declarations(db)).unwrap_or_default();
         keys.retain(|key| !touched.gone.contains(key));
-        keys.extend(touched.come);
+        keys.extend(&touched.come);
         if keys.len() > 1 {
             keys.sort_by_cached_key(|key| (positions.of(db, directory, key.block), key.index));
         }
+        overriding.add(db, name, &keys, &touched.gone);
         if symbols.declare(db, directory, name, &keys) {
             others.insert(part_of(directory, name));
         }
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
+    }
+    if overriding.is_any {
+        overriding.set(db);
     }
     tell(db, &others);
     kinds.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
@@ -469,11 +507,14 @@ struct Touched {
     come: Vec<ItemKey>,
 }
 
+/// Override files come last.
+type FilePosition = (bool, Option<usize>);
+
 /// The places of blocks among the blocks of a directory, found out for the files that hold one of several declarations: a
 /// table of all blocks would cost more than the edit.
 #[derive(Default)]
 struct Positions {
-    files: FxHashMap<File, (Option<usize>, FxHashMap<Block, usize>)>,
+    files: FxHashMap<File, (FilePosition, FxHashMap<Block, usize>)>,
 }
 
 impl Positions {
@@ -483,10 +524,11 @@ impl Positions {
         db: &dyn Db,
         directory: Directory,
         block: Block,
-    ) -> Option<(Option<usize>, usize)> {
+    ) -> Option<(FilePosition, usize)> {
         let file = block.file(db);
         let (position, blocks) = self.files.entry(file).or_insert_with(|| {
             let position = directory.files(db).iter().position(|it| *it == file);
+            let position = (is_overriding(db, block), position);
             let blocks = file.blocks(db).iter().copied().zip(0..).collect();
             (position, blocks)
         });
@@ -495,16 +537,83 @@ impl Positions {
 }
 
 fn new_symbol(db: &dyn Db, keys: &[ItemKey]) -> Symbol {
-    let (first, later) = (keys.first().copied(), keys.get(1..).unwrap_or_default());
+    let (first, later) = leading(db, keys);
     Symbol::new(db, first, later.into())
 }
 
+/// The declaration that counts and the others, of those of a name in their order.
+fn leading<'a>(db: &dyn Db, keys: &'a [ItemKey]) -> (Option<ItemKey>, &'a [ItemKey]) {
+    match keys {
+        [first, later @ ..] if declares(db, *first) => (Some(*first), later),
+        _ => (None, keys),
+    }
+}
+
+/// Whether a declaration can be the one that counts. In an override file that is the case of what needs no declaration: the
+/// default configuration of a provider, and settings.
+fn declares(db: &dyn Db, key: ItemKey) -> bool {
+    if !is_overriding(db, key.block) {
+        return true;
+    }
+    let name = block_names(db, key.block).get(key.index as usize);
+    matches!(name, Some(ItemName::Provider(_, None) | ItemName::Terraform))
+}
+
+fn is_overriding(db: &dyn Db, block: Block) -> bool {
+    db::is_override(block.file(db).path(db))
+}
+
+/// What is to be set of the blocks of some names: which items of each are overridden, and by what.
+#[derive(Default)]
+struct Overriding {
+    of_blocks: FxHashMap<Block, BTreeMap<u32, Vec<ItemKey>>>,
+    /// Whether one of the declarations is of an override file.
+    is_any: bool,
+}
+
+impl Overriding {
+    /// Takes the declarations of a name in their order, and those that are gone.
+    fn add(&mut self, db: &dyn Db, name: &ItemName, keys: &[ItemKey], gone: &[ItemKey]) {
+        let others = keys.iter().filter(|key| is_overriding(db, key.block)).count();
+        self.is_any |= others > 0 || gone.iter().any(|key| is_overriding(db, key.block));
+        for key in gone {
+            self.of_blocks.entry(key.block).or_default().entry(key.index).or_default();
+        }
+        // Settings are not merged block by block.
+        let (first, by) = match leading(db, keys) {
+            (Some(first), later) if !name.is_shared() => {
+                (Some(first), &later[later.len() - others.min(later.len())..])
+            }
+            _ => (None, &[][..]),
+        };
+        for key in keys {
+            let by = if Some(*key) == first { by.to_vec() } else { Vec::new() };
+            self.of_blocks.entry(key.block).or_default().insert(key.index, by);
+        }
+    }
+
+    fn set(self, db: &mut dyn Db) {
+        let of_blocks: Vec<_> = self.of_blocks.into_iter().collect();
+        for (block, items) in of_blocks {
+            let known = block.overrides(db).iter().filter(|it| !items.contains_key(&it.item));
+            let new = items.iter().flat_map(|(&item, by)| {
+                by.iter().map(move |key| Override { item, by: key.block, by_item: key.index })
+            });
+            let mut all: Vec<Override> = known.copied().chain(new).collect();
+            // Those of one item stay in their order.
+            all.sort_by_key(|it| it.item);
+            if **block.overrides(db) != *all {
+                block.set_overrides(db).to(all.into());
+            }
+        }
+    }
+}
+
 fn set_declarations(db: &mut dyn Db, symbol: Symbol, keys: &[ItemKey]) {
-    let first = keys.first().copied();
+    let (first, later) = leading(db, keys);
     if symbol.first(db) != first {
         symbol.set_first(db).to(first);
     }
-    let later = keys.get(1..).unwrap_or_default();
     if **symbol.later(db) != *later {
         symbol.set_later(db).to(later.into());
     }

@@ -297,4 +297,30 @@ import {
             "#]],
         );
     }
+
+    #[test]
+    fn an_override_file_leads_to_what_it_changes_and_to_what_changes_it() {
+        check(
+            r#"
+//- /main.tf
+locals {
+  a = 1
+}
+resource "test_thing" "r" {
+  name = local.a
+}
+//- /override.tf
+locals {
+  a = 2
+}
+resource "test_thing" "r" {
+  name = local.$0a
+}
+"#,
+            expect![[r#"
+                a -> main.tf:2 `a` in `a = 1`
+                a -> override.tf:2 `a` in `a = 2`
+            "#]],
+        );
+    }
 }

@@ -63,9 +63,12 @@ impl Counts {
         for document in module.documents() {
             for (block, start) in document.blocks() {
                 for item in block_items(module.db, block) {
-                    counts.own(item);
-                    if let ItemKind::Other(_) = &item.kind {
+                    if let ItemKind::Moved(_) | ItemKind::Removed(_) | ItemKind::Import(_) =
+                        &item.kind
+                    {
                         counts.in_text(&document.cursor_in(block, start, start));
+                    } else {
+                        counts.own(item);
                     }
                 }
             }

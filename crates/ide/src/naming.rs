@@ -262,12 +262,9 @@ impl Module<'_> {
 
     /// The declaration that an item is.
     fn declared_by(&self, key: ItemKey) -> Option<Declaration> {
+        let header = hir::names::own_header(self.db, key)?;
         let (file, start) = self.place(key.block)?;
         let tree = self.document(file).cursor_in(key.block, start, start);
-        let header = hir::names::item(self.db, key).header;
-        let header = hir::names::source_maps(self.db, key.block)
-            .get(key.index as usize)?
-            .range(header.into())?;
         let around = tree.root.covering_element(header);
         let around = around.as_node().cloned().or_else(|| around.parent())?;
         let node = around

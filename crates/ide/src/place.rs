@@ -3,7 +3,7 @@
 use db::{Block, ByteRange, Directory, File, input::block_offset};
 use hir::{
     At, Db, Workspace,
-    names::{ItemKey, ItemName, lookup, source_maps},
+    names::{ItemKey, ItemName, lookup, place_of},
     symbols::{NameKind, names_of_kind},
 };
 
@@ -60,7 +60,7 @@ fn place(db: &dyn Db, block: Block) -> Option<(File, u32)> {
 
 /// The range of a part of an item. Linear in the blocks of the file.
 fn range(db: &dyn Db, key: ItemKey, at: At) -> Option<FileRange> {
-    let (file, start) = place(db, key.block)?;
-    let map = source_maps(db, key.block).get(key.index as usize)?;
-    Some(FileRange { file, range: ByteRange::from(map.range(at)?).shifted(start) })
+    let (block, range) = place_of(db, key, at)?;
+    let (file, start) = place(db, block)?;
+    Some(FileRange { file, range: ByteRange::from(range).shifted(start) })
 }

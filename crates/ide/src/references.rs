@@ -476,4 +476,32 @@ output "x" {
         check("resource \"test_thing\" \"a\" {\n  value = upper$0(\"x\")\n}\n", expect![[""]]);
         check("locals {\n  a = 1$0 + 2\n}\n", expect![[""]]);
     }
+
+    #[test]
+    fn uses_in_override_files_are_there_once() {
+        check(
+            r#"
+//- /main.tf
+locals {
+  a = 1
+}
+resource "test_thing" "r" {
+  name = local.a
+}
+//- /override.tf
+locals {
+  a = 2
+}
+resource "test_thing" "r" {
+  name = local.$0a
+}
+"#,
+            expect![[r#"
+                main.tf:2 `a` Declaration
+                main.tf:5 `a` Read
+                override.tf:2 `a` Declaration
+                override.tf:5 `a` Read
+            "#]],
+        );
+    }
 }

@@ -213,7 +213,11 @@ fn with_name(name: &ItemName, new_name: &str) -> ItemName {
         ItemName::Resource(it) => {
             ItemName::Resource(addr::Resource::new(it.mode, it.type_name.clone(), new_name))
         }
-        ItemName::Terraform | ItemName::Other => name.clone(),
+        ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => name.clone(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Variables files (`.tfvars`): what an editor asks about one.
+//! Variables files (`.tfvars`, `.tfvars.json`): what an editor asks about one.
 //!
 //! **Invariant:** such a file is no part of a module nor of the database: its values are those of one run. A question brings
 //! the text, and the module whose variables it gives values to.
@@ -26,6 +26,11 @@ pub struct VariablesFile<'a> {
 }
 
 impl VariablesFile<'_> {
+    /// Whether it is of the JSON syntax: then nothing is proposed in it, and its layout is that of whoever wrote it.
+    pub fn is_json(&self) -> bool {
+        variables_file::is_json(self.path, self.text)
+    }
+
     /// What is wrong with it, in the order of the text.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut file = variables_file::read(self.path, self.text.as_bytes());
@@ -49,15 +54,17 @@ impl VariablesFile<'_> {
     /// Explains the variable whose name stands at an offset.
     pub fn hover(&self, offset: u32) -> Option<Hover> {
         let module = self.module?;
-        let name = self.name_at(offset)?;
-        let key = module.lookup(&ItemName::Variable(Str::from(name.text())))?;
+        let (name, range) = self.name_at(offset)?;
+        let key = module.lookup(&ItemName::Variable(name))?;
         let markdown = hover::declared(module, key).markdown();
-        Some(Hover { range: ByteRange::from(name.text_range()), markdown })
+        Some(Hover { range, markdown })
     }
 
     /// Proposes variables that have no value yet.
     pub fn completions(&self, offset: u32) -> Completions {
-        let Some(module) = self.module else { return Completions::default() };
+        let Some(module) = self.module.filter(|_| !self.is_json()) else {
+            return Completions::default();
+        };
         in_variables_file(module, self.text, self.place(offset))
     }
 
@@ -67,7 +74,18 @@ impl VariablesFile<'_> {
         db::input::floor_char_boundary(self.text, offset.min(self.text.len()))
     }
 
-    fn name_at(&self, offset: u32) -> Option<SyntaxToken> {
+    fn name_at(&self, offset: u32) -> Option<(Str, ByteRange)> {
+        if self.is_json() {
+            let mut given = variables_file::read(self.path, self.text.as_bytes()).given.into_iter();
+            let found =
+                given.find(|it| (it.name_range.start..=it.name_range.end).contains(&offset));
+            return found.map(|it| (it.name, it.name_range));
+        }
+        let token = self.name_token_at(offset)?;
+        Some((Str::from(token.text()), ByteRange::from(token.text_range())))
+    }
+
+    fn name_token_at(&self, offset: u32) -> Option<SyntaxToken> {
         let file = syntax::parse_file(self.text).tree();
         let at = TextSize::new(u32::try_from(self.place(offset)).ok()?);
         let token = file.syntax().token_at_offset(at).find(|it| it.kind().is_name())?;
@@ -171,7 +189,7 @@ variable "pin" {
             "pin = \"hunter2\"\npassword = { word = \"hunter2\" }\n",
             expect![[r#"
             Error Invalid value for input variable @ "hunter2"
-              The given value is not suitable for var.pin: a number is required.
+              The given value is not suitable for var.pin, which is sensitive: a number is required.
             Error Invalid value for input variable @ { word = "hunter2" }
               The given value is not suitable for var.password, which is ephemeral: a number is required.
         "#]],
@@ -257,11 +275,40 @@ variable "pin" {
     }
 
     #[test]
+    fn json_is_held_against_the_variables_too() {
+        let fixture = fixture::load(MODULE);
+        let module = Some(fixture.document().module());
+        let text = r#"{"name": "x", "pin": "hunter2", "nmae": 1}"#;
+        let file = VariablesFile { module, path: "/w/x.tfvars.json", text };
+        let problems = file.problems();
+        let shown: Vec<_> = problems
+            .iter()
+            .map(|it| {
+                assert!(!it.detail.contains("hunter2"), "{}", it.detail);
+                let range = it.location.as_ref().expect("has a place").range;
+                (&*it.summary, &text[range.start as usize..range.end as usize])
+            })
+            .collect();
+        let expected = [
+            ("Invalid value for input variable", "\"hunter2\""),
+            ("Value for undeclared variable", "nmae"),
+        ];
+        assert_eq!(shown, expected);
+        let hover = file.hover(2).expect("is explained");
+        assert_eq!((hover.range.start, hover.range.end), (2, 6));
+        assert!(hover.markdown.contains("Who it is."), "{}", hover.markdown);
+        assert!(file.completions(2).items.is_empty());
+    }
+
+    #[test]
     fn any_offset_of_any_text_has_an_answer() {
         let fixture = fixture::load(MODULE);
-        for text in ["ä = \"ä\nö", "name = \"${\n}}", "= = {\n<<", "\u{feff}na\r\n", ""] {
+        for text in
+            ["{\"ä\": [", "ä = \"ä\nö", "name = \"${\n}}", "= = {\n<<", "\u{feff}na\r\n", ""]
+        {
             let module = Some(fixture.document().module());
-            let file = VariablesFile { module, path: "x.tfvars", text };
+            let path = if text.starts_with('{') { "x.tfvars.json" } else { "x.tfvars" };
+            let file = VariablesFile { module, path, text };
             file.problems();
             for offset in (0..text.len() as u32 + 3).chain([u32::MAX]) {
                 file.hover(offset);

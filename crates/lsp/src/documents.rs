@@ -40,5 +40,5 @@ pub(crate) fn is_configuration(path: &str) -> bool {
 
 /// Whether a file gives values to variables.
 pub(crate) fn is_variables_file(path: &str) -> bool {
-    path.ends_with(".tfvars")
+    path.ends_with(".tfvars") || path.ends_with(".tfvars.json")
 }

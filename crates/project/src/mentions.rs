@@ -75,6 +75,11 @@ impl Mentions {
 
     /// The blocks that an edit can have reached; `None` if it can have reached every one.
     pub(crate) fn reached(&self, db: &Database, edit: &Edit) -> Option<FxHashSet<Block>> {
+        // What override files say is wrong elsewhere, too.
+        let files = edit.directory.files(db);
+        if files.iter().any(|file| db::is_override(file.path(db))) {
+            return None;
+        }
         if edit
             .names
             .iter()

@@ -68,7 +68,8 @@ fn waits(db: &Database, workspace: Workspace, directory: Directory) {
 /// Asks for everything that is wrong with a module, whose items were inferred before. This goes on behind the back of
 /// somebody who types.
 pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory) {
-    let files = directory.files(db).iter();
+    // Of override files it is asked of what they change.
+    let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
     on_processors(db, &blocks, INFERENCE_STACK, all_but_one(), |db, &block| {
         item_problems(db, workspace, directory, block);

@@ -422,6 +422,13 @@ impl SourceTree {
             }
         }
         redeclare(&mut self.db, directory, &changes);
+        // What an override file says is mentioned where it overrides.
+        let mut files = old.iter().chain(directory.files(&self.db));
+        if files.any(|file| db::is_override(file.path(&self.db)))
+            && let Some(mentions) = self.mentions.get_mut(&directory)
+        {
+            *mentions = Mentions::of(&self.db, directory);
+        }
         self.directories_changed();
         self.load_called_modules();
     }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use addr::ResourceMode;
 use values::Str;
@@ -12,7 +12,7 @@ use crate::schema_codec::{CacheError, CachedSchemas};
 ///
 /// Schemas of resource types may lie undecoded in a cache; asking for one by name decodes that one only.
 pub struct ProviderSchemas {
-    /// The provider's own configuration.
+    /// The provider's own configuration, as the process said that was asked. See [`ProviderSchemas::configuration`].
     pub provider: Arc<Schema>,
     /// The `provider_meta` block, where the provider has one.
     pub provider_meta: Option<Arc<Schema>>,
@@ -21,6 +21,7 @@ pub struct ProviderSchemas {
     /// What the provider can do beyond the least.
     pub capabilities: Capabilities,
     types: Types,
+    configuration: OnceLock<Arc<Schema>>,
 }
 
 /// What a provider can do beyond the least.
@@ -66,7 +67,25 @@ impl ProviderSchemas {
             functions,
             capabilities,
             types: Types::Decoded(types),
+            configuration: OnceLock::new(),
         }
+    }
+
+    /// The provider's own configuration, as it is read: nothing is required. What a process says to be required depends on its
+    /// environment (`reference`: protocol 6, SDKv2: a default from a variable makes an argument optional where the variable is
+    /// set), so that only the one that is given the configuration knows.
+    pub fn configuration(&self) -> &Arc<Schema> {
+        let without = || {
+            Arc::new(Schema::new(self.provider.version(), self.provider.block().without_required()))
+        };
+        self.configuration.get_or_init(without)
+    }
+
+    /// Whether the provider said that its own configuration must not be empty.
+    pub fn wants_configuration(&self) -> bool {
+        let block = self.provider.block();
+        let wants_block = block.blocks().values().any(|nested| nested.min_items > 0);
+        wants_block || !block.missing(&block.empty_value()).is_empty()
     }
 
     /// Schemas that lie in a cache. Those of the provider itself and of its functions are decoded here.
@@ -80,6 +99,7 @@ impl ProviderSchemas {
             functions: cache.functions()?,
             capabilities: cache.capabilities(),
             types: Types::Cached(cache),
+            configuration: OnceLock::new(),
         })
     }
 

@@ -22,6 +22,7 @@ mod diff;
 mod event;
 mod json;
 mod output;
+mod page;
 mod plan;
 mod schema_json;
 mod state;
@@ -39,6 +40,7 @@ pub use crate::{
     diagnostic::{compact_warnings, consolidated, diagnostic_json, diagnostics, validate_json},
     event::{event, event_json, summary},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
+    page::{page, page_list},
     plan::{
         PlanJson, PlanView, change_summary_json, diagnostic_json_line, log_json,
         output_changes_json, plan, plan_footer, plan_json, planned_change_json,

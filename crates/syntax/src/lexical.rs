@@ -13,15 +13,13 @@ use crate::syntax_kind::SyntaxKind::{COMMENT, INVALID, QUOTED_LIT, STRING_LIT};
 pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     let mut acc = Vec::new();
     let mut invalid = Invalid::default();
+    let mut run = StrangeRun::default();
     for (at, &kind) in tokens.kinds.iter().enumerate() {
         match kind {
-            INVALID => match invalid.error(tokens.text_of(at), range(tokens, at)) {
-                Some(error) if continues(acc.last(), &error) => {
-                    let run = acc.last_mut().expect("there is one to continue");
-                    run.range = run.range.cover(error.range);
-                }
-                error => acc.extend(error),
-            },
+            INVALID => {
+                let error = invalid.error(tokens.text_of(at), range(tokens, at));
+                acc.extend(error.filter(|it| !run.goes_on_with(it)));
+            }
             COMMENT => open_comment(&mut acc, tokens, at),
             QUOTED_LIT => quoted_literal(&mut acc, tokens, at),
             STRING_LIT => stray_returns(&mut acc, tokens, at, INVALID_CHARACTER, UNUSED_CHARACTER),
@@ -31,12 +29,20 @@ pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     acc
 }
 
-/// Whether an error is of the same kind as the last one and right behind it: a run of strange characters has one.
-fn continues(last: Option<&SyntaxError>, error: &SyntaxError) -> bool {
-    last.is_some_and(|last| {
-        let is_unused = |it: &SyntaxError| it.detail(|_| String::new()) == UNUSED_CHARACTER;
-        is_unused(last) && is_unused(error) && last.range.end() == error.range.start()
-    })
+/// Strange characters one behind the other: the first has an error, which stands for all.
+#[derive(Default)]
+struct StrangeRun {
+    end: Option<TextSize>,
+}
+
+impl StrangeRun {
+    /// Whether an error is of such a character right behind the last one.
+    fn goes_on_with(&mut self, error: &SyntaxError) -> bool {
+        let is_strange = error.detail(|_| String::new()) == UNUSED_CHARACTER;
+        let goes_on = is_strange && self.end == Some(error.range.start());
+        self.end = is_strange.then(|| error.range.end());
+        goes_on
+    }
 }
 
 fn range(tokens: Tokens<'_>, at: usize) -> TextRange {

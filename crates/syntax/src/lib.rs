@@ -39,6 +39,7 @@ mod sink;
 mod syntax_kind;
 pub mod template;
 mod tree;
+mod typed;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 
@@ -53,6 +54,7 @@ pub use self::parse::{
 pub use self::ptr::SyntaxPtr;
 pub use self::syntax_kind::SyntaxKind;
 pub use self::tree::{TreeNode, TreeToken};
+pub use self::typed::{Typed, continued, typed};
 
 /// How deep a tree can be. What is nested deeper is an error and stays flat.
 pub const MAX_DEPTH: usize = 512;

@@ -216,9 +216,9 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The range of the newline before the current token.
-    pub(crate) fn newline_range(&self) -> TextRange {
-        self.input.newline_range(self.pos)
+    /// The range of the newlines before the current token, where they end a string.
+    pub(crate) fn newline_run(&self) -> TextRange {
+        self.input.newline_run(self.pos)
     }
 
     /// Whether a newline is a token of its own at this place.

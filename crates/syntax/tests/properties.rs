@@ -175,3 +175,36 @@ fn soups_of_tokens_keep_every_invariant() {
         before = soup;
     }
 }
+
+/// What is broken in one block costs nothing in the next: a block that is sound has no error, and the error of one that is
+/// not is found. A heredoc in which an interpolation is open has no end that could be recognized.
+#[test]
+fn an_error_does_not_spread_to_the_next_block_nor_hide_its_error() {
+    const SOUND: &str = "\nlocals {\n  a = [1, \"${var.b}\"]\n  c {\n    d = 1\n  }\n}\n";
+    const BROKEN: &str = "\nlocals {\n  a = = 1\n}\n";
+    let mut random = Rng::with_seed(13);
+    let (mut broken, mut spreading) = (0, 0);
+    for text in corpus().iter().filter(|it| syntax::parse_file(it).errors().is_empty()) {
+        for _ in 0..400 {
+            let mutant = mutated(text, &mut random);
+            if syntax::parse_file(&mutant).errors().is_empty() {
+                continue;
+            }
+            broken += 1;
+            let at = mutant.len() + BROKEN.find("= 1").expect("is there");
+            let keeps =
+                errors_behind(&mutant, SOUND) == [0; 0] && errors_behind(&mutant, BROKEN) == [at];
+            assert!(keeps || mutant.contains("<<"), "{mutant:?}");
+            spreading += usize::from(!keeps);
+        }
+    }
+    assert!(broken > 1000, "{broken}");
+    assert!(spreading * 40 < broken, "{spreading} of {broken}");
+}
+
+/// Where the errors of a text begin that comes after another one. What has no end may be reported where the text begins.
+fn errors_behind(before: &str, text: &str) -> Vec<usize> {
+    let parse = syntax::parse_file(&format!("{before}{text}"));
+    let starts = parse.errors().iter().map(|it| usize::from(it.range.start()));
+    starts.filter(|it| *it > before.len() + 1).collect()
+}

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{codegen_proto, codegen_syntax, codegen_textmate, words};
+use crate::{codegen_pages, codegen_proto, codegen_syntax, codegen_textmate, words};
 
 /// Writes what is stale below `root`, the workspace's folder; returns the paths of the files that changed.
 ///
@@ -30,6 +30,7 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     files.extend(codegen_syntax::generate(root)?);
     files.extend(codegen_textmate::generate(root)?);
     files.extend(words::generate(root)?);
+    files.extend(codegen_pages::generate(root)?);
     files.retain(|(path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
     Ok(files)
 }

@@ -58,8 +58,8 @@ const TABLE: &[Row] = &[
     row("editor", &[], &[]),
     // tests/torture: starts and kills the executable, and reads files that others wrote.
     row("torture", &[], &[]),
-    // `syntax`: the formatter works on the text of one file, which no database knows.
-    row("cli", &["addr", "backend", "db", "engine", "hir", "lsp", "packages", "plugin", "project", "provider", "providers",
+    // `syntax`: the formatter works on the text of one file, which no database knows. `ide`: the console completes names.
+    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers",
                  "render", "state", "syntax", "values"], &["editor", "torture"]),
     // tests/hostile: bytes from elsewhere, into everything that reads them.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",

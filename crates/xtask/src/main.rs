@@ -15,6 +15,7 @@
 
 mod bench;
 mod codegen;
+mod codegen_pages;
 mod codegen_proto;
 mod codegen_syntax;
 mod codegen_textmate;

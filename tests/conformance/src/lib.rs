@@ -315,15 +315,27 @@ pub(crate) fn playground_sources() -> [ProviderSource; 2] {
 /// # Panics
 /// If something cannot be read.
 pub fn markdown_files(directory: &str) -> Vec<(String, String)> {
+    let with_text = |path: String| {
+        let text = read_file(&path);
+        (path, text)
+    };
+    files_below(directory, "md").into_iter().map(with_text).collect()
+}
+
+/// The paths of the files below a directory whose names have this ending, sorted.
+///
+/// # Panics
+/// If something cannot be read.
+pub fn files_below(directory: &str, extension: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory}: {error}"))
     {
-        let path = entry.expect("an entry can be read").path().display().to_string();
-        if std::path::Path::new(&path).is_dir() {
-            found.extend(markdown_files(&path));
-        } else if path.ends_with(".md") {
-            let text = read_file(&path);
-            found.push((path, text));
+        let path = entry.expect("an entry can be read").path();
+        let shown = path.display().to_string();
+        if path.is_dir() {
+            found.extend(files_below(&shown, extension));
+        } else if path.extension().is_some_and(|it| it == extension) {
+            found.push(shown);
         }
     }
     found.sort();

@@ -106,6 +106,38 @@ output "hidden" {
     ),
 ];
 
+/// Override files, for sequences that have some: in a module with one, an edit reaches more.
+const OVERRIDES: &[(&str, &str)] = &[
+    (
+        "x_override.tf",
+        r#"locals {
+  first = upper(var.names[1])
+  third = local.fourth
+}
+
+resource "terraform_data" "each" {
+  input = local.first
+}
+
+variable "names" {
+  type = set(string)
+}
+
+module "m" {
+  in = local.second
+}
+"#,
+    ),
+    (
+        "m/override.tf.json",
+        r#"{
+  "output": {"out": {"sensitive": true}},
+  "locals": {"inner": "${var.secret}"}
+}
+"#,
+    ),
+];
+
 const SNIPPETS: &[&str] = &[
     "local.first",
     "local.inner",
@@ -177,17 +209,20 @@ struct Session {
     texts: BTreeMap<String, String>,
     /// The blocks that something was wrong with, by file: an editor looks at them after each edit.
     suspects: BTreeMap<String, HashSet<Block>>,
+    base: Vec<(&'static str, &'static str)>,
 }
 
 impl Session {
-    fn new() -> Session {
+    fn new(with_overrides: bool) -> Session {
+        let others = if with_overrides { OVERRIDES } else { &[] };
+        let base: Vec<_> = BASE.iter().chain(others).copied().collect();
         let texts: BTreeMap<String, String> =
-            BASE.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+            base.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let mut world = fresh(&texts);
         let directories =
             world.project().tree().workspaces()[0].directories(world.project().db()).clone();
         directories.values().for_each(|it| world.project_mut().tree_mut().follow(*it));
-        let mut session = Session { world, texts, suspects: BTreeMap::new() };
+        let mut session = Session { world, texts, suspects: BTreeMap::new(), base };
         session.check_everything();
         session
     }
@@ -317,8 +352,8 @@ impl Session {
 
     /// The texts of the beginning, typed over what is there.
     fn begin_again(&mut self) {
-        for (path, text) in BASE {
-            let old = self.texts[*path].len();
+        for (path, text) in self.base.clone() {
+            let old = self.texts[path].len();
             self.edit(path, 0..old, text);
         }
     }
@@ -400,8 +435,9 @@ fn random_block(random: &mut Random, text: &str) -> std::ops::Range<usize> {
 
 /// Each sequence is determined by its seed and those since the texts were last typed anew.
 fn run(seeds: std::ops::Range<u64>) {
-    let mut session = Session::new();
+    let mut sessions = [Session::new(false), Session::new(true)];
     for seed in seeds {
+        let session = &mut sessions[usize::from(seed / FRESH_TEXTS % 4 == 3)];
         if seed % FRESH_TEXTS == 0 {
             session.begin_again();
         }

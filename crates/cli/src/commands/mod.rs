@@ -1,6 +1,7 @@
 //! The commands other than plan, apply and destroy.
 
 pub(crate) mod console;
+pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod force_unlock;
 pub(crate) mod import;

@@ -34,7 +34,7 @@ pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
 fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
     let bytes = session.system.read_file(path).map_err(|error| {
         Diagnostic::error(
-            "unreadable-file",
+            "unreadable-state-or-plan",
             "Failed to read the given file as a state or plan file",
             format!("{}: {error}.", path.display()),
         )
@@ -52,7 +52,7 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
             false => format!("{} is neither a plan file nor a state file.", path.display()),
         };
         Diagnostic::error(
-            "unreadable-file",
+            "unreadable-state-or-plan",
             "Failed to read the given file as a state or plan file",
             detail,
         )

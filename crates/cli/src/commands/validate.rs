@@ -9,12 +9,24 @@ use crate::{
     exit::Exit,
     operation,
     session::{Failure, Session},
+    variables::{self, VarFlag},
 };
 
-pub(crate) fn run(session: &Session, args: &ValidateArgs) -> Result<Exit, Failure> {
-    let (diagnostics, sources) = match session.load(None) {
+pub(crate) fn run(
+    session: &Session,
+    args: &ValidateArgs,
+    flags: &[VarFlag],
+) -> Result<Exit, Failure> {
+    let (diagnostics, sources) = match session.load_with_values(None, flags) {
         Ok(loaded) => {
-            let (mut diagnostics, program) = loaded.project.checked();
+            let (mut diagnostics, mut program) = loaded.project.checked();
+            let of_files = variables::unreadable(session, program.root(), flags);
+            if !of_files.is_empty() {
+                diagnostics.extend(of_files);
+                let mut files = program.sources.files.to_vec();
+                files.extend(variables::file_sources(session, flags));
+                program.sources.files = files.into();
+            }
             let program = Arc::new(program);
             if !diagnostics.iter().any(Diagnostic::is_error) {
                 diagnostics.extend(operation::validate_with_providers(session, &loaded, &program));

@@ -51,6 +51,8 @@ use crate::{
 pub(crate) enum Purpose {
     /// To be compared with.
     Plan,
+    /// To be asked about.
+    Console,
     /// To be changed along with the world.
     Apply,
     /// The same, until nothing is left.
@@ -66,6 +68,7 @@ impl Purpose {
     fn operation(self) -> &'static str {
         match self {
             Purpose::Plan => "OperationTypePlan",
+            Purpose::Console => "console",
             Purpose::Apply | Purpose::Destroy => "OperationTypeApply",
             Purpose::Import => "import",
             Purpose::Adopt => "state-adopt",
@@ -75,6 +78,7 @@ impl Purpose {
     fn command(self) -> &'static str {
         match self {
             Purpose::Plan => "mayfly plan",
+            Purpose::Console => "mayfly console",
             Purpose::Apply => "mayfly apply",
             Purpose::Destroy => "mayfly destroy",
             Purpose::Import => "mayfly import",
@@ -147,6 +151,34 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<Op
     Ok(read_with_journal(session, store, &paths)?.0)
 }
 
+/// The lock of a state that is only read.
+pub(crate) type ReadLock = Box<dyn HeldLock>;
+
+/// Opens the state for reading only, with its lock unless the arguments say that there is to be none.
+pub(crate) fn open_to_read(
+    session: &Session,
+    args: &StateArgs,
+    purpose: Purpose,
+) -> Result<(OpenState, Option<ReadLock>), Failure> {
+    session.refuse_encryption()?;
+    if args.state.is_none() {
+        session.refuse_other_backends()?;
+    }
+    let paths = paths(session, args)?;
+    let store = Arc::new(LocalStore::new(paths.clone()));
+    let held = match args.lock {
+        true => Some(lock(session, &*store, args, purpose)?),
+        false => None,
+    };
+    match read_with_journal(session, store, &paths) {
+        Ok((open, _)) => Ok((open, held)),
+        Err(failure) => {
+            release(session, held)?;
+            Err(failure)
+        }
+    }
+}
+
 /// Reads the state as it is now, as [`open`] would, without its lock. Whether it is here at all is for the caller to know.
 pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
@@ -163,7 +195,7 @@ pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf,
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = LocalWorkspaces::new(Path::new(""), None, None);
     workspaces.paths(&session.workspace()).map_err(|error| {
-        Diagnostic::error("workspace", "Invalid workspace", error.to_string()).into()
+        Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
     })
 }
 
@@ -301,6 +333,9 @@ fn without_writing(error: &StoreError, purpose: Purpose) -> &'static str {
             "Nothing was planned.\n\nA plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false."
         }
         Purpose::Plan => "Nothing was planned.",
+        Purpose::Console => {
+            "The console writes nothing there but a lock, so that nobody changes the state meanwhile. To go on without one, use -lock=false."
+        }
         _ => "Nothing was done: what would be made or changed could not be kept.",
     }
 }
@@ -578,7 +613,7 @@ impl OpenState {
     }
 }
 
-fn release(session: &Session, lock: Option<Box<dyn HeldLock>>) -> Result<(), Failure> {
+pub(crate) fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), Failure> {
     let Some(lock) = lock else { return Ok(()) };
     session.runtime.block_on(lock.release()).map_err(|error| {
         let detail = match &error {

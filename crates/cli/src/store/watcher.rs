@@ -117,7 +117,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
             let detail = format!("{cause} Until it is removed, this is said again.");
             let summary = "Failed to remove the journal of a watcher";
-            let warning = Diagnostic::warning("journal-write", summary, detail);
+            let warning = Diagnostic::warning("journal-removal", summary, detail);
             session.ui.diagnostics(&[warning], &Sources::default());
         }
     }

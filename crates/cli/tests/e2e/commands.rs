@@ -205,10 +205,8 @@ fn the_console_evaluates_one_expression_a_line() {
     assert_eq!(ended.out, "3\n\"green\"\n\"blue-1\"\n(ephemeral value)\n3\n[\n  2,\n  4,\n]\n");
     bench.mayfly(".", ["console"]).input("1 +\n").fails();
     bench.mayfly(".", ["console"]).input("nothing.here\n").fails().shows(&["Error: "]);
-    let asking = bench.mayfly(".", ["console"]).input("try(provider::x::f(1), 2)\n");
-    asking
-        .fails()
-        .shows(&["Error: Not supported yet", "the function provider::x::f of a provider"]);
+    let asking = bench.mayfly(".", ["console"]).input("provider::x::f(1)\n");
+    asking.fails().shows(&["Error: Unknown provider function", "required_providers"]);
 }
 
 /// What lines of `-json` are about, in order.
@@ -362,8 +360,10 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
             "variable \"kanarek\" {\n  default = \"kanarek\"\n}\n",
             "Variable declaration in .tfvars file",
         ),
-        ("bad.json", "{\"long\": \"kanarek}", "not valid JSON"),
-        ("list.json", "[\"kanarek\"]", "one JSON object"),
+        ("bad.json", "{\"long\": \"kanarek}", "cannot be read"),
+        ("list.json", "[\"kanarek\"]", "Incorrect JSON value type"),
+        ("text.json", "\"kanarek\"", "Root value must be object"),
+        ("twice.json", "{\"long\": {\"kanarek\": 1,\n \"kanarek\": 2}}", "on twice.json line 2"),
     ];
     for (name, text, expected) in cases {
         bench.write(name, text);
@@ -518,13 +518,15 @@ fn init_refuses_modules_that_it_cannot_have() {
 
 #[test]
 fn a_version_that_this_is_not_stops_every_command() {
-    let bench = Bench::with_main("terraform {\n  required_version = \"< 1.6\"\n}\n");
+    let bench = Bench::new();
+    // In a `.tf` file it would be about Terraform.
+    bench.write("main.tofu", "terraform {\n  required_version = \"< 1.6\"\n}\n");
     for command in
         [&["init"][..], &["validate"], &["plan"], &["apply", "-auto-approve"], &["console"]]
     {
         bench.mayfly(".", command).fails().shows(&[
             "Error: Unsupported OpenTofu version",
-            "on main.tf line 2, in terraform:",
+            "on main.tofu line 2, in terraform:",
             "The configuration requires OpenTofu < 1.6",
         ]);
     }

@@ -247,6 +247,54 @@ fn the_console_has_a_function_of_its_own() {
 }
 
 #[test]
+fn the_built_in_provider_has_functions() {
+    const DECLARED: &str = "terraform {\n  required_providers {\n    terraform = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n";
+    let bench = Bench::with_main(DECLARED);
+    let file = "a   = 1\nbbb = \"$${x}\"\nc = {\n  d = [true]\n}\n";
+    bench.write("values.txt", file);
+    bench.write(
+        "more.tf",
+        "variable \"pin\" {\n  default   = \"kanarek\"\n  sensitive = true\n}\nlocals {\n  read = provider::terraform::decode_tfvars(file(\"values.txt\"))\n}\noutput \"read\" {\n  value = local.read\n}\noutput \"same\" {\n  value = provider::terraform::encode_tfvars(local.read)\n}\noutput \"expr\" {\n  value = provider::terraform::encode_expr({ \"b c\" = terraform_data.t.output })\n}\noutput \"hidden\" {\n  value     = provider::terraform::encode_expr(var.pin)\n  sensitive = true\n}\nresource \"terraform_data\" \"t\" {\n  input = 7\n}\n",
+    );
+    bench.mayfly(".", ["validate"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["+ expr   = (known after apply)"]);
+    let applied = bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    applied.lacks(&["kanarek"]);
+    let outputs = bench.mayfly(".", ["output", "-json"]).succeeds().json();
+    assert_eq!(outputs["same"]["value"], file);
+    assert_eq!(outputs["read"]["value"]["bbb"], "${x}");
+    assert_eq!(outputs["expr"]["value"], "{\n  \"b c\" = 7\n}");
+    let ask = |text: &str| bench.mayfly(".", ["console"]).input(&format!("{text}\n")).end();
+    assert_eq!(ask("provider::terraform::encode_expr(var.pin)").out, "(sensitive value)\n");
+    assert_eq!(ask("try(provider::terraform::decode_tfvars(\"a {}\"), 1)").out, "1\n");
+    for (call, summary) in [
+        (
+            "encode_exp(1)",
+            "is not available from the provider \"terraform\". Did you mean \"encode_expr\"?",
+        ),
+        ("decode_tfvars([1])", "Invalid value for \"src\" parameter: string required."),
+        ("encode_expr(null)", "argument must not be null"),
+        ("encode_expr()", "expects 1 argument(s). Missing value for \"value\"."),
+        ("encode_expr(1, 2)", "expects only 1 argument(s)."),
+        ("other::encode_expr(1)", "Unknown provider function"),
+    ] {
+        let name = format!("provider::terraform::{call}");
+        ask(&name).exits(1).shows(&[summary]);
+        bench.write("wrong.tf", &format!("locals {{\n  x = {name}\n}}\n"));
+        let ended = bench.mayfly(".", ["validate"]).fails();
+        ended.shows(&["on wrong.tf line 2"]);
+        ended.shows(&[summary]);
+        fs::remove_file(bench.path("wrong.tf")).expect("it was written");
+    }
+    bench.write("wrong.tf", "locals {\n  x = provider::nobody::f(1)\n}\n");
+    bench.mayfly(".", ["validate"]).fails().shows(&["required_providers"]);
+    fs::remove_file(bench.path("wrong.tf")).expect("it was written");
+    let secret = "provider::terraform::decode_tfvars(\"a = kanarek\")";
+    let ended = ask(secret).exits(1);
+    assert!(!ended.err.replace(secret, "").contains("kanarek"), "{}", ended.err);
+}
+
+#[test]
 fn a_template_that_renders_itself_ends() {
     let bench = Bench::with_main("output \"a\" {\n  value = templatefile(\"t.tpl\", {})\n}\n");
     bench.write("t.tpl", "${templatefile(\"t.tpl\", {})}");

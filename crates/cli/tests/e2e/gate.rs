@@ -134,10 +134,12 @@ const ROWS: &[Row] = &[
     around(&["version", "-json"]),
     around(&["help", "plan"]),
     around(&["-help"]),
+    around(&["explain"]).shows(&["ephemeral-value-misuse "]),
+    around(&["explain", "ephemeral-value-misuse", "-no-color"]).shows(&["value_wo_version"]),
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
-    all(&["validate", "-no-tests", "-consolidate-warnings=false"]).shows(&["Success!"]),
+    all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"]).shows(&["Success!"]),
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),

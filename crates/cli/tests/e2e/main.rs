@@ -8,9 +8,12 @@
 
 mod aws;
 mod bench;
+mod broken;
 mod canaries;
 mod commands;
+mod console;
 mod examples;
+mod explain;
 mod failpoints;
 mod faults;
 mod fmt;
@@ -27,4 +30,7 @@ mod search;
 mod temp;
 mod terraform;
 mod torture;
+mod validate;
+mod validate_json;
+mod variables;
 mod watch;

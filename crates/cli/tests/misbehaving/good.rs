@@ -111,7 +111,12 @@ pub(crate) fn thing_attributes() -> Vec<Message> {
 
 /// The schemas, with `thing` as the schema of the managed resource type.
 pub(crate) fn schemas(thing: &Message) -> Message {
-    let provider = block(&[attribute("token", "\"string\"", &[OPTIONAL])]);
+    schemas_with(&[OPTIONAL], thing)
+}
+
+/// The same, with these flags on the argument of the provider's own configuration.
+pub(crate) fn schemas_with(token: &[u64], thing: &Message) -> Message {
+    let provider = block(&[attribute("token", "\"string\"", token)]);
     let data = block(&[
         attribute("name", "\"string\"", &[REQUIRED]),
         attribute("number", "\"number\"", &[COMPUTED]),

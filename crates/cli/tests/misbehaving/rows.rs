@@ -206,6 +206,8 @@ const PLANS: &[&str] = &[
     "the second time, has an attribute of another type",
     "the second time, has one attribute less",
     "the second time, has other words",
+    "the second time, requires what was optional",
+    "the second time, wants to be configured",
     "once its schemas are cached, has an attribute of another type",
     "is built anew meanwhile",
     "plans something else than was asked for",

@@ -261,6 +261,11 @@ fn other_schemas(way: &str) -> Option<Message> {
             (2, attribute("note", "\"string\"", &[OPTIONAL, COMPUTED, SENSITIVE]))
         }
         "has an attribute of another type" => (3, attribute("size", "\"string\"", &[OPTIONAL])),
+        "requires what was optional" => (3, attribute("size", "\"number\"", &[REQUIRED])),
+        "wants to be configured" => {
+            let thing = schema(&block(&attributes));
+            return Some(good::schemas_with(&[REQUIRED], &thing));
+        }
         "has one attribute less" => (3, attribute("length", "\"number\"", &[OPTIONAL])),
         "has other words" => {
             (2, attribute("note", "\"string\"", &[OPTIONAL, COMPUTED]).text(3, "Anew."))

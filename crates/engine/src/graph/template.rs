@@ -304,8 +304,10 @@ impl Template {
     /// Adds the edges from a node to what it needs, as far as its own item says them.
     fn edges_of(&mut self, node: u32) {
         match self.nodes[node as usize].clone() {
-            Declared::Variable(_) | Declared::CallDone => {}
-            Declared::Local(entry)
+            Declared::CallDone => {}
+            // What its validations refer to. The inputs of a call are wired where the call is.
+            Declared::Variable(entry)
+            | Declared::Local(entry)
             | Declared::Output(entry)
             | Declared::Provider(entry)
             | Declared::Check(entry) => self.item_edges(node, &entry.item.refs),

@@ -178,7 +178,7 @@ impl Walk<'_> {
             provider.source.for_display(),
             address.resource.type_name
         );
-        let diagnostic = Diagnostic::error("unknown-resource-type", summary, detail);
+        let diagnostic = Diagnostic::error("invalid-resource-type", summary, detail);
         match entry {
             Some(entry) => {
                 self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic)

@@ -261,6 +261,9 @@ impl Walk<'_> {
             ItemKind::Provider(it) => format!("provider \"{}\"", it.local_name),
             ItemKind::Terraform(_) => "terraform".to_owned(),
             ItemKind::Check(it) => format!("check \"{}\"", it.name),
+            ItemKind::Moved(_) => "moved".to_owned(),
+            ItemKind::Removed(_) => "removed".to_owned(),
+            ItemKind::Import(_) => "import".to_owned(),
             ItemKind::Other(_) => return None,
         };
         Some(text)

@@ -133,10 +133,8 @@ impl Walk<'_> {
     fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
         let Some((detail, what)) = refused else { return Failed };
         let id = match what {
-            "count" => "invalid-count",
-            "for_each" => "invalid-for-each",
-            "enabled" => "invalid-enabled",
-            _ => "too-many-instances",
+            "module" => "too-many-instances",
+            _ => "invalid-repetition-value",
         };
         let summary = match what {
             "module" => "Too many instances".to_owned(),

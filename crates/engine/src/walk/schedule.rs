@@ -138,7 +138,7 @@ pub(crate) async fn run(walk: &Walk<'_>) {
                 "The operation was interrupted. What had begun was finished; nothing else was done."
             }
         };
-        walk.report(Diagnostic::error("interrupted", "execution halted", detail));
+        walk.report(Diagnostic::error("run-interrupted", "execution halted", detail));
     }
     let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
     if silent && walk.graph.borrow().any_failed() {
@@ -306,7 +306,11 @@ fn unlock_stuck(walk: &Walk<'_>) -> bool {
         return false;
     }
     let names: Vec<String> = stuck.iter().filter_map(|node| walk.node_name(*node)).collect();
-    walk.report(Diagnostic::error("cycle", "Cycle", format!("Cycle: {}", names.join(", "))));
+    walk.report(Diagnostic::error(
+        "dependency-cycle",
+        "Cycle",
+        format!("Cycle: {}", names.join(", ")),
+    ));
     for node in stuck {
         walk.graph.borrow_mut().finish(node, false, false);
     }

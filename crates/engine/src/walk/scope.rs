@@ -8,7 +8,7 @@ use db::System;
 use hir::{Interrupt, Ref, Scope, SecretParts};
 
 use super::{Each, ModuleRun, Outcome, ResourceValue, Walk};
-use crate::{graph::ModuleIx, temp::TempRoot};
+use crate::{builtin::functions, graph::ModuleIx, temp::TempRoot};
 
 /// The scope of one declaration, in one instance of it.
 pub(crate) struct EngineScope<'w, 'a> {
@@ -195,6 +195,11 @@ impl Scope for EngineScope<'_, '_> {
             instances.insert(key.clone(), Value::object(outputs));
         }
         Ok(Some(called.keys.shape(&instances)))
+    }
+
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
+        let module = self.walk.program.module(self.module.template.module);
+        functions::answer(self.walk.program, module, name, args)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -18,6 +18,9 @@ use crate::{
     variables::{GivenValue, ValueSource},
 };
 
+/// The summary where null is given to what is neither nullable nor has a default.
+const NOT_SET: &str = "Required variable not set";
+
 impl Walk<'_> {
     pub(crate) fn run_variable(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let name = NodeName::Variable(entry.variable().name.clone());
@@ -51,41 +54,37 @@ impl Walk<'_> {
         let value = eval::apply_type(&variable.ty, value)
             .map_err(|error| self.report_given(entry, given, &error))?;
         if value.is_null() && !variable.nullable {
+            if variable.default.is_none() {
+                return Err(self.report_null(entry, given));
+            }
             return self.default_value(entry);
         }
         Ok(self.declared_marks(entry, value))
     }
 
-    fn report_given(&self, entry: &Entry, given: &GivenValue, error: &ConvertError) -> Failed {
-        let variable = entry.variable();
-        let name = &variable.name;
-        let (place, what) = match &given.source {
-            ValueSource::CommandLine => {
-                (None, format!("Unsuitable value for var.{name} set using -var=\"{name}=...\""))
+    fn report_null(&self, entry: &Entry, given: &GivenValue) -> Failed {
+        let detail = format!(
+            "The input variable \"{}\" is required, and cannot be null.",
+            entry.variable().name
+        );
+        let diagnostic = Diagnostic::error("null-input", NOT_SET, detail);
+        self.report_at_value(entry, Some(given), diagnostic);
+        Failed
+    }
+
+    /// Takes a problem of a value, at the place in a file that gives it, else at the declaration.
+    fn report_at_value(&self, entry: &Entry, given: Option<&GivenValue>, diagnostic: Diagnostic) {
+        match given.map(|it| &it.source) {
+            Some(ValueSource::File(Some(place))) => {
+                self.report(diagnostic.at(Some(place.clone())));
             }
-            ValueSource::Environment => (
-                None,
-                format!(
-                    "Unsuitable value for var.{name} set using the TF_VAR_{name} environment variable"
-                ),
-            ),
-            ValueSource::Prompt => {
-                (None, format!("Unsuitable value for var.{name} set using an interactive prompt"))
-            }
-            ValueSource::Plan => {
-                (None, format!("Unsuitable value for var.{name} in the plan file"))
-            }
-            ValueSource::File(place) => {
-                (place.clone(), hir::variables_file::not_suitable(variable))
-            }
-        };
-        let detail = format!("{what}: {}.", error.message);
-        let diagnostic =
-            Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail);
-        match place {
-            Some(place) => self.report(diagnostic.at(Some(place))),
-            None => self.report_at(entry, entry.item.header.into(), None, diagnostic),
+            _ => self.report_at(entry, entry.item.header.into(), None, diagnostic),
         }
+    }
+
+    fn report_given(&self, entry: &Entry, given: &GivenValue, error: &ConvertError) -> Failed {
+        let diagnostic = given.unsuitable(entry.variable(), error);
+        self.report_at_value(entry, Some(given), diagnostic);
         Failed
     }
 
@@ -141,7 +140,7 @@ impl Walk<'_> {
             "Variable `{name}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true"
         );
         let diagnostic =
-            Diagnostic::error("ephemeral-input", "Invalid usage of ephemeral value", detail);
+            Diagnostic::error("variable-not-ephemeral", "Invalid usage of ephemeral value", detail);
         self.report_at(call, value.into(), None, diagnostic);
         Failed
     }
@@ -189,7 +188,7 @@ impl Walk<'_> {
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
                 module.address, variable.name, error.message
             );
-            let diagnostic = Diagnostic::error("invalid-input", "Invalid value for module argument", detail);
+            let diagnostic = Diagnostic::error("invalid-module-argument", "Invalid value for module argument", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             Failed
         })?;
@@ -201,7 +200,7 @@ impl Walk<'_> {
                 "The input variable \"{}\" is required, and cannot be null.",
                 variable.name
             );
-            let diagnostic = Diagnostic::error("null-input", "Required variable not set", detail);
+            let diagnostic = Diagnostic::error("null-input", NOT_SET, detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -217,6 +216,9 @@ impl Walk<'_> {
         {
             return turn;
         }
+        if self.wait_for_values(node) {
+            return Turn::Again;
+        }
         let Some((index, ..)) = self.declared(node) else { return turn };
         let config_addr = prefixed(&module.path.to_string(), &format!("var.{}", variable.name));
         let addr = prefixed(&module.address.to_string(), &format!("var.{}", variable.name));
@@ -224,7 +226,7 @@ impl Walk<'_> {
         let scope = EngineScope::new(self, index, None);
         let mut failed = false;
         for validation in &variable.validations {
-            let (status, message) = self.validation(&scope, entry, validation);
+            let (status, message) = self.validation(module, &scope, entry, validation);
             failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
             self.checks.borrow_mut().record(checked, status, message);
         }
@@ -233,6 +235,7 @@ impl Walk<'_> {
 
     fn validation(
         &self,
+        module: &ModuleRun,
         scope: &EngineScope<'_, '_>,
         entry: &Entry,
         validation: &Condition,
@@ -243,7 +246,7 @@ impl Walk<'_> {
         match convert::convert(&value.without_all_marks(), &Type::Bool).map(|it| it.as_bool()) {
             Ok(Some(true)) => (CheckStatus::Pass, None),
             Ok(Some(false)) => {
-                (CheckStatus::Fail, self.report_validation(scope, entry, validation))
+                (CheckStatus::Fail, self.report_validation(module, scope, entry, validation))
             }
             Ok(None) if !value.is_known() => (CheckStatus::Unknown, None),
             _ => {
@@ -262,15 +265,12 @@ impl Walk<'_> {
     /// Tells that a validation failed; gives the message if it may be kept.
     fn report_validation(
         &self,
+        module: &ModuleRun,
         scope: &EngineScope<'_, '_>,
         entry: &Entry,
         validation: &Condition,
     ) -> Option<String> {
         let message = self.evaluate(scope, entry, validation.error_message, None).ok()?;
-        let rule = self.program.locate(entry.origin, validation.node.into());
-        let rule = rule
-            .map(|it| format!("\n\nThis was checked by the validation rule in {}.", it.path))
-            .unwrap_or_default();
         let secrets = [(MarkKind::Sensitive, "a sensitive"), (MarkKind::Ephemeral, "an ephemeral")];
         let hidden = secrets.into_iter().find(|(kind, _)| message.has_deep(*kind));
         let shown = match hidden {
@@ -283,12 +283,26 @@ impl Walk<'_> {
                 format!("The error message included {what} value, so it will not be displayed.")
             }
         };
-        let diagnostic = Diagnostic::error(
-            "validation-failed",
-            "Invalid value for variable",
-            format!("{shown}{rule}"),
-        );
-        self.report_at(entry, validation.condition.into(), None, diagnostic);
+        let rule = self.program.locate(entry.origin, validation.node.into());
+        let rule = rule.map(|it| self.program.sources.place(&it));
+        let rule = rule.map(|it| format!("\n\nThis was checked by the validation rule at {it}."));
+        let detail = format!("{shown}{}", rule.unwrap_or_default());
+        let diagnostic =
+            Diagnostic::error("validation-failed", "Invalid value for variable", detail);
+        self.report_invalid(module, entry, diagnostic);
         hidden.is_none().then_some(shown)
+    }
+
+    /// Takes a problem of the value of a variable, at the place that gives it.
+    fn report_invalid(&self, module: &ModuleRun, entry: &Entry, diagnostic: Diagnostic) {
+        let name = &entry.variable().name;
+        let Some(caller) = &module.caller else {
+            return self.report_at_value(entry, self.variables.get(name), diagnostic);
+        };
+        let inputs = &caller.call.module_call().inputs;
+        match inputs.iter().find(|input| input.name == *name) {
+            Some(input) => self.report_at(&caller.call, input.value.into(), None, diagnostic),
+            None => self.report_at_value(entry, None, diagnostic),
+        }
     }
 }

@@ -473,7 +473,7 @@ ephemeral "test_secret" "s" {
   name = "s"
   lifecycle {
     precondition {
-      condition     = 1 == 1
+      condition     = path.module != ""
       error_message = "your message here"
     }
     postcondition {

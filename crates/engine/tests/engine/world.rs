@@ -253,7 +253,11 @@ impl Journal for Taker {
                 tokio::task::yield_now().await;
             }
             if failed {
-                return Err(Box::new(Diagnostic::error("full", "The disk is full", "As told.")));
+                return Err(Box::new(Diagnostic::error(
+                    "journal-full",
+                    "The disk is full",
+                    "As told.",
+                )));
             }
             self.take("durable".to_owned());
             Ok(())

@@ -512,7 +512,7 @@ fn on_ring(
              \"alias\", and \"provider\" in the resources that are to use it."
         ));
     }
-    let mut problem = ItemProblem::error(at, "cycle", format!("Cycle: {names}"), detail);
+    let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);
     let after_next = graph.nodes[follower((position + 1) % ring.len()).0].name(db);
     let refers = format!("{} refers to {after_next} here", graph.nodes[next].name(db));
     problem.related.push((graph.nodes[next].key(), next_at, refers));
@@ -527,9 +527,15 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
             "Self-referential block",
             format!("Configuration for {name} may not refer to itself."),
         ),
-        _ => ItemProblem::error(
+        ItemKind::Local(_) => ItemProblem::error(
             at,
             "cycle",
+            "Self-referencing local value",
+            format!("{name} may not use its own value to define itself."),
+        ),
+        _ => ItemProblem::error(
+            at,
+            "dependency-cycle",
             "Self-reference",
             format!("{name} may not refer to itself."),
         ),
@@ -563,6 +569,9 @@ pub(super) fn address_of(item: &Item) -> String {
         },
         ItemKind::Check(it) => format!("check.{}", it.name),
         ItemKind::Terraform(_) => "terraform".to_owned(),
+        ItemKind::Moved(it) => format!("moved from {}", it.from),
+        ItemKind::Removed(it) => format!("removed {}", it.from),
+        ItemKind::Import(it) => format!("import of {}", it.to.resource),
         ItemKind::Other(kind) => kind.to_string(),
     }
 }

@@ -20,7 +20,9 @@ use crate::{
     Db,
     expr::{At, ExprId, Ref},
     fix::Fix,
-    names::{ItemKey, ItemName, called_directory, item, lookup},
+    item::ItemKind,
+    names::{ItemKey, ItemName, block_names, called_directory, item, lookup, required_providers},
+    provider_function::{self, Lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
     workspace::Workspace,
@@ -143,12 +145,44 @@ impl<'db> ItemEnv<'db> {
                     object.clone()
                 };
             }
+            problems.extend(self.out_of_scope(key, resource, at));
             return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
         }
         let (detail, fix) = self.undeclared_resource(resource);
         let problem = undeclared(at, "Reference to undeclared resource", detail);
         problems.push(problem.fixed_by(fix));
         Abstract::any()
+    }
+
+    /// That a data source is that of a check block, and the reference elsewhere.
+    fn out_of_scope(
+        &self,
+        key: ItemKey,
+        resource: &addr::Resource,
+        at: ExprId,
+    ) -> Option<ItemProblem> {
+        // Such a block declares the check, too; others declare one thing only.
+        if block_names(self.db, key.block).len() < 2 {
+            return None;
+        }
+        let check = item(self.db, key).kind.as_resource()?.in_check.as_ref()?;
+        let is_the_check = match &item(self.db, self.key).kind {
+            ItemKind::Check(it) => it.name == *check,
+            _ => self.key == key,
+        };
+        if is_the_check {
+            return None;
+        }
+        let detail = format!(
+            "The referenced data resource \"{}\" \"{}\" is not available from this context: it belongs to the check block \"{check}\". Declare it \
+             outside of the block to use it here.",
+            resource.type_name, resource.name
+        );
+        let (id, summary) = ("scoped-reference", "Reference to scoped resource");
+        let mut problem = ItemProblem::error(at.into(), id, summary, detail);
+        let header = item(self.db, key).header;
+        problem.related.push((key, header.into(), "declared here".to_owned()));
+        Some(problem)
     }
 
     /// The text for a resource that is not declared, with a suggestion from all three modes.
@@ -350,7 +384,7 @@ impl InferEnv for ItemEnv<'_> {
         let hint = suggest::question(close);
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
         let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
-        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        let problem = ItemProblem::error(At::Step(at), id, summary, detail);
         problems.push(problem.fixed_by(Fix::last(output, close)));
         Some(Abstract::any())
     }
@@ -360,9 +394,36 @@ impl InferEnv for ItemEnv<'_> {
         key.is_some_and(|key| keys_of(self.db, key.block, key.index).are_needed())
     }
 
-    /// Nobody asks providers for answers yet: the analysis refuses what the engine would.
-    fn provider_function(&self, _: &str) -> Option<Type> {
-        None
+    fn provider_function(&self, name: &str) -> Lookup {
+        let unknown = |detail| Lookup::Unknown { detail, close: None };
+        let Some(parts) = provider_function::parse(name) else {
+            return unknown(provider_function::not_a_name());
+        };
+        let required = required_providers(self.db, self.directory);
+        if !required.declared.contains_key(parts.provider) {
+            return unknown(provider_function::no_provider(name, parts.provider));
+        }
+        let source = required.source(parts.provider);
+        let Some(input) = self.workspace.providers(self.db).get(&source) else {
+            return Lookup::Unseen;
+        };
+        let is_builtin = source == addr::ProviderSource::builtin("terraform");
+        if is_builtin && parts.alias.is_some() {
+            return unknown(provider_function::no_provider(name, parts.provider));
+        }
+        let functions = &input.schemas(self.db).0.functions;
+        match functions.get(parts.function) {
+            Some(signature) => Lookup::Known {
+                signature: signature.clone(),
+                // Nobody asks other providers for answers yet: the analysis refuses what the engine would.
+                is_supported: is_builtin,
+            },
+            None => {
+                let offered = functions.keys().map(|it| &**it);
+                let (detail, close) = provider_function::not_offered(parts, offered);
+                Lookup::Unknown { detail, close: close.map(Str::from) }
+            }
+        }
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

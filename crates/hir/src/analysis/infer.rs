@@ -30,7 +30,7 @@ use flow::Flow;
 pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
-    MarkKind, Type, Value,
+    MarkKind, Value,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -63,8 +63,8 @@ pub trait InferEnv {
     /// Whether a module call has instances, so that an index comes before the output.
     fn module_is_repeated(&self, call: &str) -> bool;
 
-    /// The type of what a function of a provider gives; none where providers are not asked.
-    fn provider_function(&self, name: &str) -> Option<Type>;
+    /// What is known of a function of a provider.
+    fn provider_function(&self, name: &str) -> crate::provider_function::Lookup;
 
     /// A link of the chain: this reference, in this item.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;

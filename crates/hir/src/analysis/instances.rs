@@ -77,10 +77,10 @@ pub(super) fn check_keys(
             continue;
         }
         wrong.push(id);
-        let at = At::from(id);
-        problems.retain(|it| it.at != at);
-        if let Some((id, summary, detail)) = found {
-            problems.push(ItemProblem::error(at, id, summary, detail));
+        problems.retain(|it| it.at.expr() != Some(id));
+        if let Some((problem, summary, detail)) = found {
+            let at = At::of_problem(problem, id);
+            problems.push(ItemProblem::error(at, problem, summary, detail));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod conditions;
 mod module_call;
 mod output;
+mod refactoring;
 mod resource;
 mod variable;
 
@@ -11,7 +12,7 @@ pub(crate) use variable::value as variable_value;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use db::Directory;
+use db::{Directory, Severity};
 use values::{MarkKind, Str, Type, Value, convert};
 
 use super::{
@@ -24,8 +25,13 @@ use super::{
 };
 use crate::{
     Db,
-    expr::ExprId,
-    item::{DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider},
+    expr::{Expr, ExprId, NodeId, Ref},
+    fix::Fix,
+    item::{
+        Block, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider,
+        Terraform,
+    },
+    lower::MISSING_ARGUMENT,
     names::{ItemKey, ItemName, block_names, item, required_providers},
     symbols::symbol,
     workspace::Workspace,
@@ -70,14 +76,18 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
         ItemKind::Terraform(it) => {
             let mut infer = Infer::new(&item.exprs, &env);
             if let Some(backend) = &it.backend {
-                backend_config(&mut infer, &backend.body);
+                backend_config(&mut infer, item, backend);
             }
             let entries = it.required_providers.iter();
+            infer.problems.extend(repeated_settings(&env, it));
             infer
                 .problems
                 .extend(entries.flat_map(|it| [wrong_source(it), wrong_version(it)]).flatten());
             Inference { value: Abstract::any(), problems: infer.problems.into() }
         }
+        ItemKind::Moved(it) => refactoring::moved(item, it, &env),
+        ItemKind::Removed(it) => refactoring::removed(item, it, &env),
+        ItemKind::Import(it) => refactoring::import(item, it, env),
         ItemKind::Other(_) => Inference { value: Abstract::any(), problems: Box::default() },
     }
 }
@@ -89,7 +99,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     if let Some(for_each) = config.for_each {
         let mut infer = Infer::new(&item.exprs, &env);
         env.in_repetition.set(true);
-        let value = provider_instances(&mut infer, config, for_each);
+        let value = provider_instances(&mut infer, item, config, for_each);
         env.in_repetition.set(false);
         problems = std::mem::take(&mut infer.problems);
         env.each = Some(super::instances::each_value(&value));
@@ -97,7 +107,9 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     let mut infer = Infer::new(&item.exprs, &env);
     match env.workspace.providers(env.db).get(&source) {
         Some(input) => {
-            let schema = input.schemas(env.db).0.provider.clone();
+            let schemas = &input.schemas(env.db).0;
+            let schema = Arc::clone(schemas.configuration());
+            hint_at_required(&mut infer, config, schemas.provider.block(), item.header);
             let mut body = BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral };
             body.block(&config.body, schema.block(), item.header, "");
         }
@@ -107,21 +119,48 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     Inference { value: Abstract::any(), problems: problems.into() }
 }
 
+/// What a provider requires it may take from its environment, which nobody knows but the provider.
+fn hint_at_required(
+    infer: &mut Infer<'_>,
+    config: &ProviderConfig,
+    schema: &provider::Block,
+    header: NodeId,
+) {
+    let body = config.body.fitted(schema);
+    let is_written = |name: &Str| {
+        body.attrs.iter().any(|it| it.name == *name)
+            || body.blocks.iter().any(|it| it.kind == *name)
+    };
+    let required = schema.attributes().iter().filter(|(_, attribute)| attribute.required);
+    for (name, _) in required.filter(|(name, _)| !is_written(name)) {
+        let detail = format!(
+            "The argument \"{name}\" is required, unless the provider takes it from its environment."
+        );
+        let summary = "Missing required argument";
+        let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
+        let problem = problem.with_severity(Severity::Hint);
+        infer.problems.push(problem.fixed_by(Some(Fix::MissingArgument(name.clone()))));
+    }
+}
+
 /// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11), and their keys are
 /// shown.
 fn provider_instances(
     infer: &mut Infer<'_>,
+    item: &Item,
     config: &ProviderConfig,
     for_each: ExprId,
 ) -> Abstract {
     let value = infer.expr(for_each);
     let certainty = value.marks.ephemeral;
+    let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
     if certainty == Tri::No {
         refuse_sensitive_repetition(infer, "for_each", for_each, &value);
         check_repetition_type(infer, "for_each", for_each, &value);
+        let what = format!("provider.{}{alias}.for_each", config.local_name);
+        refuse_dynamic(infer, item, for_each, &what);
         return value;
     }
-    let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
     let detail = format!(
         "Ephemeral values, or values derived from ephemeral values, cannot be used as provider.{}{alias}.for_each.",
         config.local_name
@@ -136,12 +175,37 @@ fn provider_instances(
     value
 }
 
+/// What is found out before anything is planned (`reference`: surface 2.5, static evaluation) may be made of variables, local
+/// values, paths and the workspace only. `what` names the argument.
+fn refuse_dynamic(infer: &mut Infer<'_>, item: &Item, value: ExprId, what: &str) {
+    let mut open = vec![value];
+    while let Some(expr) = open.pop() {
+        item.exprs[expr].for_each_child(&mut |child| open.push(child));
+        let Expr::Ref(reference) = &item.exprs[expr] else { continue };
+        let name = match reference {
+            Ref::Resource(it) => it.to_string(),
+            Ref::Module(it) => format!("module.{it}"),
+            // Others are refused for what they are.
+            _ => continue,
+        };
+        let detail = format!(
+            "Unable to use {name} in static context, which is required by {what}: it has no value before the configuration is planned. Use variables, \
+             local values, path.module, path.root, path.cwd and terraform.workspace."
+        );
+        let summary = "Dynamic value in static context";
+        infer.problems.push(ItemProblem::error(expr.into(), "dynamic-value", summary, detail));
+    }
+}
+
 /// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
-fn backend_config(infer: &mut Infer<'_>, body: &crate::item::Body) {
-    for attr in &body.attrs {
+fn backend_config(infer: &mut Infer<'_>, item: &Item, backend: &Block) {
+    let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();
+    for attr in &backend.body.attrs {
         let value = infer.expr(attr.value);
         let certainty = value.deep_marks().ephemeral;
-        if certainty > Tri::No {
+        if certainty == Tri::No {
+            refuse_dynamic(infer, item, attr.value, &format!("backend.{kind}"));
+        } else {
             let problem = ItemProblem::error(
                 attr.value.into(),
                 "ephemeral-backend",
@@ -368,15 +432,71 @@ fn check_duplicate(
     problems: &mut Vec<ItemProblem>,
 ) {
     let name = &block_names(db, key.block)[key.index as usize];
-    if *name == ItemName::Terraform {
+    if name.is_shared() {
         return;
     }
     let Some(symbol) = symbol(db, directory, name) else { return };
     if let Some(first) = symbol.first(db)
         && symbol.later(db).contains(&key)
+        && !db::is_override(key.block.file(db).path(db))
     {
         problems.push(duplicate(db, key, first));
     }
+}
+
+/// That what an item of an override file changes is not there.
+pub(super) fn without_base(item: &Item) -> ItemProblem {
+    let (summary, what, noun) = match &item.kind {
+        ItemKind::Variable(it) => (
+            "Missing base variable declaration to override".to_owned(),
+            format!("no variable named \"{}\"", it.name),
+            "a variable that was already declared",
+        ),
+        ItemKind::Local(it) => (
+            "Missing base local value definition to override".to_owned(),
+            format!("no local value named \"{}\"", it.name),
+            "a local value that was already defined",
+        ),
+        ItemKind::Output(it) => (
+            "Missing base output definition to override".to_owned(),
+            format!("no output named \"{}\"", it.name),
+            "an output that was already defined",
+        ),
+        ItemKind::ModuleCall(it) => (
+            "Missing module call to override".to_owned(),
+            format!("no module call named \"{}\"", it.name),
+            "a module call that was defined",
+        ),
+        ItemKind::Resource(it) => return without_base_resource(item, &it.resource),
+        ItemKind::Provider(it) => (
+            "Missing base provider configuration for override".to_owned(),
+            format!(
+                "no configuration of provider \"{}\" with the alias \"{}\"",
+                it.local_name,
+                it.alias.as_deref().unwrap_or_default()
+            ),
+            "a provider configuration that was already defined",
+        ),
+        _ => ("Missing declaration to override".to_owned(), "no such block".to_owned(), "a block"),
+    };
+    missing_base(item, summary, &what, noun)
+}
+
+fn without_base_resource(item: &Item, resource: &addr::Resource) -> ItemProblem {
+    let noun = match resource.mode {
+        addr::ResourceMode::Managed => "resource",
+        addr::ResourceMode::Data => "data resource",
+        addr::ResourceMode::Ephemeral => "ephemeral resource",
+    };
+    let what = format!("no {} {noun} named \"{}\"", resource.type_name, resource.name);
+    missing_base(item, format!("Missing {noun} to override"), &what, "a block that is")
+}
+
+fn missing_base(item: &Item, summary: String, what: &str, noun: &str) -> ItemProblem {
+    let detail = format!(
+        "There is {what}. An override file can only override {noun} in a primary configuration file; move the block into one to declare it."
+    );
+    ItemProblem::error(item.header.into(), "missing-base", summary, detail)
 }
 
 fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
@@ -431,6 +551,13 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
                 it.local_name
             ),
         ),
+        ItemKind::Check(it) => (
+            format!("Duplicate check \"{}\" configuration", it.name),
+            format!(
+                "A check block named \"{}\" was already declared. Check blocks must be unique within each module.",
+                it.name
+            ),
+        ),
         _ => (
             "Duplicate declaration".to_owned(),
             "This name was already declared in this module.".to_owned(),
@@ -461,25 +588,70 @@ pub(super) fn object(parts: BTreeMap<Str, Abstract>) -> Abstract {
     Abstract::object(parts)
 }
 
+/// What a module may say once only, and says in an earlier `terraform` block, too. Each override file may say it once more.
+fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem> {
+    let mut problems = Vec::new();
+    if settings.backend.is_none()
+        && settings.cloud.is_none()
+        && settings.requirements_node.is_none()
+    {
+        return problems;
+    }
+    let file = |key: ItemKey| {
+        let file = key.block.file(env.db);
+        db::is_override(file.path(env.db)).then_some(file)
+    };
+    let all = crate::names::terraform_blocks(env.db, env.directory);
+    let before = all.iter().take_while(|key| **key != env.key);
+    let earlier: Vec<(ItemKey, &Terraform)> = before
+        .filter(|key| file(**key) == file(env.key))
+        .filter_map(|key| Some((*key, item(env.db, *key).kind.as_terraform()?)))
+        .collect();
+    let mut report = |summary: &str, detail: &str, at: NodeId, first: (ItemKey, NodeId)| {
+        let mut problem = ItemProblem::error(at.into(), "duplicate-declaration", summary, detail);
+        problem.related.push((first.0, first.1.into(), "first declared here".to_owned()));
+        problems.push(problem);
+    };
+    let backend = |it: &Terraform| it.backend.as_ref().map(|it| it.node);
+    let first = |of: &dyn Fn(&Terraform) -> Option<NodeId>| {
+        earlier.iter().find_map(|(key, it)| Some((*key, of(it)?)))
+    };
+    if let (Some(at), Some(first)) = (backend(settings), first(&backend)) {
+        let detail = "A module may have only one backend configuration. Remove one of the two.";
+        report("Duplicate backend configuration", detail, at, first);
+    }
+    if let (Some(at), Some(first)) = (settings.requirements_node, first(&|it| it.requirements_node))
+    {
+        let detail = "A module may have only one required providers configuration. Merge the two.";
+        report("Duplicate required providers configuration", detail, at, first);
+    }
+    let clouds = first(&|it| it.cloud).or(settings.cloud.map(|node| (env.key, node)));
+    let backends = first(&backend).or(backend(settings).map(|node| (env.key, node)));
+    if let (Some(cloud), Some(other)) = (clouds, backends)
+        && let Some(at) = backend(settings).or(settings.cloud)
+    {
+        let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since both say where state is kept. Remove one of the two.";
+        let first = if cloud.1 == at { other } else { cloud };
+        report("Both a backend and cloud configuration are present", detail, at, first);
+    }
+    problems
+}
+
 /// A source of a required provider that cannot be read.
 fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let error = addr::ProviderSource::parse(entry.source.as_deref()?).err()?;
+    let (text, node) = entry.source.as_ref()?;
+    let error = addr::ProviderSource::parse(text).err()?;
     let summary = "Invalid provider source string";
-    Some(ItemProblem::error(
-        entry.node.into(),
-        "invalid-provider-source",
-        summary,
-        error.to_string(),
-    ))
+    Some(ItemProblem::error((*node).into(), "invalid-provider-source", summary, error.to_string()))
 }
 
 fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
-    let text = entry.version.as_deref()?;
+    let (text, node) = entry.version.as_ref()?;
     let error = addr::VersionConstraint::parse_provider(text).err()?;
     let summary = "Invalid version constraint";
     let detail = format!(
         "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
         entry.local_name
     );
-    Some(ItemProblem::error(entry.node.into(), "invalid-version-constraint", summary, detail))
+    Some(ItemProblem::error((*node).into(), "invalid-version-constraint", summary, detail))
 }

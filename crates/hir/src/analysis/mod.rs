@@ -32,7 +32,7 @@ pub use value::{Abstract, Tri, TriMarks};
 
 use crate::{
     Db,
-    names::{ItemKey, lookup},
+    names::{ItemKey, ItemName, base_of, block_names, item, lookup},
     workspace::Workspace,
 };
 
@@ -117,7 +117,7 @@ pub fn item_problems(
     directory: Directory,
     block: Block,
 ) -> Box<[LocatedProblem]> {
-    let count = crate::names::block_names(db, block).len() as u32;
+    let count = block_names(db, block).len() as u32;
     let mut problems = Vec::new();
     for key in (0..count).map(|index| ItemKey { block, index }) {
         let item = AnalyzedItem::of(db, workspace, directory, key);
@@ -131,16 +131,50 @@ pub fn item_problems(
     problems.into()
 }
 
-/// Every item of a module in the order of its files, unnamed ones included.
+/// What is wrong with the items of a block of an override file by themselves: those that declare something, and those that
+/// have nothing to override.
+pub fn overriding_problems(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+) -> Vec<LocatedProblem> {
+    let mut problems = Vec::new();
+    for (index, name) in (0u32..).zip(block_names(db, block)) {
+        let key = ItemKey { block, index };
+        if stands(db, directory, key, name) {
+            let item = AnalyzedItem::of(db, workspace, directory, key);
+            problems.extend(item_inference(db, item).problems.iter().map(|it| (key, it.clone())));
+        } else if base_of(db, directory, key).is_none() {
+            problems.push((key, items::without_base(item(db, key))));
+        }
+    }
+    problems
+}
+
+/// Whether an item of an override file declares something.
+fn stands(db: &dyn Db, directory: Directory, key: ItemKey, name: &ItemName) -> bool {
+    name.is_shared() || lookup(db, directory, name) == Some(key)
+}
+
+/// Every item of a module in the order of its files, unnamed ones included. Those of override files are there as what they
+/// change.
 pub fn module_items(db: &dyn Db, directory: Directory) -> impl Iterator<Item = ItemKey> {
-    let blocks = directory.files(db).iter().flat_map(move |file| file.blocks(db).iter().copied());
-    blocks.flat_map(move |block| {
-        let count = crate::names::block_names(db, block).len() as u32;
-        (0..count).map(move |index| ItemKey { block, index })
+    let files = directory.files(db).iter();
+    files.flat_map(move |file| {
+        let is_override = db::is_override(file.path(db));
+        file.blocks(db).iter().flat_map(move |&block| {
+            let names = (0u32..).zip(block_names(db, block));
+            let keys = names.map(move |(index, name)| (ItemKey { block, index }, name));
+            let counts = move |(key, name): &(ItemKey, &ItemName)| {
+                !is_override || stands(db, directory, *key, name)
+            };
+            keys.filter(counts).map(|(key, _)| key)
+        })
     })
 }
 
 /// Whether a module declares a name.
-pub(crate) fn declares(db: &dyn Db, directory: Directory, name: &crate::names::ItemName) -> bool {
+pub(crate) fn declares(db: &dyn Db, directory: Directory, name: &ItemName) -> bool {
     lookup(db, directory, name).is_some()
 }

@@ -46,7 +46,7 @@ impl Evaluation<'_> {
 }
 
 /// What is said of a value after its name: `is "a"`, `has a sensitive value`, `will be known only after apply`.
-pub(super) fn statement(value: &Value) -> String {
+pub(crate) fn statement(value: &Value) -> String {
     if value.marks().has(MarkKind::Ephemeral) {
         return "has an ephemeral value".to_owned();
     }

@@ -191,10 +191,11 @@ impl<'a> Evaluation<'a> {
     /// Like [`Evaluation::fail`], with a line on what was going on.
     pub(super) fn fail_in(&mut self, fault: Fault, doing: Option<String>, read: &Marks) -> Value {
         self.failures += 1;
-        if self.unseen == 0 && !self.is_reported(fault.at.into(), fault.id) {
+        let at = At::of_problem(fault.id, fault.at);
+        if self.unseen == 0 && !self.is_reported(at, fault.id) {
             let mut values: Vec<String> = doing.into_iter().collect();
             values.extend(describe::values_of(self, fault.at));
-            self.push(fault.at.into(), fault.id, fault.summary.to_owned(), fault.detail, values);
+            self.push(at, fault.id, fault.summary.to_owned(), fault.detail, values);
         }
         Value::dynamic().with_marks(read)
     }

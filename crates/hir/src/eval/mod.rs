@@ -30,7 +30,8 @@ mod traversal;
 use values::{Type, Value, convert::ConvertError};
 
 pub use call::function_problem;
-pub(crate) use traversal::traversals;
+pub(crate) use describe::statement;
+pub(crate) use traversal::{traversal_text, traversals};
 
 use crate::{
     expr::{At, ExprId, Exprs, NodeId, SymbolId},

@@ -52,7 +52,7 @@ fn bind(expr: &Expr, bound: &mut FxHashSet<SymbolId>) {
 }
 
 /// A traversal as it is written; nothing where it begins with the nameless element of a splat.
-pub(super) fn traversal_text(exprs: &Exprs, id: ExprId) -> Option<String> {
+pub(crate) fn traversal_text(exprs: &Exprs, id: ExprId) -> Option<String> {
     match &exprs[id] {
         Expr::Ref(reference) => Some(reference.to_string()),
         Expr::Symbol(symbol) => {

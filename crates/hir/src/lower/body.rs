@@ -1,18 +1,22 @@
 //! Bodies: reading the arguments and blocks that the language itself knows, and lowering those that a schema will.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use syntax::{
-    AstNode, TextRange,
-    flat::ast::{self, BodyItem},
+    AstNode, SyntaxKind, TextRange, TreeNode as _,
+    flat::{
+        FlatNode,
+        ast::{self, BodyItem},
+    },
 };
 use values::Str;
 
 use super::{
-    ItemCtx, expr,
+    ItemCtx, Top, expr, overriding,
     problem::{MISSING_ARGUMENT, Problem},
 };
 use crate::{
-    expr::ExprId,
+    expr::{Expr, ExprId},
     fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
     suggest,
@@ -26,6 +30,12 @@ pub(super) struct BodyReader<'t> {
     known_attrs: Vec<&'static str>,
     known_blocks: Vec<&'static str>,
     range: TextRange,
+    /// Whether it says what is different only, and so need not be whole.
+    is_partial: bool,
+    /// Whether override files changed it.
+    is_merged: bool,
+    /// `lifecycle` blocks that override one another argument by argument.
+    lifecycles: Vec<ast::Block<'t>>,
 }
 
 impl<'t> BodyReader<'t> {
@@ -37,6 +47,9 @@ impl<'t> BodyReader<'t> {
             known_attrs: vec![],
             known_blocks: vec![],
             range,
+            is_partial: false,
+            is_merged: false,
+            lifecycles: vec![],
         };
         for item in block.body().into_iter().flat_map(|body| body.items()) {
             match item {
@@ -49,6 +62,78 @@ impl<'t> BodyReader<'t> {
             }
         }
         reader
+    }
+
+    /// The body of a top-level block, with what override files change of it.
+    pub(super) fn of_item(ctx: &mut ItemCtx<'_>, top: &Top<'_, 't>) -> BodyReader<'t> {
+        let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(top.block) };
+        if ctx.is_override {
+            overriding::refuse(ctx, &reader);
+        }
+        for block in top.overriding {
+            reader.override_by(BodyReader::new(block));
+        }
+        reader
+    }
+
+    /// Takes over what overrides it (`reference`: surface 2.1): arguments one by one, blocks of a type all at once. What may
+    /// not be overridden stays.
+    fn override_by(&mut self, other: BodyReader<'t>) {
+        self.is_merged = true;
+        for attr in other.attrs {
+            match attr.name().as_deref() {
+                Some("depends_on") => continue,
+                // The reference counts, too, where both are written in the end.
+                Some("count") => {
+                    if let Some(for_each) = self.position(Some("for_each")) {
+                        self.attrs.remove(for_each);
+                    }
+                }
+                _ => {}
+            }
+            match self.position(attr.name().as_deref()) {
+                Some(index) => self.attrs[index] = attr,
+                None => self.attrs.push(attr),
+            }
+        }
+        let (lifecycles, blocks): (Vec<_>, Vec<_>) = other
+            .blocks
+            .into_iter()
+            .partition(|it| it.block_type().as_deref() == Some("lifecycle"));
+        self.lifecycles.extend(lifecycles);
+        let blocks: Vec<ast::Block> =
+            blocks.into_iter().filter(|it| overriding::condition(it).is_none()).collect();
+        let replaced: FxHashSet<SmolStr> = blocks.iter().filter_map(made_type).collect();
+        let is_kept = |it: &ast::Block| {
+            made_type(it).is_none_or(|kind| kind == "_" || !replaced.contains(&kind))
+        };
+        self.blocks.retain(is_kept);
+        self.blocks.extend(blocks);
+    }
+
+    /// An argument that somebody asks for later.
+    pub(super) fn peek(&self, name: &str) -> Option<&ast::Attribute<'t>> {
+        self.position(Some(name)).map(|index| &self.attrs[index])
+    }
+
+    /// The blocks that nobody has asked for so far.
+    pub(super) fn peek_blocks(&self) -> &[ast::Block<'t>] {
+        &self.blocks
+    }
+
+    /// The `lifecycle` block.
+    pub(super) fn lifecycle(
+        &mut self,
+        ctx: &mut ItemCtx<'_>,
+        inside: &str,
+    ) -> Option<BodyReader<'t>> {
+        let own = self.single_block(ctx, "lifecycle", inside);
+        let mut all = own.into_iter().chain(std::mem::take(&mut self.lifecycles));
+        let first = all.next()?;
+        refuse_labels(ctx, &first);
+        let mut reader = BodyReader::new(&first);
+        all.for_each(|it| reader.override_by(BodyReader::new(&it)));
+        Some(reader)
     }
 
     fn position(&self, name: Option<&str>) -> Option<usize> {
@@ -98,7 +183,7 @@ impl<'t> BodyReader<'t> {
         name: &'static str,
     ) -> Option<ast::Attribute<'t>> {
         let attr = self.attr(name);
-        if attr.is_none() {
+        if attr.is_none() && !self.is_partial {
             ctx.problem(missing_argument(self.range, name));
         }
         attr
@@ -139,10 +224,25 @@ impl<'t> BodyReader<'t> {
     }
 
     /// Moves the contents of `_ {}` blocks up: they escape a schema whose names collide with meta-arguments.
-    pub(super) fn absorb_escape(&mut self) {
-        for escape in self.blocks("_") {
+    pub(super) fn absorb_escape(&mut self, ctx: &mut ItemCtx<'_>) {
+        for (index, escape) in self.blocks("_").into_iter().enumerate() {
+            if index > 0 && !self.is_merged {
+                ctx.problem(Problem::error(
+                    "duplicate-block",
+                    header_range(&escape),
+                    "Duplicate escaping block",
+                    "The special block type \"_\" can be used to force particular arguments to be interpreted as specific to the provider. There \
+                     can be only one such block.",
+                ));
+            }
             let inner = BodyReader::new(&escape);
-            self.attrs.extend(inner.attrs);
+            for attr in inner.attrs {
+                match self.position(attr.name().as_deref()) {
+                    Some(index) if self.is_merged => self.attrs[index] = attr,
+                    Some(_) => ctx.problem(repeated(&attr)),
+                    None => self.attrs.push(attr),
+                }
+            }
             self.blocks.extend(inner.blocks);
         }
     }
@@ -152,6 +252,23 @@ impl<'t> BodyReader<'t> {
         let attrs = std::mem::take(&mut self.attrs);
         self.finish(ctx);
         attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect()
+    }
+}
+
+/// An argument that is written inside of the escaping block and outside of it.
+fn repeated(attr: &ast::Attribute) -> Problem {
+    let name = attr.name().unwrap_or_default();
+    let range = attr.name_token().map_or(attr.syntax().text_range(), |it| it.text_range());
+    let detail =
+        format!("The argument \"{name}\" was already set. Each argument may be set only once.");
+    Problem::error("duplicate-argument", range, "Duplicate argument", detail)
+}
+
+/// The type of the blocks that a block is or, if it is `dynamic`, makes.
+fn made_type(block: &ast::Block) -> Option<SmolStr> {
+    match block.block_type()? {
+        kind if kind == "dynamic" => block.label_texts().next(),
+        kind => Some(kind),
     }
 }
 
@@ -346,7 +463,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     let target = target?;
     let node = ctx.node(range);
     // An expression stands for the reference in the static graph, so that cycles can be shown.
-    let expr = ctx.alloc(crate::expr::Expr::Missing, range);
+    let expr = ctx.alloc(Expr::Missing, range);
     ctx.add_ref(crate::item::StaticRef {
         target: target.clone(),
         place: RefPlace::DependsOn,
@@ -358,6 +475,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
 /// `condition` and `error_message` of one of the condition blocks.
 pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Condition> {
     let node = ctx.node(header_range(block));
+    refuse_labels(ctx, block);
     let mut reader = BodyReader::new(block);
     let condition = reader.required(ctx, "condition");
     let message = reader.required(ctx, "error_message");
@@ -367,26 +485,65 @@ pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Con
         Some(Condition { condition: condition?, error_message: error_message?, node })
     });
     reader.finish(ctx);
+    if let Some(condition) = &result {
+        refuse_constant(ctx, block, condition.condition);
+    }
     result
+}
+
+/// A condition that refers to nothing checks nothing.
+fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId) {
+    let is_reference = |it: &Expr| matches!(it, Expr::Ref(_) | Expr::Missing);
+    if ctx.any_inside(condition, is_reference) {
+        return;
+    }
+    let kind = block.block_type().unwrap_or_default();
+    ctx.problem(Problem::error(
+        "constant-condition",
+        ctx.range_of(condition),
+        format!("Invalid {kind} expression"),
+        "The condition expression must refer to at least one object from elsewhere in the configuration, or else its result would not be checking \
+         anything.",
+    ));
 }
 
 /// An argument that must be `true` or `false` as written.
 pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<bool> {
     let attr = attr?;
     let value = attr.value()?;
-    let result = expr::literal_bool(&value);
+    let quoted = || match expr::literal_string(&value).as_deref() {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
+    let result = expr::literal_bool(&value).or_else(quoted);
     if result.is_none() {
-        ctx.problem(Problem::error(
-            "unsuitable-value-type",
-            value.syntax().text_range(),
-            "Unsuitable value type",
-            format!(
-                "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
-                attr.name().unwrap_or_default()
-            ),
-        ));
+        let detail = format!(
+            "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
+            attr.name().unwrap_or_default()
+        );
+        ctx.problem(not_literal(&value, detail));
     }
     result
+}
+
+/// Whether a reference is among the parts of an expression.
+fn refers(node: &FlatNode<'_>) -> bool {
+    let mut nodes = node.elements().filter_map(syntax::NodeOrToken::into_node);
+    node.kind() == SyntaxKind::REFERENCE || nodes.any(|it| refers(&it))
+}
+
+/// An argument that is not as written what it has to be.
+fn not_literal(value: &ast::Expr, detail: String) -> Problem {
+    let range = value.syntax().text_range();
+    let refers = refers(value.syntax());
+    match refers {
+        true => {
+            let detail = format!("Variables may not be used here. {detail}");
+            Problem::error("variables-not-allowed", range, "Variables not allowed", detail)
+        }
+        false => Problem::error("unsuitable-value-type", range, "Unsuitable value type", detail),
+    }
 }
 
 /// An argument that must be a string without interpolation.
@@ -395,18 +552,19 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     let value = attr.value()?;
     let result = expr::literal_string(&value).or_else(|| match &value {
         ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
+        // What has one text is converted.
+        ast::Expr::Literal(it) => match it.kind()? {
+            ast::LiteralKind::Number(text) => Some(values::Number::parse(&text)?.to_string()),
+            ast::LiteralKind::Bool(value) => Some(value.to_string()),
+            _ => None,
+        },
         _ => None,
     });
     if result.is_none() {
-        ctx.problem(Problem::error(
-            "unsuitable-value-type",
-            value.syntax().text_range(),
-            "Unsuitable value type",
-            format!(
-                "Unsuitable value: \"{}\" must be a string without interpolation.",
-                attr.name().unwrap_or_default()
-            ),
-        ));
+        let name = attr.name().unwrap_or_default();
+        let detail =
+            format!("Unsuitable value: \"{name}\" must be a string without interpolation.");
+        ctx.problem(not_literal(&value, detail));
     }
     result.map(Str::from)
 }
@@ -445,6 +603,11 @@ pub(super) fn expect_labels<'t, const N: usize>(
     <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
 }
 
+/// Reports labels of a block that has none.
+pub(super) fn refuse_labels(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
+    let _: Option<[ast::Label<'_>; 0]> = expect_labels(ctx, block, []);
+}
+
 /// The text of a label that is to be a name; reports one that cannot be.
 pub(super) fn name(
     ctx: &mut ItemCtx<'_>,
@@ -461,6 +624,11 @@ pub(super) fn name(
         ));
     }
     text
+}
+
+/// The range of an argument's name.
+pub(super) fn name_range(attr: &ast::Attribute) -> TextRange {
+    attr.name_token().map_or(attr.syntax().text_range(), |name| name.text_range())
 }
 
 /// The range of a block's type and labels.

@@ -1,21 +1,29 @@
 //! `check` blocks.
 
-use syntax::flat::ast;
+use syntax::{
+    AstNode,
+    flat::ast::{self, HasItems as _},
+};
 
 use super::{
-    ItemCtx,
+    ItemCtx, Lowered, Top,
     body::{self, BodyReader},
+    one,
     problem::Problem,
+    resource,
 };
-use crate::item::{Check, ItemKind};
+use crate::{
+    item::{Check, ItemKind},
+    unsupported,
+};
 
 pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "check block name");
     let mut reader = BodyReader::new(block);
-    let asserts: Box<[_]> =
-        reader.blocks("assert").iter().filter_map(|block| body::condition(ctx, block)).collect();
-    if asserts.is_empty() {
+    let blocks = reader.blocks("assert");
+    let asserts = blocks.iter().filter_map(|block| body::condition(ctx, block)).collect();
+    if blocks.is_empty() {
         ctx.problem(Problem::error(
             "zero-asserts",
             body::header_range(block),
@@ -23,8 +31,60 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
             "Check blocks must have at least one assert block.",
         ));
     }
-    // A scoped data source is understood by a later issue; `ephemeral` stays an error here (DESIGN 2.14).
-    let _ = reader.blocks("data");
+    for extra in reader.blocks("data").iter().skip(1) {
+        ctx.problem(Problem::error(
+            "duplicate-block",
+            body::header_range(extra),
+            "Multiple data resource blocks",
+            "This check block already has a data resource. Only one is allowed; write a check block for each.",
+        ));
+    }
+    // `ephemeral` stays an error here (DESIGN 2.14).
     reader.finish(ctx);
     Some(ItemKind::Check(Box::new(Check { name: values::Str::from(&*name), asserts })))
+}
+
+/// The data source of a check block, an item of its own that only the check may name.
+pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
+    let Some(check) = block.label_texts().next() else { return };
+    let mut inside = block.body().into_iter().flat_map(|body| body.blocks());
+    let Some(data) = inside.find(|it| it.block_type().as_deref() == Some("data")) else { return };
+    refuse(lowered, &data);
+    one(lowered, &Top::alone(&data), |ctx, top| {
+        let kind = resource::resource(ctx, top, addr::ResourceMode::Data)?;
+        let ItemKind::Resource(mut resource) = kind else { return Some(kind) };
+        resource.in_check = Some(values::Str::from(&*check));
+        Some(ItemKind::Resource(resource))
+    });
+    let detail = "This version of Mayfly reads the data source of a check block as any other: what is wrong with it is an error, not a warning.";
+    lowered.problems.push(Problem::warning(
+        unsupported::ID,
+        body::header_range(&data),
+        unsupported::SUMMARY,
+        detail,
+    ));
+}
+
+/// There is one object, whose life is that of the check.
+fn refuse(lowered: &mut Lowered, data: &ast::Block) {
+    for name in ["count", "for_each"] {
+        let attributes = data.body().into_iter().flat_map(|body| body.attributes());
+        for attr in attributes.filter(|it| it.name().as_deref() == Some(name)) {
+            lowered.problems.push(Problem::error(
+                "invalid-check-data",
+                attr.syntax().text_range(),
+                format!("Invalid \"{name}\" attribute"),
+                "The \"count\" and \"for_each\" meta-arguments are not supported within nested data blocks.",
+            ));
+        }
+    }
+    let blocks = data.body().into_iter().flat_map(|body| body.blocks());
+    for lifecycle in blocks.filter(|it| it.block_type().as_deref() == Some("lifecycle")) {
+        lowered.problems.push(Problem::error(
+            "invalid-check-data",
+            body::header_range(&lifecycle),
+            "Invalid lifecycle block",
+            "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by the containing block.",
+        ));
+    }
 }

@@ -173,6 +173,9 @@ impl ItemCtx<'_> {
 
     fn call(&mut self, call: &ast::Call, range: TextRange) -> ExprId {
         let name = call.name().unwrap_or_default();
+        if let Some(written) = call.func_name() {
+            self.node(written.syntax().text_range());
+        }
         let name: Str = name.strip_prefix("core::").unwrap_or(&name).into();
         let args: Box<[ExprId]> = call.args().map(|arg| self.expr(&arg)).collect();
         let expand = call.is_expanded() && !args.is_empty();

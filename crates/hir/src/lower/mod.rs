@@ -6,18 +6,21 @@
 
 mod body;
 mod check;
+mod encryption;
 mod expr;
 pub(crate) mod json;
 mod module_call;
 mod named;
+mod overriding;
 mod problem;
 mod provider_block;
+mod refactoring;
 mod reference;
 mod resource;
 mod terraform;
 mod types;
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use syntax::{
     AstNode, Parse, TextRange, TextSize,
@@ -28,14 +31,14 @@ use values::Str;
 
 pub(crate) use json::EXTRANEOUS;
 pub use named::is_reserved_variable;
-pub use problem::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
+pub use overriding::{Declaration, Merged, declarations, merge};
+pub use problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 pub use reference::reference_root;
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
     fix::Fix,
     item::{Item, ItemKind, RefPlace, StaticRef},
-    unsupported,
 };
 
 /// What one top-level block declares.
@@ -49,6 +52,10 @@ pub struct Lowered {
     pub problems: Vec<Problem>,
     /// Whether it is written in the JSON syntax.
     is_json: bool,
+    /// Whether it is of an override file.
+    is_override: bool,
+    /// Whether it is of a file that Terraform does not read.
+    is_tofu: bool,
 }
 
 /// Where the expressions and nodes of one item stand, from the start of its block.
@@ -56,25 +63,109 @@ pub struct Lowered {
 pub struct SourceMap {
     exprs: Vec<TextRange>,
     nodes: Vec<TextRange>,
+    /// Which block each is in, where override files changed the item: its own is 0.
+    parts: Option<Box<Parts>>,
+}
+
+/// The parts of expressions and of nodes.
+#[derive(Clone, Debug)]
+struct Parts {
+    exprs: Vec<usize>,
+    nodes: Vec<usize>,
 }
 
 impl SourceMap {
-    /// The range of a place, from the start of the block.
+    /// The range of a place, from the start of the item's own block. None of what an override file says.
     pub fn range(&self, at: At) -> Option<TextRange> {
+        self.place(at).and_then(|(part, range)| (part == 0).then_some(range))
+    }
+
+    /// The range of a place, and which block it is from the start of: 0 is the item's own, the others are those that
+    /// override it in their order.
+    pub fn place(&self, at: At) -> Option<(usize, TextRange)> {
+        let of_expr = |expr: ExprId| Some((self.part_of_expr(expr), self.of_expr(expr)?));
         match at {
-            At::Expr(expr) => self.exprs.get(expr.0 as usize).copied(),
-            At::Node(node) => self.nodes.get(node.0 as usize).copied(),
+            At::Expr(expr) => of_expr(expr),
+            At::Node(node) => {
+                let parts = self.parts.as_ref().and_then(|it| it.nodes.get(node.0 as usize));
+                let part = parts.copied().unwrap_or_default();
+                Some((part, *self.nodes.get(node.0 as usize)?))
+            }
+            At::Step(expr) => of_expr(expr).map(|(part, it)| {
+                (part, self.base(part, it).map_or(it, |base| TextRange::new(base.end(), it.end())))
+            }),
+            At::Base(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.base(part, it).unwrap_or(it)))
+            }
+            At::Callee(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.callee(part, it).unwrap_or(it)))
+            }
+            At::Closer(expr) => of_expr(expr)
+                .map(|(part, it)| (part, TextRange::new(it.end() - TextSize::from(1), it.end()))),
+            At::Arms(expr) => {
+                of_expr(expr).map(|(part, it)| (part, self.arms(expr, it).unwrap_or(it)))
+            }
         }
     }
 
-    /// Every expression with its range; children come before their parents.
-    pub fn exprs(&self) -> impl Iterator<Item = (ExprId, TextRange)> {
-        self.exprs.iter().enumerate().map(|(index, range)| (ExprId(index as u32), *range))
+    fn of_expr(&self, expr: ExprId) -> Option<TextRange> {
+        self.exprs.get(expr.0 as usize).copied()
     }
 
-    /// Every name, header and label with its range.
+    fn part_of_expr(&self, expr: ExprId) -> usize {
+        let parts = self.parts.as_ref().and_then(|it| it.exprs.get(expr.0 as usize));
+        parts.copied().unwrap_or_default()
+    }
+
+    /// What an access is made to: the longest expression of its block that begins where the access does.
+    fn base(&self, part: usize, access: TextRange) -> Option<TextRange> {
+        let begins = |it: &TextRange| it.start() == access.start() && it.end() < access.end();
+        let exprs = (0..).map(ExprId).zip(&self.exprs);
+        let exprs = exprs.filter(|(id, it)| begins(it) && self.part_of_expr(*id) == part);
+        exprs.map(|(_, it)| *it).max_by_key(|it| it.end())
+    }
+
+    /// The name of what is called, which is a node of its own.
+    fn callee(&self, part: usize, call: TextRange) -> Option<TextRange> {
+        let begins = |it: &TextRange| it.start() == call.start() && it.end() < call.end();
+        let part_of = |index: usize| {
+            let parts = self.parts.as_ref().and_then(|it| it.nodes.get(index));
+            parts.copied().unwrap_or_default()
+        };
+        let mut nodes = self.nodes.iter().enumerate();
+        nodes.find(|(index, it)| begins(it) && part_of(*index) == part).map(|(_, it)| *it)
+    }
+
+    /// Both results: the last child comes right before its parent, and the first one ends last before that.
+    fn arms(&self, conditional: ExprId, whole: TextRange) -> Option<TextRange> {
+        let children = self.exprs.get(..conditional.0 as usize)?;
+        let otherwise = children.last()?;
+        let is_before =
+            |it: &&TextRange| it.start() >= whole.start() && it.end() <= otherwise.start();
+        let then =
+            children.iter().filter(is_before).max_by_key(|it| (it.end(), Reverse(it.start())))?;
+        Some(then.cover(*otherwise))
+    }
+
+    /// Every expression of the item's own block with its range; children come before their parents.
+    pub fn exprs(&self) -> impl Iterator<Item = (ExprId, TextRange)> {
+        let ids = (0..self.exprs.len() as u32).map(ExprId);
+        ids.filter_map(|id| Some((id, self.range(id.into())?)))
+    }
+
+    /// Every name, header and label of the item's own block with its range.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, TextRange)> {
-        self.nodes.iter().enumerate().map(|(index, range)| (NodeId(index as u32), *range))
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        ids.filter_map(|id| Some((id, self.range(id.into())?)))
+    }
+
+    /// The same of an item that several blocks make.
+    fn in_parts(self, place: impl Fn(TextRange) -> (usize, TextRange)) -> SourceMap {
+        let placed = |ranges: Vec<TextRange>| ranges.into_iter().map(&place).unzip();
+        let (expr_parts, exprs) = placed(self.exprs);
+        let (node_parts, nodes) = placed(self.nodes);
+        let parts = Parts { exprs: expr_parts, nodes: node_parts };
+        SourceMap { exprs, nodes, parts: Some(Box::new(parts)) }
     }
 
     /// The smallest expression that covers a range; of several of the same range the innermost. Linear in the item.
@@ -99,16 +190,21 @@ impl SourceMap {
 
 /// Lowers the text of one block, of a file with that path.
 pub fn lower_text(text: &str, path: &str) -> Lowered {
+    let is_override = db::is_override(path);
     match db::is_json(path) {
-        true => json::lower(text),
-        false => lower_chunk(text),
+        true => json::lower(text, (is_override, path.ends_with(".tofu.json"))),
+        false => lower_parsed(text, (is_override, path.ends_with(".tofu"))),
     }
 }
 
 /// Lowers one top-level chunk of a file of the native syntax.
 pub fn lower_chunk(text: &str) -> Lowered {
+    lower_parsed(text, (false, false))
+}
+
+fn lower_parsed(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
     let parse = FlatParse::chunk(text);
-    let mut lowered = Lowered::default();
+    let mut lowered = Lowered { is_override, is_tofu, ..Lowered::default() };
     for error in parse.errors() {
         lowered.problems.push(syntax_problem(error));
     }
@@ -119,7 +215,10 @@ pub fn lower_chunk(text: &str) -> Lowered {
 fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
     for item in parse.file().into_iter().flat_map(|file| file.body_items()) {
         match item {
-            ast::BodyItem::Block(block) => lower_block(lowered, &block),
+            ast::BodyItem::Block(block) => {
+                let is_override = lowered.is_override;
+                lower_top(lowered, &Top { is_override, ..Top::alone(&block) });
+            }
             ast::BodyItem::Attribute(attribute) => {
                 let name = attribute.name().unwrap_or_default();
                 lowered.problems.push(Problem::error(
@@ -159,15 +258,34 @@ fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     Problem { related: error.related, ..problem }
 }
 
-/// Lowers a lone expression, as the console reads it. The item's `value` is the expression.
+/// Lowers a lone expression.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
+    let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
+    (exprs, root, problems)
+}
+
+/// An expression that stands in no block.
+pub struct LoneExpression {
+    /// The expression with all that is inside of it.
+    pub exprs: Exprs,
+    /// The whole of it.
+    pub root: ExprId,
+    /// Where each part stands.
+    pub source_map: SourceMap,
+    /// What is wrong with the text.
+    pub problems: Vec<Problem>,
+}
+
+/// Lowers a lone expression, and says where its parts stand, as the console reads it.
+pub fn lower_lone(text: &str) -> LoneExpression {
     let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     let expr = parse.expression_file().and_then(|file| file.expr());
     let root = ctx.expr_opt(expr, TextRange::default());
+    let source_map = ctx.take_source_map();
     let (exprs, _) = ctx.into_exprs();
-    (exprs, root, problems)
+    LoneExpression { exprs, root, source_map, problems }
 }
 
 /// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
@@ -204,32 +322,62 @@ const TOP_LEVEL: &[&str] = &[
     "removed",
 ];
 
-fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
+/// A top-level block with what else makes its item.
+struct Top<'a, 't> {
+    block: &'a ast::Block<'t>,
+    /// Blocks of override files that change what it says, in the order in which they count.
+    overriding: &'a [ast::Block<'t>],
+    /// Whether it is of an override file itself.
+    is_override: bool,
+}
+
+impl<'a, 't> Top<'a, 't> {
+    fn alone(block: &'a ast::Block<'t>) -> Top<'a, 't> {
+        Top { block, overriding: &[], is_override: false }
+    }
+}
+
+fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
+    let block = top.block;
     let Some(kind) = block.type_token() else { return };
     match kind.text() {
-        "variable" => one(lowered, block, named::variable),
-        "output" => one(lowered, block, named::output),
+        kind @ ("check" | "moved" | "import" | "removed" | "language") if top.is_override => {
+            lowered.problems.push(overriding::refused_block(block, kind));
+        }
+        "variable" => one(lowered, top, named::variable),
+        "output" => one(lowered, top, named::output),
         "locals" => named::locals(lowered, block),
-        "resource" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Managed)
+        "resource" => {
+            one(lowered, top, |ctx, top| resource::resource(ctx, top, addr::ResourceMode::Managed))
+        }
+        "data" => {
+            one(lowered, top, |ctx, top| resource::resource(ctx, top, addr::ResourceMode::Data))
+        }
+        "ephemeral" => one(lowered, top, |ctx, top| {
+            resource::resource(ctx, top, addr::ResourceMode::Ephemeral)
         }),
-        "data" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Data)
-        }),
-        "ephemeral" => one(lowered, block, |ctx, block| {
-            resource::resource(ctx, block, addr::ResourceMode::Ephemeral)
-        }),
-        "module" => one(lowered, block, module_call::module_call),
-        "provider" => one(lowered, block, provider_block::provider),
-        "terraform" => one(lowered, block, terraform::terraform),
-        "check" => one(lowered, block, check::check),
-        "moved" | "import" | "removed" | "language" => {
-            let kind: Str = kind.text().into();
-            one(lowered, block, |ctx, block| {
-                ctx.problem(unsupported_block(block, &kind));
-                Some(ItemKind::Other(kind))
+        "module" => one(lowered, top, module_call::module_call),
+        "provider" => one(lowered, top, provider_block::provider),
+        "terraform" => one(lowered, top, |ctx, top| terraform::terraform(ctx, top.block)),
+        "check" => {
+            one(lowered, top, |ctx, top| check::check(ctx, top.block));
+            check::scoped_data(lowered, block);
+        }
+        kind @ ("moved" | "import" | "removed") => {
+            lowered.problems.push(refactoring::not_run(block, kind));
+            one(lowered, top, |ctx, top| match kind {
+                "moved" => refactoring::moved(ctx, top.block),
+                "removed" => refactoring::removed(ctx, top.block),
+                _ => refactoring::import(ctx, top.block),
             });
         }
+        "language" => one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
+        "required_providers" => lowered.problems.push(Problem::error(
+            "misplaced-required-providers",
+            body::header_range(block),
+            "Invalid required_providers block",
+            "A \"required_providers\" block stands in a \"terraform\" block: write terraform { required_providers { … } }.",
+        )),
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");
             let close = crate::suggest::closest(other, TOP_LEVEL.iter().copied());
@@ -243,34 +391,16 @@ fn lower_block(lowered: &mut Lowered, block: &ast::Block) {
     }
 }
 
-/// A block that is known to the language only. Where the state holds no object there is nothing to move or remove,
-/// which a plan knows: until then it is a warning.
-fn unsupported_block(block: &ast::Block, kind: &str) -> Problem {
-    let range = body::header_range(block);
-    let what = format!("\"{kind}\" blocks");
-    match kind {
-        "moved" | "removed" => Problem::warning(
-            unsupported::ID,
-            range,
-            unsupported::SUMMARY,
-            format!(
-                "This version of Mayfly does not support {what}, and makes no plan where the state holds any object. Take it out of the \
-                 configuration to go on then."
-            ),
-        ),
-        _ => Problem::unsupported(range, &what),
-    }
-}
-
 /// Lowers a block that declares one item.
-fn one(
+fn one<'t>(
     lowered: &mut Lowered,
-    block: &ast::Block,
-    lower: impl FnOnce(&mut ItemCtx<'_>, &ast::Block) -> Option<ItemKind>,
+    top: &Top<'_, 't>,
+    lower: impl FnOnce(&mut ItemCtx<'_>, &Top<'_, 't>) -> Option<ItemKind>,
 ) {
-    let mut ctx = ItemCtx::of(lowered);
+    let block = top.block;
+    let mut ctx = ItemCtx { is_override: top.is_override, ..ItemCtx::of(lowered) };
     let header = ctx.node(body::header_range(block));
-    if let Some(kind) = lower(&mut ctx, block) {
+    if let Some(kind) = lower(&mut ctx, top) {
         let (item, source_map) = ctx.finish(kind, header);
         lowered.items.push(Arc::new(item));
         lowered.source_maps.push(source_map);
@@ -307,11 +437,19 @@ pub(crate) struct ItemCtx<'a> {
     free_names: Option<Vec<(Str, SymbolId)>>,
     /// Whether the item is written in the JSON syntax.
     is_json: bool,
+    /// Whether the item is of an override file, and so need not be whole.
+    is_override: bool,
+    /// Whether it is of a file that Terraform does not read.
+    is_tofu: bool,
 }
 
 impl<'a> ItemCtx<'a> {
     fn of(lowered: &'a mut Lowered) -> ItemCtx<'a> {
-        ItemCtx { is_json: lowered.is_json, ..ItemCtx::new(&mut lowered.problems) }
+        ItemCtx {
+            is_json: lowered.is_json,
+            is_tofu: lowered.is_tofu,
+            ..ItemCtx::new(&mut lowered.problems)
+        }
     }
 
     fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
@@ -327,6 +465,8 @@ impl<'a> ItemCtx<'a> {
             problems,
             free_names: None,
             is_json: false,
+            is_override: false,
+            is_tofu: false,
         }
     }
 
@@ -335,15 +475,20 @@ impl<'a> ItemCtx<'a> {
         Exprs { arena: self.exprs.clone(), symbols: self.symbols.clone() }
     }
 
+    fn take_source_map(&mut self) -> SourceMap {
+        SourceMap {
+            exprs: std::mem::take(&mut self.expr_ranges),
+            nodes: std::mem::take(&mut self.node_ranges),
+            parts: None,
+        }
+    }
+
     fn into_exprs(self) -> (Exprs, Vec<StaticRef>) {
         (Exprs { arena: self.exprs, symbols: self.symbols }, self.refs)
     }
 
     fn finish(mut self, kind: ItemKind, header: NodeId) -> (Item, SourceMap) {
-        let source_map = SourceMap {
-            exprs: std::mem::take(&mut self.expr_ranges),
-            nodes: std::mem::take(&mut self.node_ranges),
-        };
+        let source_map = self.take_source_map();
         let (exprs, refs) = self.into_exprs();
         (Item { exprs, kind, header, refs: refs.into() }, source_map)
     }
@@ -368,6 +513,23 @@ impl<'a> ItemCtx<'a> {
         let id = NodeId(self.node_ranges.len() as u32);
         self.node_ranges.push(range);
         id
+    }
+
+    /// Whether an expression, or one inside of it, is of a kind.
+    fn any_inside(&self, root: ExprId, is_one: impl Fn(&Expr) -> bool) -> bool {
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            let Some(expr) = self.exprs.get(id.0 as usize) else { continue };
+            if is_one(expr) {
+                return true;
+            }
+            expr.for_each_child(&mut |child| open.push(child));
+        }
+        false
+    }
+
+    fn range_of(&self, expr: ExprId) -> TextRange {
+        self.expr_ranges.get(expr.0 as usize).copied().unwrap_or_default()
     }
 
     fn problem(&mut self, problem: Problem) {

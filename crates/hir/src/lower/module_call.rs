@@ -1,10 +1,11 @@
 //! `module` blocks.
 
+use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
@@ -12,10 +13,11 @@ use super::{
 };
 use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
-pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "module instance name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let source_attr = reader.required(ctx, "source");
     let source_range =
         source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
@@ -30,10 +32,12 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<I
     let mut repetition = resource::repetition(ctx, &mut reader, "module");
     let providers = reader.attr("providers").and_then(|attr| providers(ctx, attr.value()?));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
-    if let Some(lifecycle) = reader.single_block(ctx, "lifecycle", "module") {
-        let mut lifecycle = BodyReader::new(&lifecycle);
+    if let Some(mut lifecycle) = reader.lifecycle(ctx, "module") {
         resource::enabled(ctx, &mut lifecycle, "module", &mut repetition);
         lifecycle.finish(ctx);
+    }
+    for name in ["provider", "locals"] {
+        resource::reserved_blocks(ctx, &mut reader, name, "module");
     }
     let inputs = reader.rest_attrs(ctx);
     Some(ItemKind::ModuleCall(Box::new(ModuleCall {
@@ -60,7 +64,23 @@ fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvi
         ));
         return None;
     };
-    Some(object.items().filter_map(|item| passed_provider(ctx, &item)).collect())
+    let mut passed: Vec<PassedProvider> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for item in object.items() {
+        let Some(provider) = passed_provider(ctx, &item) else { continue };
+        if seen.insert((provider.child_name.clone(), provider.child_alias.clone())) {
+            passed.push(provider);
+            continue;
+        }
+        let range = item.key().map_or(value.syntax().text_range(), |it| it.syntax().text_range());
+        ctx.problem(Problem::error(
+            "duplicate-provider-address",
+            range,
+            "Duplicate provider address",
+            "A provider configuration of this name was already passed. Each provider configuration can be passed only once.",
+        ));
+    }
+    Some(passed.into())
 }
 
 fn passed_provider(ctx: &mut ItemCtx<'_>, item: &ast::ObjectItem) -> Option<PassedProvider> {

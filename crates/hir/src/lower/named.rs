@@ -5,20 +5,20 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
-    flat::ast::{self, BodyItem},
+    flat::ast::{self, HasItems as _},
 };
 use values::Str;
 
 use super::{
-    ItemCtx, Lowered,
+    ItemCtx, Lowered, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
     types,
 };
 use crate::{
-    expr::NodeId,
-    item::{ItemKind, Local, Output, RefPlace, Variable},
+    expr::{Expr, NodeId, Ref},
+    item::{Condition, ItemKind, Local, Output, RefPlace, Variable},
 };
 
 /// Names that a variable cannot have, because a module call gives them another meaning.
@@ -30,7 +30,8 @@ pub fn is_reserved_variable(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = Str::from(&*body::name(ctx, &label, "variable name"));
     if is_reserved_variable(&name) {
@@ -41,18 +42,18 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
         ));
     }
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let ty = types::constraint(ctx, reader.attr("type"));
     let default = reader.attr("default").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);
     let deprecated = body::literal_text(ctx, reader.attr("deprecated"));
-    refuse_const(ctx, reader.attr("const"));
+    let is_const = body::literal_bool(ctx, reader.attr("const")).unwrap_or(false);
     let validations = reader
         .blocks("validation")
         .iter()
-        .filter_map(|block| body::condition(ctx, block))
+        .filter_map(|block| validation(ctx, block, &name))
         .collect();
     reader.finish(ctx);
     Some(ItemKind::Variable(Box::new(Variable {
@@ -65,17 +66,32 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
         may_be_secret,
         ephemeral_node,
         nullable,
+        is_const,
         deprecated,
         validations,
     })))
 }
 
-/// `const = true` changes when a variable has its value.
-fn refuse_const(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) {
-    let range = attr.as_ref().map(|attr| attr.syntax().text_range());
-    if let (Some(range), Some(true)) = (range, body::literal_bool(ctx, attr)) {
-        ctx.problem(Problem::unsupported(range, "\"const\" of a variable"));
+/// A validation is of the variable, whatever else it asks.
+fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Option<Condition> {
+    let validation = body::condition(ctx, block)?;
+    let is_reference = |it: &Expr| matches!(it, Expr::Ref(_));
+    let is_itself = |it: &Expr| {
+        matches!(it, Expr::Missing)
+            || matches!(it, Expr::Ref(Ref::Variable(name)) if name == variable)
+    };
+    // One reason is enough.
+    if ctx.any_inside(validation.condition, is_reference)
+        && !ctx.any_inside(validation.condition, is_itself)
+    {
+        ctx.problem(Problem::error(
+            "foreign-validation",
+            ctx.range_of(validation.condition),
+            "Invalid variable validation condition",
+            format!("The condition for variable \"{variable}\" must refer to var.{variable} in order to test incoming values."),
+        ));
     }
+    Some(validation)
 }
 
 /// What `sensitive` and `ephemeral` say.
@@ -102,10 +118,11 @@ fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
     attr.is_some_and(|it| !it.value().is_some_and(is_decided))
 }
 
-pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "output name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let value = reader.required(ctx, "value").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
@@ -116,6 +133,14 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
         .iter()
         .filter_map(|block| body::condition(ctx, block))
         .collect();
+    for block in reader.blocks("postcondition") {
+        ctx.problem(Problem::error(
+            "invalid-output-postcondition",
+            body::header_range(&block),
+            "Postconditions are not allowed",
+            "Output values can only have preconditions, not postconditions. Write a \"precondition\" block.",
+        ));
+    }
     reader.finish(ctx);
     Some(ItemKind::Output(Box::new(Output {
         name: Str::from(&*name),
@@ -131,33 +156,35 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
     })))
 }
 
-/// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
-pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
+/// The definitions of a `locals` block; of a name the first. The parser tells of a second.
+pub(super) fn definitions<'t>(
+    block: &ast::Block<'t>,
+) -> impl Iterator<Item = ast::Attribute<'t>> + use<'t> {
     // A generated block may hold a hundred thousand.
     let mut seen: FxHashSet<Str> = FxHashSet::default();
-    for item in block.body().into_iter().flat_map(|body| body.items()) {
+    let attributes = block.body().into_iter().flat_map(|body| body.attributes());
+    attributes.filter(move |it| it.name_token().is_some_and(|name| seen.insert(name.text().into())))
+}
+
+/// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
+pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
+    for attr in definitions(block) {
+        let Some(token) = attr.name_token() else { continue };
         let mut ctx = ItemCtx::of(lowered);
-        match item {
-            BodyItem::Attribute(attr) => {
-                let Some(token) = attr.name_token() else { continue };
-                let name = Str::from(token.text());
-                if !seen.insert(name.clone()) {
-                    continue;
-                }
-                let header = ctx.node(token.text_range());
-                let value = ctx.in_place(RefPlace::Config, |ctx| body::value(ctx, &attr));
-                let kind = ItemKind::Local(Local { name, value });
-                let (item, source_map) = ctx.finish(kind, header);
-                lowered.items.push(Arc::new(item));
-                lowered.source_maps.push(source_map);
-            }
-            BodyItem::Block(nested) => ctx.problem(Problem::error(
-                "unsupported-block",
-                body::header_range(&nested),
-                "Unsupported block type",
-                "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
-            )),
-        }
+        let name = Str::from(token.text());
+        let header = ctx.node(token.text_range());
+        let value = ctx.in_place(RefPlace::Config, |ctx| body::value(ctx, &attr));
+        let (item, source_map) = ctx.finish(ItemKind::Local(Local { name, value }), header);
+        lowered.items.push(Arc::new(item));
+        lowered.source_maps.push(source_map);
+    }
+    for nested in block.body().into_iter().flat_map(|body| body.blocks()) {
+        lowered.problems.push(Problem::error(
+            "unsupported-block",
+            body::header_range(&nested),
+            format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
+            "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
+        ));
     }
     if let Some(label) = block.labels().next() {
         lowered.problems.push(Problem::error(

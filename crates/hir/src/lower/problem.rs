@@ -30,6 +30,9 @@ pub const PLACE: &str = "\u{fffc}";
 /// The id of what the parser finds.
 pub const SYNTAX_ERROR: &str = "syntax-error";
 
+/// The id of a reference that can be none, whatever is declared.
+pub const INVALID_REFERENCE: &str = "invalid-reference";
+
 /// The id of an argument that is not there.
 pub const MISSING_ARGUMENT: &str = "missing-argument";
 

@@ -1,20 +1,44 @@
 //! `provider` blocks.
 
-use syntax::{AstNode, flat::ast};
+use syntax::AstNode;
 use values::Str;
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     problem::Problem,
+    resource,
 };
 use crate::item::{ItemKind, ProviderConfig, RefPlace};
 
-pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
+    let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
     let name = body::name(ctx, &label, "provider name");
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, top);
+    let alias_range =
+        reader.peek("alias").and_then(|it| it.value()).map(|it| it.syntax().text_range());
     let alias = body::literal_text(ctx, reader.attr("alias"));
+    if let (Some(alias), Some(range)) = (&alias, alias_range)
+        && !addr::is_identifier(alias)
+    {
+        ctx.problem(Problem::error(
+            "invalid-name",
+            range,
+            "Invalid provider configuration alias",
+            "An alias must be a valid name: it starts with a letter or underscore and contains only letters, digits, underscores, and dashes.",
+        ));
+    }
+    let for_each_range = reader.peek("for_each").map(|it| it.syntax().text_range());
+    if let (None, Some(range)) = (&alias, for_each_range) {
+        ctx.problem(Problem::error(
+            "provider-for-each-without-alias",
+            range,
+            "Alias required when using \"for_each\"",
+            "The for_each argument is allowed only for provider configurations with an alias, by which resources choose one of them: add \
+             \"alias\".",
+        ));
+    }
     if let Some(version) = reader.attr("version") {
         ctx.problem(Problem::warning(
             "provider-version",
@@ -38,7 +62,10 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Item
             ));
         }
     }
-    reader.absorb_escape();
+    for name in ["lifecycle", "locals"] {
+        resource::reserved_blocks(ctx, &mut reader, name, "provider");
+    }
+    reader.absorb_escape(ctx);
     let body = reader.rest(ctx);
     let local_name = Str::from(&*name);
     Some(ItemKind::Provider(Box::new(ProviderConfig { local_name, alias, for_each, body })))

@@ -1,14 +1,11 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
-use syntax::{
-    AstNode, TextRange,
-    flat::ast::{self, HasItems},
-};
+use syntax::{AstNode, TextRange, flat::ast};
 use values::{Path, Str, Value};
 
 use super::{
-    ItemCtx,
+    ItemCtx, Top,
     body::{self, BodyReader},
     expr,
     problem::Problem,
@@ -33,21 +30,23 @@ const MANAGED_ONLY: &[&str] = &[
 
 pub(super) fn resource(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    top: &Top<'_, '_>,
     mode: ResourceMode,
 ) -> Option<ItemKind> {
+    let block = top.block;
     let [ty, name] = body::expect_labels(ctx, block, ["type", "name"])?;
     let noun = mode.noun();
     let type_node = ctx.node(ty.syntax().text_range());
-    let ty = body::name(ctx, &ty, format_args!("{noun} type name"));
-    let name = body::name(ctx, &name, format_args!("{noun} name"));
+    let what = if mode == ResourceMode::Managed { "resource" } else { noun };
+    let ty = body::name(ctx, &ty, format_args!("{what} type name"));
+    let name = body::name(ctx, &name, format_args!("{what} name"));
     let resource = addr::Resource::new(mode, ty, name);
-    let mut reader = BodyReader::new(block);
+    let mut reader = BodyReader::of_item(ctx, top);
     let mut repetition = repetition(ctx, &mut reader, noun);
     let provider = reader.attr("provider").and_then(|attr| provider_ref(ctx, attr.value()?));
     let depends_on = body::depends_on(ctx, reader.attr("depends_on"));
-    let lifecycle = match reader.single_block(ctx, "lifecycle", noun) {
-        Some(block) => lifecycle(ctx, &block, mode, &mut repetition),
+    let lifecycle = match reader.lifecycle(ctx, noun) {
+        Some(reader) => lifecycle(ctx, reader, mode, &mut repetition),
         None => Lifecycle::default(),
     };
     let (connection, provisioners) = match mode {
@@ -61,7 +60,7 @@ pub(super) fn resource(
         }
         ResourceMode::Data => (None, Box::default()),
     };
-    refuse_reserved(ctx, &mut reader, block);
+    refuse_reserved(ctx, &mut reader);
     let body = reader.rest(ctx);
     Some(ItemKind::Resource(Box::new(Resource {
         resource,
@@ -73,6 +72,7 @@ pub(super) fn resource(
         connection,
         provisioners,
         body,
+        in_check: None,
     })))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn repetition(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, noun: &
     let count = reader.attr("count");
     let for_each = reader.attr("for_each");
     if let (Some(_), Some(for_each)) = (&count, &for_each) {
-        exclusive(ctx, for_each.syntax().text_range(), "\"count\" and \"for_each\"", noun);
+        exclusive(ctx, body::name_range(for_each), "\"count\" and \"for_each\"", noun);
     }
     ctx.in_place(RefPlace::Repetition, |ctx| match (count, for_each) {
         (Some(count), _) => Repetition::Count(body::value(ctx, &count)),
@@ -141,16 +141,15 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
 
 fn lifecycle(
     ctx: &mut ItemCtx<'_>,
-    block: &ast::Block,
+    mut reader: BodyReader,
     mode: ResourceMode,
     repetition: &mut Repetition,
 ) -> Lifecycle {
-    let mut reader = BodyReader::new(block);
     let mut lifecycle = Lifecycle::default();
     if mode == ResourceMode::Managed {
         managed_lifecycle(ctx, &mut reader, &mut lifecycle);
     } else {
-        refuse_managed_lifecycle(ctx, &mut reader, block, mode);
+        refuse_managed_lifecycle(ctx, &mut reader, mode);
     }
     enabled(ctx, &mut reader, mode.noun(), repetition);
     lifecycle.preconditions = reader
@@ -231,12 +230,7 @@ fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> 
 }
 
 /// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).
-fn refuse_managed_lifecycle(
-    ctx: &mut ItemCtx<'_>,
-    reader: &mut BodyReader,
-    _block: &ast::Block,
-    mode: ResourceMode,
-) {
+fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode: ResourceMode) {
     for name in MANAGED_ONLY.iter().copied() {
         let Some(attr) = reader.attr(name) else { continue };
         let range = attr.syntax().text_range();
@@ -277,6 +271,16 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
         ));
         return IgnoreChanges::None;
     };
+    if let Some(star) = tuple.elements().find(|it| expr::literal_string(it).as_deref() == Some("*"))
+    {
+        ctx.problem(Problem::error(
+            "invalid-ignore-changes",
+            star.syntax().text_range(),
+            "Invalid ignore_changes wildcard",
+            "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes = all\" to ignore changes to all attributes.",
+        ));
+        return IgnoreChanges::None;
+    }
     let paths: Vec<_> = tuple.elements().filter_map(|element| ignore_path(ctx, &element)).collect();
     if paths.is_empty() { IgnoreChanges::None } else { IgnoreChanges::Paths(paths.into()) }
 }
@@ -330,7 +334,7 @@ fn literal_key(expr: &ast::Expr) -> Option<Value> {
 }
 
 /// The connection of all provisioners: it counts as one at destruction as soon as one of them runs then.
-fn connection(
+pub(super) fn connection(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader,
     provisioners: &[Provisioner],
@@ -344,7 +348,7 @@ fn provisioner_place(at_destroy: bool) -> RefPlace {
     if at_destroy { RefPlace::DestroyProvisioner } else { RefPlace::CreateProvisioner }
 }
 
-fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
+pub(super) fn provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Box<[Provisioner]> {
     reader.blocks("provisioner").iter().filter_map(|block| provisioner(ctx, block)).collect()
 }
 
@@ -359,6 +363,10 @@ fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner>
     let continue_on_failure =
         keyword_of(ctx, &mut reader, "on_failure", &["continue", "fail"], "on_failure").as_deref()
             == Some("continue");
+    for name in ["lifecycle", "locals", "depends_on"] {
+        reserved_blocks(ctx, &mut reader, name, "provisioner");
+    }
+    reader.absorb_escape(ctx);
     ctx.in_place(provisioner_place(at_destroy), |ctx| {
         let connection = reader.single_block(ctx, "connection", "provisioner");
         let connection = connection.and_then(|block| body::schema_block(ctx, &block));
@@ -376,8 +384,18 @@ fn keyword_of(
     what: &str,
 ) -> Option<String> {
     let value = reader.attr(name)?.value()?;
-    let word = expr::keyword(&value).or_else(|| expr::literal_string(&value));
+    let quoted = expr::literal_string(&value);
+    let is_quoted = quoted.is_some() && !ctx.is_json;
+    let word = expr::keyword(&value).or(quoted);
     if word.as_deref().is_some_and(|word| words.contains(&word)) {
+        if is_quoted {
+            ctx.problem(Problem::warning(
+                "quoted-keyword",
+                value.syntax().text_range(),
+                "Quoted keywords are deprecated",
+                "In this context, keywords are expected literally rather than in quotes. Remove the quotes surrounding this keyword.",
+            ));
+        }
         return word;
     }
     ctx.problem(Problem::error(
@@ -410,24 +428,34 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
 }
 
 /// The `_ {}` block escapes a schema whose names collide with meta-arguments. It is merged into the body.
-fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, block: &ast::Block) {
-    for name in ["locals"] {
-        for nested in reader.blocks(name) {
-            ctx.problem(Problem::error(
-                "reserved-block",
-                block_header(&nested),
-                "Reserved block type name in resource block",
-                format!(
-                    "The block type name \"{name}\" is reserved for use in a future version. Declare locals at the top level of the module."
-                ),
-            ));
-        }
-    }
-    let has_escape = block
-        .body()
-        .is_some_and(|body| body.blocks().any(|it| it.block_type().as_deref() == Some("_")));
-    if has_escape {
-        reader.absorb_escape();
+fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
+    reserved_blocks(ctx, reader, "locals", "resource");
+    reader.absorb_escape(ctx);
+}
+
+/// Reports blocks whose type may come to mean something.
+pub(super) fn reserved_blocks(
+    ctx: &mut ItemCtx<'_>,
+    reader: &mut BodyReader,
+    name: &'static str,
+    inside: &str,
+) {
+    for nested in reader.blocks(name) {
+        let way_out = match name {
+            "locals" => " Declare locals at the top level of the module.",
+            "provider" => {
+                " Declare providers at the top level of the module, and hand them over with \"providers\"."
+            }
+            _ => " Take it out.",
+        };
+        ctx.problem(Problem::error(
+            "reserved-block",
+            block_header(&nested),
+            format!("Reserved block type name in {inside} block"),
+            format!(
+                "The block type name \"{name}\" is reserved for use in a future version.{way_out}"
+            ),
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `terraform` blocks.
 
+use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
     flat::ast::{self, BodyItem},
@@ -9,7 +10,7 @@ use values::Str;
 use super::{
     ItemCtx,
     body::{self, BodyReader},
-    expr,
+    encryption, expr,
     problem::Problem,
 };
 use crate::{
@@ -21,19 +22,30 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
     let mut reader = BodyReader::new(block);
     let required_version = required_version(ctx, reader.attr("required_version"));
+    // OpenTofu 1.12 accepts and ignores both.
     for name in ["experiments", "language"] {
-        if let Some(attr) = reader.attr(name) {
-            let what = format!("\"{name}\" in the terraform block");
-            ctx.problem(Problem::unsupported(attr.syntax().text_range(), &what));
-        }
+        reader.attr(name);
     }
     let blocks = reader.blocks("required_providers");
+    blocks.iter().skip(1).for_each(|it| ctx.problem(duplicate_requirements(it)));
+    let requirements_node = blocks.first().map(|it| ctx.node(body::header_range(it)));
     let required_providers = blocks
         .iter()
-        .flat_map(required_provider_items)
-        .filter_map(|attr| required_provider(ctx, &attr))
+        .flat_map(|block| required_provider_items(ctx, block))
+        .collect::<Vec<_>>()
+        .iter()
+        .filter_map(|attr| required_provider(ctx, attr))
         .collect();
-    let backend = reader.single_block(ctx, "backend", "terraform block");
+    let mut backends = reader.blocks("backend").into_iter();
+    let backend = backends.next();
+    for extra in backends {
+        ctx.problem(Problem::error(
+            "duplicate-backend",
+            body::header_range(&extra),
+            "Duplicate backend configuration",
+            "A module may have only one backend configuration, and this terraform block already has one.",
+        ));
+    }
     let backend = backend.and_then(|block| {
         body::expect_labels(ctx, &block, ["type"])?;
         let backend = body::schema_block(ctx, &block)?;
@@ -45,19 +57,103 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
         }
         Some(backend)
     });
-    for kind in ["cloud", "encryption", "provider_meta"] {
-        for nested in reader.blocks(kind) {
-            let what = format!("\"{kind}\" in the terraform block");
-            ctx.problem(Problem::unsupported(body::header_range(&nested), &what));
-        }
+    let clouds = reader.blocks("cloud");
+    let cloud = clouds.first().map(|it| ctx.node(body::header_range(it)));
+    provider_meta(ctx, &mut reader);
+    let encryptions = reader.blocks("encryption");
+    let before = ctx.problems.len();
+    encryptions.iter().for_each(|it| encryption::encryption(ctx, it));
+    // What is wrong with it is mended first.
+    let is_sound = ctx.problems.len() == before;
+    for nested in clouds.iter().chain(encryptions.iter().filter(|_| is_sound)) {
+        let kind = nested.block_type().unwrap_or_default();
+        let what = format!("\"{kind}\" in the terraform block");
+        ctx.problem(Problem::unsupported(body::header_range(nested), &what));
     }
     reader.finish(ctx);
-    Some(ItemKind::Terraform(Box::new(Terraform { required_version, required_providers, backend })))
+    Some(ItemKind::Terraform(Box::new(Terraform {
+        required_version,
+        required_providers,
+        requirements_node,
+        backend,
+        cloud,
+    })))
+}
+
+fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
+    Problem::error(
+        "duplicate-required-providers",
+        body::header_range(block),
+        "Duplicate required providers configuration",
+        "A module may have only one required providers configuration, and this terraform block already has one. Merge the two.",
+    )
+}
+
+/// `provider_meta "name" {}`: what a module tells a provider about itself.
+fn provider_meta(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) {
+    let mut seen = FxHashSet::default();
+    for nested in reader.blocks("provider_meta") {
+        let range = body::header_range(&nested);
+        let Some([provider]) = body::expect_labels(ctx, &nested, ["provider"]) else { continue };
+        if seen.insert(provider.text()) {
+            let what = "\"provider_meta\" in the terraform block";
+            ctx.problem(Problem::unsupported(range, what));
+            continue;
+        }
+        ctx.problem(Problem::error(
+            "duplicate-block",
+            range,
+            "Duplicate provider_meta block",
+            format!("There already is a provider_meta block for the provider \"{}\". Only one is allowed.", provider.text()),
+        ));
+    }
+}
+
+/// `language {}` (`reference`: surface 2.2): which edition of the language a module is written in, and for which programs.
+pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<ItemKind> {
+    body::refuse_labels(ctx, block);
+    let mut reader = BodyReader::new(block);
+    if let Some(edition) = reader.attr("edition").and_then(|attr| attr.value())
+        && expr::keyword(&edition).as_deref() != Some("tofu2024")
+    {
+        ctx.problem(Problem::error(
+            "invalid-language",
+            edition.syntax().text_range(),
+            "Unsupported language edition",
+            "The only edition of the language is tofu2024, written without quotes.",
+        ));
+    }
+    if let Some(experiments) = reader.attr("experiments").and_then(|attr| attr.value()) {
+        let is_empty =
+            matches!(&experiments, ast::Expr::Tuple(it) if it.elements().next().is_none());
+        if !is_empty {
+            ctx.problem(Problem::error(
+                "invalid-language",
+                experiments.syntax().text_range(),
+                "Unsupported language experiment",
+                "There are no experiments in this version. Take the argument out.",
+            ));
+        }
+    }
+    if let Some(compatible) = reader.single_block(ctx, "compatible_with", "language block") {
+        body::refuse_labels(ctx, &compatible);
+        let mut compatible = BodyReader::new(&compatible);
+        version_constraint(ctx, compatible.attr("opentofu"));
+    }
+    reader.finish(ctx);
+    Some(ItemKind::Other("language".into()))
+}
+
+/// The constraint on the version of the program. In a `.tf` file it is taken to be about Terraform, whose versions have other
+/// numbers (`reference`: surface 2.1).
+fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> Option<Str> {
+    if ctx.is_tofu { version_constraint(ctx, attr) } else { None }
 }
 
 /// The constraint on the version of the program; one that the program does not meet is refused here.
-fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
+fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> Option<Str> {
     let range = attr.as_ref().map(|attr| attr.syntax().text_range());
+    let value = attr.as_ref().and_then(|attr| Some(attr.value()?.syntax().text_range()));
     let text = body::literal_text(ctx, attr)?;
     let range = range?;
     let supported = addr::opentofu_version();
@@ -74,7 +170,7 @@ fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Opti
         )),
         Err(error) => ctx.problem(Problem::error(
             "invalid-version-constraint",
-            range,
+            value.unwrap_or(range),
             "Invalid version constraint",
             format!(
                 "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
@@ -85,19 +181,41 @@ fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Opti
     Some(text)
 }
 
-fn required_provider_items<'t>(block: &ast::Block<'t>) -> Vec<ast::Attribute<'t>> {
-    let items = block.body().into_iter().flat_map(|body| body.items());
-    items
-        .filter_map(|item| match item {
-            BodyItem::Attribute(attr) => Some(attr),
-            BodyItem::Block(_) => None,
-        })
-        .collect()
+fn required_provider_items<'t>(
+    ctx: &mut ItemCtx<'_>,
+    block: &ast::Block<'t>,
+) -> Vec<ast::Attribute<'t>> {
+    let mut attributes = Vec::new();
+    for item in block.body().into_iter().flat_map(|body| body.items()) {
+        match item {
+            BodyItem::Attribute(attr) => attributes.push(attr),
+            BodyItem::Block(nested) => ctx.problem(Problem::error(
+                "unsupported-block",
+                body::header_range(&nested),
+                format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
+                "Blocks are not allowed here: an entry is written as \"name = { source = … }\".",
+            )),
+        }
+    }
+    attributes
+}
+
+fn is_provider_name(name: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() && !c.is_uppercase() || c == '-';
+    name.chars().all(fits) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 /// `name = { source, version, configuration_aliases }`, or the legacy version string.
 fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<RequiredProvider> {
     let name = attr.name_token()?;
+    if !is_provider_name(name.text()) {
+        ctx.problem(Problem::error(
+            "invalid-name",
+            name.text_range(),
+            "Invalid provider local name",
+            "A local name of a provider contains only lowercase letters, digits, and dashes, and neither begins nor ends with a dash.",
+        ));
+    }
     let node = ctx.node(attr.syntax().text_range());
     let mut entry = RequiredProvider {
         local_name: Str::from(name.text()),
@@ -108,7 +226,7 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
     };
     let value = attr.value()?;
     if let Some(version) = expr::literal_string(&value) {
-        entry.version = Some(version.into());
+        entry.version = Some((version.into(), ctx.node(value.syntax().text_range())));
         return Some(entry);
     }
     let ast::Expr::Object(object) = &value else {
@@ -134,9 +252,16 @@ fn required_provider_field(
     let Some(value) = item.value() else { return };
     match name.as_str() {
         "source" | "version" => match expr::literal_string(&value) {
-            Some(text) if name == "source" => entry.source = Some(text.into()),
-            Some(text) => entry.version = Some(text.into()),
-            None => ctx.problem(invalid(&value, &format!("The {name} of a required provider must be a string without interpolation."))),
+            Some(text) if name == "source" => {
+                entry.source = Some((text.into(), ctx.node(value.syntax().text_range())));
+            }
+            Some(text) => entry.version = Some((text.into(), ctx.node(value.syntax().text_range()))),
+            None => {
+                let summary = if name == "source" { "Invalid source" } else { "Invalid version constraint" };
+                let detail = format!("The {name} of a required provider must be a string without interpolation.");
+                let range = value.syntax().text_range();
+                ctx.problem(Problem::error("invalid-required-providers", range, summary, detail));
+            }
         },
         "configuration_aliases" => entry.configuration_aliases = aliases(ctx, &entry.local_name, &value),
         other => ctx.problem(Problem::error(
@@ -177,9 +302,11 @@ fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[S
             });
         match alias {
             Some(alias) => aliases.push(Str::from(&*alias)),
-            None => ctx.problem(invalid(
-                &element,
-                &format!("Configuration aliases can only contain references to local provider configuration names in the format of {local_name}.ALIAS."),
+            None => ctx.problem(Problem::error(
+                "invalid-required-providers",
+                element.syntax().text_range(),
+                "Invalid configuration_aliases value",
+                format!("Configuration aliases can only contain references to local provider configuration names in the format of {local_name}.ALIAS."),
             )),
         }
     }

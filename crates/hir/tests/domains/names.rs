@@ -13,7 +13,9 @@ use hir::{
     },
     expr::{At, NodeId},
     names::ItemKey,
+    provider_function::Lookup,
 };
+use provider::{FunctionParameter, FunctionSignature};
 use values::{Mark, MarkKind, Str, Type, Value, functions::FunctionEnv};
 
 use crate::rng::Rng;
@@ -434,8 +436,25 @@ impl InferEnv for Declared {
         false
     }
 
-    fn provider_function(&self, _: &str) -> Option<Type> {
-        Some(Type::String)
+    fn provider_function(&self, _: &str) -> Lookup {
+        let anything = FunctionParameter {
+            name: Str::default(),
+            ty: Type::Dynamic,
+            allow_null_value: true,
+            allow_unknown_values: true,
+            description: Str::default(),
+            description_kind: Default::default(),
+        };
+        let signature = FunctionSignature {
+            parameters: Vec::new(),
+            variadic: Some(anything),
+            returns: Type::String,
+            summary: Str::default(),
+            description: Str::default(),
+            description_kind: Default::default(),
+            deprecation_message: Str::default(),
+        };
+        Lookup::Known { signature, is_supported: true }
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

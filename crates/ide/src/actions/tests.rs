@@ -115,7 +115,7 @@ fn names_that_are_meant() {
     "#]],
     );
     check(
-        "locals {\n  a = lowr(uppr$0(lower(\"x\")))\n}\n",
+        "locals {\n  a = low$0r(uppr(lower(\"x\")))\n}\n",
         expect![[r#"
         QuickFix*: Change to "lower"
         //- /main.tf

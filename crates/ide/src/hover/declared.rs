@@ -41,7 +41,11 @@ pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
                 .paragraph(&format!("Provider {}", shown::code(&source.for_display())))
         }
         ItemKind::Check(it) => Card::of(format!("check.{}", it.name)),
-        ItemKind::Terraform(_) | ItemKind::Other(_) => Card::default(),
+        ItemKind::Terraform(_)
+        | ItemKind::Moved(_)
+        | ItemKind::Removed(_)
+        | ItemKind::Import(_)
+        | ItemKind::Other(_) => Card::default(),
     };
     card.footer(declared_in(module, key, item))
 }

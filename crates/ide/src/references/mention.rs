@@ -19,7 +19,11 @@ pub(super) fn text(name: &ItemName) -> Option<&str> {
         | ItemName::Provider(name, None)
         | ItemName::Provider(_, Some(name)) => name,
         ItemName::Resource(resource) => &resource.name,
-        ItemName::Terraform | ItemName::Other => return None,
+        ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => return None,
     })
 }
 
@@ -31,8 +35,10 @@ pub(super) fn is_seen_by_callers(name: &ItemName) -> bool {
 /// Whether an item of the same module may mention a name.
 pub(super) fn mentions(item: &Item, name: &ItemName) -> bool {
     match &item.kind {
-        // What is not lowered may mention anything; there are few such blocks.
-        ItemKind::Other(_) => return true,
+        // Their addresses are no references, and may be of anything; there are few such blocks.
+        ItemKind::Moved(_) | ItemKind::Removed(_) | ItemKind::Import(_) | ItemKind::Other(_) => {
+            return true;
+        }
         // Their aliases are declared there.
         ItemKind::Terraform(_) => return matches!(name, ItemName::Provider(..)),
         _ => {}

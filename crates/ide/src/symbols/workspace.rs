@@ -67,7 +67,11 @@ fn shown(name: &ItemName) -> Option<(SymbolKind, String)> {
             (SymbolKind::Provider, format!("provider.{name}.{alias}"))
         }
         ItemName::Check(name) => (SymbolKind::Check, format!("check.{name}")),
-        ItemName::Terraform | ItemName::Other => return None,
+        ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => return None,
     })
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn formatting_of_variables_file(
     range: Option<Range>,
 ) -> Option<Vec<TextEdit>> {
     let (file, lines) = beside::variables_file(snapshot, path)?;
-    edits(file.text, &lines, range)
+    (!file.is_json()).then(|| edits(file.text, &lines, range))?
 }
 
 fn edits(text: &str, lines: &Lines, range: Option<Range>) -> Option<Vec<TextEdit>> {

@@ -14,7 +14,7 @@ use provider::{
     RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
-use values::Value;
+use values::{Path, Str, Value};
 
 use super::{Failure, GrpcProvider, Unanswered, session::LARGEST_PRIVATE};
 use crate::{diagnostics, dynamic_value, generated::tfplugin, logs::shortened};
@@ -55,6 +55,11 @@ fn raw_state(state: &RawState) -> Option<tfplugin::RawState> {
 impl GrpcProvider {
     pub(super) async fn try_validate_provider(&self, config: Value) -> Result<Said, Failure> {
         let schemas = self.ready().await?;
+        let asked = self.configuration.get().unwrap_or(&schemas.provider);
+        let missing = asked.block().missing(&config);
+        if !missing.is_empty() {
+            return Err(missing.into_iter().map(missing_argument).collect());
+        }
         let config =
             self.encode("ValidateProviderConfig", &config, schemas.provider.implied_type())?;
         // Protocol 5 sends a prepared configuration back; cores ignore it.
@@ -592,6 +597,12 @@ impl GrpcProvider {
             Err(failure) => Err(shortened(self.clean(&failure.texts(&self.listener.name).1))),
         }
     }
+}
+
+fn missing_argument((path, name): (Path, Str)) -> ProviderDiagnostic {
+    let detail = format!("The argument \"{name}\" is required, but no definition was found.");
+    let path = Some(path).filter(|path| !path.steps().is_empty());
+    ProviderDiagnostic { path, ..ProviderDiagnostic::error("Missing required argument", detail) }
 }
 
 fn parameter(signature: &FunctionSignature, index: usize) -> Option<&FunctionParameter> {

@@ -53,6 +53,8 @@ pub struct GrpcProvider {
     /// Schemas from a cache, which spare reading them from the process.
     known: Option<Arc<ProviderSchemas>>,
     schemas: OnceCell<Arc<ProviderSchemas>>,
+    /// What the process says of its own configuration, where it was asked although that is known.
+    pub(super) configuration: OnceCell<Arc<Schema>>,
     functions: OnceCell<Arc<BTreeMap<Str, FunctionSignature>>>,
     /// How many ephemeral resources it was asked to open and has not answered for. One whose process ended stays counted.
     pub(super) opening: AtomicUsize,
@@ -68,6 +70,7 @@ impl GrpcProvider {
             process: Some(process),
             known,
             schemas: OnceCell::new(),
+            configuration: OnceCell::new(),
             functions: OnceCell::new(),
             opening: AtomicUsize::new(0),
         }
@@ -103,6 +106,7 @@ impl GrpcProvider {
             process: None,
             known,
             schemas: OnceCell::new(),
+            configuration: OnceCell::new(),
             functions: OnceCell::new(),
             opening: AtomicUsize::new(0),
         })
@@ -141,6 +145,8 @@ impl GrpcProvider {
                     let has_identities = known.identity_types().next().is_some();
                     let asked = self.fetch_schemas(has_identities).await?;
                     self.refuse_others(known, &asked)?;
+                    // What it requires depends on its environment, so that of this very process counts.
+                    let _ = self.configuration.set(asked.provider);
                     Ok(Arc::clone(known))
                 }
                 None => self.fetch_schemas(true).await.map(Arc::new),

@@ -14,14 +14,14 @@ use project::{Database, Project};
 use crate::fixture::schemas;
 
 /// An editor's session: a configuration that was analysed once.
-struct Session {
+pub(crate) struct Session {
     project: Project,
     executed: Arc<Mutex<Vec<String>>>,
     texts: BTreeMap<String, String>,
 }
 
 impl Session {
-    fn new(fixture: &str) -> Session {
+    pub(crate) fn new(fixture: &str) -> Session {
         let executed: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&executed);
         let db = Database::with_events(move |event| {
@@ -45,7 +45,7 @@ impl Session {
         session
     }
 
-    fn analyse(&self) -> Vec<db::Diagnostic> {
+    pub(crate) fn analyse(&self) -> Vec<db::Diagnostic> {
         let diagnostics = self.project.diagnostics();
         drop(self.project.program());
         diagnostics
@@ -53,7 +53,7 @@ impl Session {
 
     /// Replaces a text in a file, analyses everything again, and tells how often which query ran.
     #[track_caller]
-    fn edit(&mut self, path: &str, from: &str, to: &str) -> String {
+    pub(crate) fn edit(&mut self, path: &str, from: &str, to: &str) -> String {
         let text = self.texts.get_mut(path).expect("is a file");
         assert_eq!(text.matches(from).count(), 1, "{from:?} is there once");
         *text = text.replace(from, to);
@@ -69,7 +69,7 @@ impl Session {
 
     /// The same, compared.
     #[track_caller]
-    fn check(&mut self, path: &str, from: &str, to: &str, expected: Expect) {
+    pub(crate) fn check(&mut self, path: &str, from: &str, to: &str, expected: Expect) {
         expected.assert_eq(&self.edit(path, from, to));
     }
 }

@@ -4,6 +4,7 @@ mod cycles;
 mod fixture;
 mod incremental;
 mod overlay;
+mod overrides;
 mod rfc;
 mod shown;
 mod stricter;

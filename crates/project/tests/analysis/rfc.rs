@@ -187,7 +187,7 @@ ephemeral "test_secret" "secret_retrieval" {
   lifecycle {
     create_before_destroy = true
     precondition {
-      condition     = true
+      condition     = path.module != ""
       error_message = "never"
     }
   }

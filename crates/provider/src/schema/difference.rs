@@ -22,8 +22,9 @@ fn of_blocks(a: &Block, b: &Block) -> Option<String> {
 }
 
 fn of_attributes(a: &Attribute, b: &Attribute) -> Option<String> {
-    let flags =
-        |it: &Attribute| (it.required, it.optional, it.computed, it.sensitive, it.write_only);
+    // What is required may be optional in another environment, and is the same on the wire.
+    let is_given = |it: &Attribute| it.required || it.optional;
+    let flags = |it: &Attribute| (is_given(it), it.computed, it.sensitive, it.write_only);
     match (&a.ty, &b.ty) {
         _ if flags(a) != flags(b) => Some(String::new()),
         (AttributeType::Type(a), AttributeType::Type(b)) if a == b => None,

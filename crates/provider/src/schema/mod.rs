@@ -87,6 +87,61 @@ impl Block {
         &self.attributes
     }
 
+    /// The block with optional attributes in place of the required ones, nested blocks included.
+    #[must_use]
+    pub fn without_required(&self) -> Block {
+        let attributes = self.attributes.iter().map(|(name, attribute)| {
+            let optional = attribute.optional || attribute.required;
+            let attribute = Attribute { required: false, optional, ..attribute.clone() };
+            (name.clone(), attribute)
+        });
+        let blocks = self.blocks.iter().map(|(name, nested)| {
+            let block = nested.block.without_required();
+            (name.clone(), NestedBlock { block, ..nested.clone() })
+        });
+        Block {
+            attributes: attributes.collect(),
+            blocks: blocks.collect(),
+            derived: Derived::default(),
+            ..self.clone()
+        }
+    }
+
+    /// The required attributes that a value of the block lacks, each with the part of the value that lacks it. Nothing is said
+    /// of what is not known.
+    pub fn missing(&self, value: &Value) -> Vec<(values::Path, Str)> {
+        let mut missing = Vec::new();
+        self.add_missing(value, &values::Path::root(), &mut missing);
+        missing
+    }
+
+    fn add_missing(
+        &self,
+        value: &Value,
+        path: &values::Path,
+        missing: &mut Vec<(values::Path, Str)>,
+    ) {
+        for (step, part) in value.parts() {
+            let values::Step::Attr(name) = &step else { continue };
+            if self.attributes.get(name).is_some_and(|it| it.required) && part.is_null() {
+                missing.push((path.clone(), name.clone()));
+            }
+            let Some(nested) = self.blocks.get(name) else { continue };
+            let path = path.clone().attr(name);
+            if matches!(nested.nesting, Nesting::Single | Nesting::Group) {
+                nested.block.add_missing(part, &path, missing);
+                continue;
+            }
+            for (step, part) in part.parts() {
+                let path = match step {
+                    values::Step::Attr(name) => path.clone().attr(name),
+                    values::Step::Index(key) => path.clone().index(key),
+                };
+                nested.block.add_missing(part, &path, missing);
+            }
+        }
+    }
+
     /// Nested block types by name.
     pub fn blocks(&self) -> &BTreeMap<Str, NestedBlock> {
         &self.blocks

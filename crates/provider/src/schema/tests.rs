@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use values::{Path, Type, Value};
+use values::{Path, Str, Type, Value};
 
 use super::{
     Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting, Schema,
@@ -213,4 +213,33 @@ fn write_only_inside_a_set_is_found_and_of_set_type_is_not() {
         let schema = Schema::new(0, block);
         assert_eq!(schema.write_only_in_set().as_deref(), expected);
     }
+}
+
+#[test]
+fn what_is_required_may_be_optional_elsewhere() {
+    let inner = || block([("name", required())]);
+    let schema = |token: Attribute| {
+        let blocks = [("one", Nesting::Single, inner()), ("many", Nesting::List, inner())];
+        Schema::new(0, block_with([("token", token)], blocks))
+    };
+    let (here, there) = (schema(required()), schema(optional()));
+    assert_eq!(super::difference::of_schemas(&here, &there), None);
+    let computed = schema(Attribute::optional_computed(Type::String));
+    assert_eq!(super::difference::of_schemas(&here, &computed).as_deref(), Some("token"));
+    let inside = |name: Value| Value::object_from([("name", name)]);
+    let null = || Value::null(Type::String);
+    let value = Value::object_from([
+        ("token", null()),
+        ("one", inside(null())),
+        ("many", Value::tuple(vec![inside(Value::unknown(Type::String)), inside(null())])),
+    ]);
+    let shown = |missing: Vec<(Path, Str)>| -> Vec<String> {
+        missing.into_iter().map(|(path, name)| format!("{path:?} {name}")).collect()
+    };
+    let told = shown(here.block().missing(&value));
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told.iter().any(|it| it.ends_with(" token")));
+    assert_eq!(shown(there.block().missing(&value)).len(), 2);
+    assert!(here.block().without_required().missing(&value).is_empty());
+    assert_eq!(here.block().without_required().implied_type(), here.block().implied_type());
 }

@@ -1,4 +1,4 @@
-//! Fewer warnings: many of one kind are shown as one.
+//! Fewer warnings or errors: many of one kind are shown as one.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -10,13 +10,13 @@ use crate::style::visible_line;
 /// Warnings whose every occurrence says something of its own: the message is the author's.
 const NEVER_GROUPED: &str = "Check block assertion failed";
 
-/// Groups warnings of one summary: the first stays and says how many more there are. Errors, and warnings without a
-/// place, stay as they are.
-pub fn consolidated(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+/// Groups those of one severity and one summary: the first stays and says how many more there are. Others, and those
+/// without a place, stay as they are.
+pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
     let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for diagnostic in diagnostics {
-        if !is_grouped(&diagnostic) {
+        if diagnostic.severity != severity || !is_grouped(&diagnostic) {
             kept.push(diagnostic);
             continue;
         }
@@ -28,11 +28,12 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
             }
         }
     }
+    let word = if severity == Severity::Error { "error" } else { "warning" };
     for (index, more) in groups.into_values() {
         let note = match more {
             0 => continue,
-            1 => "(and one more similar warning elsewhere)".to_owned(),
-            more => format!("(and {more} more similar warnings elsewhere)"),
+            1 => format!("(and one more similar {word} elsewhere)"),
+            more => format!("(and {more} more similar {word}s elsewhere)"),
         };
         let detail = &mut kept[index].detail;
         detail.push_str(if detail.is_empty() { "" } else { "\n\n" });
@@ -42,9 +43,7 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Warning
-        && diagnostic.location.is_some()
-        && diagnostic.summary != NEVER_GROUPED
+    diagnostic.location.is_some() && diagnostic.summary != NEVER_GROUPED
 }
 
 /// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.

@@ -35,6 +35,15 @@ pub(super) struct Excerpt {
     pub(super) end: usize,
 }
 
+/// Which lines a range touches that ends with a line's end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// That line.
+    ForPeople,
+    /// The next one too, as in the reference's JSON.
+    AsInTheReference,
+}
+
 /// Longer lines are cut to what is around the range, in bytes.
 const LONGEST_LINE: usize = 400;
 /// How much of a line that is cut stays before the range.
@@ -79,9 +88,9 @@ impl Files<'_> {
     }
 
     /// The excerpt for the place of a diagnostic, where its file is known.
-    pub(super) fn excerpt(&self, diagnostic: &Diagnostic) -> Option<Excerpt> {
+    pub(super) fn excerpt(&self, diagnostic: &Diagnostic, lines: Lines) -> Option<Excerpt> {
         let location = diagnostic.location.as_ref()?;
-        let excerpt = self.text(&location.path)?.excerpt(location);
+        let excerpt = self.text(&location.path)?.excerpt(location, lines);
         if self.sources.may_hold_secrets(&location.path) {
             return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
         }
@@ -92,7 +101,8 @@ impl Files<'_> {
         }
     }
 
-    /// Start and end of a location; line 1 where the file is not known.
+    /// Start and end of a location; line 1 where the file is not known. What is empty ends a column later, as in the
+    /// reference.
     pub(super) fn positions(&self, location: &Location) -> (Position, Position) {
         let (start, end) = (location.range.start, location.range.end.max(location.range.start));
         let text = self.text(&location.path);
@@ -100,7 +110,11 @@ impl Files<'_> {
             Some(text) => text.position(byte as usize),
             None => Position { line: 1, column: 1, byte: byte as usize },
         };
-        (position(start), position(end))
+        let (start, mut end) = (position(start), position(end));
+        if start.byte == end.byte {
+            end = Position { byte: end.byte + 1, column: end.column + 1, ..end };
+        }
+        (start, end)
     }
 
     /// The line of a location.
@@ -121,16 +135,24 @@ impl Files<'_> {
 }
 
 impl Text {
-    fn excerpt(&self, location: &Location) -> Excerpt {
+    fn excerpt(&self, location: &Location, lines: Lines) -> Excerpt {
         let text = self.text.as_str();
         let start = self.floor(location.range.start as usize);
         let end = self.floor(location.range.end as usize).max(start);
-        let line = self.line(start);
+        let mut line = self.line(start);
+        // Behind the last line's end there is nothing to show.
+        if start == text.len() && self.starts[line] == start && line > 0 {
+            line -= 1;
+        }
         let first = self.starts[line];
-        // A range that ends with a line's end does not touch the next line.
-        let touched = text[start..end].strip_suffix('\n').map_or(end, |it| start + it.len());
+        let touched = match lines {
+            Lines::ForPeople => {
+                text[start..end].strip_suffix('\n').map_or(end, |it| start + it.len())
+            }
+            Lines::AsInTheReference => end,
+        };
         let last = text[touched..].find('\n').map_or(text.len(), |at| touched + at);
-        let code = text[first..last].trim_end_matches('\r');
+        let code = text[first..last].trim_end_matches(['\r', '\n']);
         let (start, mut end) = (start - first, touched - first);
         if start == end {
             // An empty range still has to be seen.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ╷
-//! │ Error: SUMMARY
+//! │ Error: SUMMARY [ID]
 //! │
 //! │   with ADDRESS,
 //! │   on FILE line N, in CONTEXT:
@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 use db::{Diagnostic, Related, Severity, Sources};
 
-use super::excerpt::{Excerpt, Files};
+use super::excerpt::{Excerpt, Files, Lines};
 use crate::style::{Paint, Style, visible, visible_line};
 
 /// Columns that the rule at the left takes.
@@ -69,7 +69,7 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
         Severity::Warning | Severity::Hint => (Paint::BoldYellow, "Warning: "),
     };
     let summary = style.paint(Paint::Bold, &visible_line(&diagnostic.summary));
-    let mut text = format!("{}{summary}\n", style.paint(paint, word));
+    let mut text = format!("{}{summary}{}\n", style.paint(paint, word), id(diagnostic, style));
     let place = place(diagnostic, files, style);
     if !place.is_empty() {
         let _ = write!(text, "\n{place}");
@@ -86,6 +86,14 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     text
 }
 
+/// What `explain` takes, for people: scripts match the line that the reference prints.
+fn id(diagnostic: &Diagnostic, style: &Style) -> String {
+    match style.box_drawing {
+        true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id)),
+        false => String::new(),
+    }
+}
+
 fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let mut text = String::new();
     if let Some(address) = &diagnostic.address {
@@ -93,7 +101,7 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     }
     let Some(location) = &diagnostic.location else { return text };
     let path = visible_line(&location.path);
-    let Some(excerpt) = files.excerpt(diagnostic) else {
+    let Some(excerpt) = files.excerpt(diagnostic, Lines::ForPeople) else {
         let _ = writeln!(text, "  on {path}:\n  (source code not available)");
         return text;
     };

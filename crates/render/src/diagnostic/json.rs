@@ -3,10 +3,10 @@
 use db::{Diagnostic, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
 
-use super::excerpt::{Files, Position};
+use super::excerpt::{Files, Lines, Position};
 use crate::json;
 
-/// One problem: severity, summary, detail, address, range, snippet; and `related`, which is ours.
+/// One problem: severity, summary, detail, address, range, snippet; and `id` and `related`, which are ours.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
     described(diagnostic, &Files::new(sources))
 }
@@ -28,6 +28,7 @@ fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
         ("address", diagnostic.address.as_deref().map(Json::from)),
         ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
         ("snippet", snippet(diagnostic, files)),
+        ("id", Some(diagnostic.id.into())),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
 }
@@ -54,8 +55,8 @@ fn range(location: &Location, files: &Files<'_>) -> Json {
 }
 
 fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
-    let excerpt = files.excerpt(diagnostic)?;
-    let values: Vec<Json> = diagnostic.values.iter().map(|it| statement(it)).collect();
+    let excerpt = files.excerpt(diagnostic, Lines::AsInTheReference)?;
+    let values: Vec<Json> = diagnostic.values.iter().filter_map(|it| statement(it)).collect();
     Some(json!({
         "context": diagnostic.context,
         "code": excerpt.code,
@@ -66,9 +67,8 @@ fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
     }))
 }
 
-/// `var.x is 5` in its two parts.
-fn statement(value: &str) -> Json {
-    let verb = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min();
-    let (traversal, statement) = verb.map_or(("", value), |at| (&value[..at], &value[at + 1..]));
-    json!({"traversal": traversal, "statement": statement})
+/// `var.x is 5` in its two parts; what is no statement on a value has none.
+fn statement(value: &str) -> Option<Json> {
+    let at = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min()?;
+    Some(json!({"traversal": &value[..at], "statement": &value[at + 1..]}))
 }

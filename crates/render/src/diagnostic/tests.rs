@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use db::{ByteRange, Diagnostic, Location, Related, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -80,7 +80,7 @@ fn an_ephemeral_value_comes_with_its_chain() {
         &BOX,
         expect![[r#"
         ╷
-        │ Error: Invalid use of an ephemeral value
+        │ Error: Invalid use of an ephemeral value [ephemeral-misuse]
         │
         │   with playground_secret.s,
         │   on main.tf line 10, in resource "playground_secret" "s":
@@ -126,7 +126,7 @@ fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
 
 #[test]
 fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
-    let mut diagnostic = Diagnostic::error("cycle", "Cycle: ephemeral.a.b, provider.a", "Around.");
+    let mut diagnostic = Diagnostic::error("an-id", "Cycle: ephemeral.a.b, provider.a", "Around.");
     diagnostic.related.push(Related {
         location: at("1,\n    local", 0),
         message: "ephemeral.a.b refers to provider.a here".to_owned(),
@@ -138,7 +138,7 @@ fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
 #[test]
 fn in_colour_what_it_is_about_is_underlined() {
     let style = Style { color: true, ..Style::PLAIN };
-    let diagnostic = Diagnostic::warning("w", "Two lines", "").at(Some(at("1,\n    local", 0)));
+    let diagnostic = Diagnostic::warning("an-id", "Two lines", "").at(Some(at("1,\n    local", 0)));
     check(
         &diagnostic,
         &style,
@@ -156,7 +156,7 @@ fn in_colour_what_it_is_about_is_underlined() {
 #[test]
 fn a_place_in_a_file_that_is_not_there_is_still_named() {
     let location = Location { path: "gone.tf".into(), range: ByteRange { start: 5, end: 9 } };
-    let diagnostic = Diagnostic::error("e", "Gone", "It is gone.").at(Some(location));
+    let diagnostic = Diagnostic::error("an-id", "Gone", "It is gone.").at(Some(location));
     check(
         &diagnostic,
         &Style::PLAIN,
@@ -177,7 +177,7 @@ fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
     for (start, end) in [(0, 0), (TEXT.len() as u32, TEXT.len() as u32), (1 << 30, 1 << 31), (9, 3)]
     {
         let location = Location { path: "main.tf".into(), range: ByteRange { start, end } };
-        let diagnostic = Diagnostic::error("e", "S", "").at(Some(location));
+        let diagnostic = Diagnostic::error("an-id", "S", "").at(Some(location));
         let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &Style::PLAIN);
         assert!(text.contains("on main.tf line "), "{text}");
         diagnostic_json(&diagnostic, &sources());
@@ -192,7 +192,7 @@ fn of_a_very_long_line_the_part_around_the_range_is_shown() {
     let location = Location { path: "long.tf".into(), range: ByteRange { start, end: start + 5 } };
     let file = SourceText { blocks: [text].into(), ..sources().files[0].clone() };
     let sources = Sources { files: [SourceText { path: "long.tf".into(), ..file }].into() };
-    let diagnostic = Diagnostic::error("x", "Wrong", "It is wrong.").at(Some(location));
+    let diagnostic = Diagnostic::error("an-id", "Wrong", "It is wrong.").at(Some(location));
     let shown = diagnostics(&[diagnostic], &sources, &Style { color: true, ..Style::PLAIN });
     let line = shown.lines().find(|it| it.contains("wrong")).expect("is shown");
     assert!(line.len() < 600 && line.contains("1: …é") && line.ends_with("z…"), "{line}");
@@ -201,9 +201,12 @@ fn of_a_very_long_line_the_part_around_the_range_is_shown() {
 
 #[test]
 fn control_characters_are_spelled_out() {
-    let diagnostic =
-        Diagnostic::error("e", "a\u{1b}[2Jb\nc", "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept")
-            .with_address("a.b[\"\u{9b}\"]");
+    let diagnostic = Diagnostic::error(
+        "an-id",
+        "a\u{1b}[2Jb\nc",
+        "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept",
+    )
+    .with_address("a.b[\"\u{9b}\"]");
     check(
         &diagnostic,
         &Style::PLAIN,
@@ -220,12 +223,13 @@ fn control_characters_are_spelled_out() {
 }
 
 #[test]
-fn equal_warnings_are_grouped_and_errors_are_not() {
-    let warning =
-        |n| Diagnostic::warning("w", "Deprecated", format!("Detail {n}.")).at(Some(at("local", n)));
-    let error = || Diagnostic::error("e", "Deprecated", "").at(Some(at("local", 0)));
+fn those_of_one_severity_are_grouped() {
+    let warning = |n| {
+        Diagnostic::warning("an-id", "Deprecated", format!("Detail {n}.")).at(Some(at("local", n)))
+    };
+    let error = || Diagnostic::error("an-id", "Deprecated", "").at(Some(at("local", 0)));
     let check_block =
-        Diagnostic::warning("c", "Check block assertion failed", "m").at(Some(at("list", 0)));
+        Diagnostic::warning("an-id", "Check block assertion failed", "m").at(Some(at("list", 0)));
     let given = vec![
         warning(0),
         error(),
@@ -234,13 +238,16 @@ fn equal_warnings_are_grouped_and_errors_are_not() {
         check_block,
         warning(2),
         error(),
-        Diagnostic::warning("w", "Nowhere", ""),
-        Diagnostic::warning("w", "Nowhere", ""),
+        Diagnostic::warning("an-id", "Nowhere", ""),
+        Diagnostic::warning("an-id", "Nowhere", ""),
     ];
-    let shown: Vec<_> = consolidated(given)
-        .into_iter()
-        .map(|it| format!("{}: {}", it.summary, it.detail))
-        .collect();
+    let shown = |severity| -> Vec<String> {
+        let kept = consolidated(given.clone(), severity).into_iter();
+        kept.map(|it| format!("{}: {}", it.summary, it.detail)).collect()
+    };
+    let errors = shown(Severity::Error);
+    assert_eq!(errors.len(), given.len() - 1);
+    assert_eq!(errors[1], "Deprecated: (and one more similar error elsewhere)");
     expect![[r#"
         [
             "Deprecated: Detail 0.\n\n(and 2 more similar warnings elsewhere)",
@@ -252,13 +259,13 @@ fn equal_warnings_are_grouped_and_errors_are_not() {
             "Nowhere: ",
         ]
     "#]]
-    .assert_debug_eq(&shown);
+    .assert_debug_eq(&shown(Severity::Warning));
 }
 
 #[test]
 fn compact_warnings_are_a_list() {
-    let warning = |n| Diagnostic::warning("w", "Deprecated", "Long.").at(Some(at("local", n)));
-    let given = [warning(0), warning(1), Diagnostic::warning("w", "Nowhere", "")];
+    let warning = |n| Diagnostic::warning("an-id", "Deprecated", "Long.").at(Some(at("local", n)));
+    let given = [warning(0), warning(1), Diagnostic::warning("an-id", "Nowhere", "")];
     expect![[r#"
 
         Warnings:
@@ -315,6 +322,7 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
                   }
                 ]
               },
+              "id": "ephemeral-misuse",
               "related": [
                 {
                   "message": "var.password is ephemeral",
@@ -343,20 +351,20 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
 fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
     let range = ByteRange { start: 15, end: 24 };
     let location = Location { path: "a.tfvars".into(), range };
-    let diagnostic = Diagnostic::error("x", "Broken", "Mend it.").at(Some(location));
+    let diagnostic = Diagnostic::error("an-id", "Broken", "Mend it.").at(Some(location));
     let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &BOX)
         + &diagnostic_json(&diagnostic, &sources()).to_string();
     assert!(!text.contains("kanarek"), "{text}");
     expect![[r#"
         ╷
-        │ Error: Broken
+        │ Error: Broken [an-id]
         │
         │   on a.tfvars line 2:
         │    2: (not shown: this file may hold secrets)
         │
         │ Mend it.
         ╵
-        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]}}"#]].assert_eq(&text);
+        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]},"id":"an-id"}"#]].assert_eq(&text);
 }
 
 #[test]
@@ -379,12 +387,12 @@ fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
     assert!(!text.contains("kan") && !text.contains("arek"), "{text}");
     expect![[r#"
         ╷
-        │ Warning: Secret
+        │ Warning: Secret [literal-secret]
         │
         │   on main.tf line 2:
         │    2:   default = (not shown) # é
         │
         │ Take it out.
         ╵
-        {"severity":"warning","summary":"Secret","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]}}"#]].assert_eq(&text);
+        {"severity":"warning","summary":"Secret","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]},"id":"literal-secret"}"#]].assert_eq(&text);
 }

@@ -211,7 +211,7 @@ fn quoted_label(p: &mut Parser<'_>) {
             }
             // The lexer ends a string at its line's end.
             _ => {
-                p.error("Invalid multi-line string", MULTI_LINE);
+                p.error_at(p.newline_run(), "Invalid multi-line string", MULTI_LINE);
                 break;
             }
         }
@@ -311,7 +311,7 @@ fn single_line_item(p: &mut Parser<'_>) {
 
 fn single_line_end(p: &mut Parser<'_>) {
     match p.current() {
-        R_BRACE | SEQ_END => {}
+        R_BRACE => {}
         COMMA => p.error(
             INVALID_SINGLE,
             "Single-line block syntax can include only one argument definition. To define multiple arguments, use the multi-line block syntax with one argument definition per line.",

@@ -83,7 +83,7 @@ fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
     const SPLIT: &str = "Invalid multi-line string";
     match last_sequence.filter(|(start, _)| p.has_newline_since(*start)) {
         Some((_, opener)) => p.error_at(opener, SPLIT, UNCLOSED_ON_LINE),
-        None => p.error_at(p.newline_range(), SPLIT, MULTI_LINE),
+        None => p.error_at(p.newline_run(), SPLIT, MULTI_LINE),
     }
 }
 

@@ -106,6 +106,15 @@ impl<'t> Input<'t> {
         self.tokens_range(start, (at + 1).min(self.tokens.len()))
     }
 
+    /// The newlines before the token that follow each other without anything between: HCL sees them as one in a string.
+    pub(crate) fn newline_run(&self, pos: usize) -> TextRange {
+        let from = if pos == 0 { 0 } else { self.place(pos - 1) + 1 };
+        let between = &self.tokens.kinds[from..self.place(pos)];
+        let skipped = between.iter().take_while(|it| **it != NEWLINE).count();
+        let newlines = between[skipped..].iter().take_while(|it| **it == NEWLINE).count();
+        self.tokens_range(from + skipped, from + skipped + newlines)
+    }
+
     fn tokens_range(&self, start: usize, end: usize) -> TextRange {
         let at = |token: usize| TextSize::new(self.tokens.starts[token] - self.tokens.base);
         TextRange::new(at(start), at(end))

@@ -597,7 +597,7 @@ resource "playground_secret" "p" {
   name = "p"
   lifecycle {
     precondition {
-      condition     = true
+      condition     = path.module != ""
       error_message = "not ${@}" # here
     }
   }
@@ -613,7 +613,7 @@ resource "terraform_data" "p" {
   input = "p"
   lifecycle {
     postcondition {
-      condition     = true
+      condition     = path.module != ""
       error_message = "not ${@}" # here
     }
   }
@@ -627,7 +627,7 @@ resource "terraform_data" "p" {
             r#"
 check "p" {
   assert {
-    condition     = true
+    condition     = path.module != ""
     error_message = "not ${@}" # here
   }
 }
@@ -641,7 +641,7 @@ check "p" {
 output "p" {
   value = 1
   precondition {
-    condition     = true
+    condition     = path.module != ""
     error_message = "not ${@}" # here
   }
 }

@@ -13,7 +13,7 @@ ephemeral "playground_secret" "test" {
   name = "remote"
   lifecycle {
     precondition {
-      condition     = 1 == 1
+      condition     = path.module != ""
       error_message = "your message here"
     }
   }

@@ -2,8 +2,33 @@
 
 /// A block of configuration.
 pub(crate) struct Block {
+    /// What is done with it.
+    pub(crate) run: Run,
     /// The files in it, in the order in which they stand.
     pub(crate) files: Vec<File>,
+}
+
+/// How far a configuration is taken; each includes what comes before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Run {
+    /// It is analysed.
+    Analysis,
+    /// It is planned, if analysis finds no error.
+    Plan,
+    /// It is planned and applied.
+    Apply,
+}
+
+impl Run {
+    /// What stands behind the three backticks.
+    fn of(line: &str) -> Option<Run> {
+        match line.trim().strip_prefix("```")? {
+            "hcl" => Some(Run::Analysis),
+            "hcl plan" => Some(Run::Plan),
+            "hcl apply" => Some(Run::Apply),
+            _ => None,
+        }
+    }
 }
 
 /// A file of a block.
@@ -16,16 +41,16 @@ pub(crate) struct File {
     pub(crate) first_line: usize,
 }
 
-/// The `hcl` blocks of a Markdown text. A line `# file: mod/main.tf` or `//- /mod/main.tf` begins another file.
+/// The `hcl` blocks of a Markdown text, and what is to be done with each: nothing but analysis where nothing is said. A line `# file: mod/main.tf` or `//- /mod/main.tf` begins another file.
 pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
     for (index, line) in markdown.lines().enumerate() {
         match &mut open {
-            None if line.trim() == "```hcl" => {
-                open = Some(Block { files: vec![File::new("main.tf", index + 2)] })
+            None => {
+                let files = || vec![File::new("main.tf", index + 2)];
+                open = Run::of(line).map(|run| Block { run, files: files() });
             }
-            None => {}
             Some(_) if line.trim() == "```" => {
                 blocks.extend(open.take().map(Block::without_empty_files))
             }

@@ -4,14 +4,14 @@ use conformance::World;
 use db::{Diagnostic, Severity};
 
 use super::{
-    block::{Block, File},
+    block::{Block, File, Run},
     expectation::{Expectation, Said, expectations},
 };
 
 /// Everything that is not as the block says, each with the line of the Markdown file.
 pub(crate) fn judge(block: &Block) -> Vec<String> {
-    let world = World::bare(&block.fixture());
-    let mut found = world.analysis();
+    let mut world = World::bare(&block.fixture());
+    let mut found = found(&mut world, block.run);
     let mut wrong = Vec::new();
     for file in &block.files {
         for (line, expectation) in expectations(&file.text) {
@@ -33,6 +33,16 @@ pub(crate) fn judge(block: &Block) -> Vec<String> {
     wrong.extend(found.iter().map(|it| unexpected(block, it)));
     wrong.sort_by_key(|it| it.split_once(':').and_then(|(line, _)| line.parse::<usize>().ok()));
     wrong
+}
+
+fn found(world: &mut World, run: Run) -> Vec<Diagnostic> {
+    let found = world.analysis();
+    let runs = run > Run::Analysis && !found.iter().any(Diagnostic::is_error);
+    match run {
+        Run::Plan if runs => [found, world.plan().diagnostics].concat(),
+        Run::Apply if runs => [found, world.apply()].concat(),
+        _ => found,
+    }
 }
 
 fn position(found: &[Diagnostic], file: &File, line: usize, said: &Said) -> Option<usize> {

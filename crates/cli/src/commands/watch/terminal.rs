@@ -37,6 +37,14 @@ fn taken() -> MutexGuard<'static, Option<Taken>> {
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Remembers how the terminal is, for who ends the process while somebody else has it.
+pub(crate) fn remember() {
+    if let Ok(before) = tcgetattr(io::stdin()) {
+        *taken() = Some(Taken { before, is_page: false });
+        restore_before_panics();
+    }
+}
+
 /// Gives the terminal back, if it was taken.
 pub(crate) fn restore() {
     if let Some(Taken { before, is_page }) = taken().take() {

@@ -7,9 +7,10 @@ use crate::{
     analysis::{
         origin::Forgetting,
         problem::ItemProblem,
-        value::{Abstract, Failing, Inside},
+        value::{Abstract, Failing, Inside, Tri},
     },
-    expr::{Expr, ExprId, Ref},
+    eval::{statement, traversal_text},
+    expr::{At, Expr, ExprId, Ref},
     fix::Fix,
     suggest,
 };
@@ -29,9 +30,12 @@ impl Infer<'_> {
         let value = self.expr(base);
         let mut flow = Flow::default();
         flow.add(self.rule_marks(RuleId::Attribute, &value), &value);
-        let part = value.attr(name);
+        // The type of a bare null is open, and would have any attribute.
+        let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
+            let before = self.problems.len();
             self.missing_attribute(id, &value, name);
+            self.explain(before, &[(base, &value)]);
         }
         taken(flow, part, &[&value])
     }
@@ -58,7 +62,7 @@ impl Infer<'_> {
         if value.is_null() {
             let summary = "Attempt to get attribute from null value";
             let detail = "This value is null, so it does not have any attributes.";
-            return self.fails(id, "attribute-of-null", summary, detail);
+            return self.fails(At::Step(id), "attribute-of-null", summary, detail);
         }
         let mut fix = None;
         let detail = match &value.ty {
@@ -71,7 +75,12 @@ impl Infer<'_> {
             }
             Type::Map(_) => {
                 let detail = format!("This map does not have an element with the key \"{name}\".");
-                return self.fails(id, "missing-map-element", "Missing map element", detail);
+                return self.fails(
+                    At::Step(id),
+                    "missing-map-element",
+                    "Missing map element",
+                    detail,
+                );
             }
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
                 let kind = match &value.ty {
@@ -91,19 +100,38 @@ impl Infer<'_> {
             _ => return,
         };
         let summary = "Unsupported attribute";
-        let problem = ItemProblem::error(id.into(), "unsupported-attribute", summary, detail);
+        let problem = ItemProblem::error(At::Step(id), "unsupported-attribute", summary, detail);
         self.report_by_certainty(problem.fixed_by(fix));
     }
 
+    /// Tells what an access read, where the source determines it and it is no secret.
+    fn explain(&mut self, before: usize, read: &[(ExprId, &Abstract)]) {
+        let exprs = self.exprs;
+        let line = |(id, value): &(ExprId, &Abstract)| {
+            let marks = value.deep_marks();
+            let is_plain = marks.sensitive == Tri::No && marks.ephemeral == Tri::No;
+            let constant = value.constant.as_ref().filter(|_| is_plain)?;
+            Some(format!("{} {}", traversal_text(exprs, *id)?, statement(&constant.0)))
+        };
+        let mut values: Vec<String> = read.iter().filter_map(line).collect();
+        values.sort_unstable();
+        for problem in &mut self.problems[before..] {
+            problem.values.clone_from(&values);
+        }
+    }
+
     pub(super) fn index(&mut self, id: ExprId, base: ExprId, key: ExprId) -> Abstract {
+        let (read_base, read_key) = (base, key);
         let base = self.expr(base);
         let key = self.expr(key);
+        let before = self.problems.len();
         let mut flow = Flow::default();
         self.index_marks(&mut flow, &base, &key);
         let found = match &key.constant {
             Some(constant) => self.constant_index(id, &base, &constant.0),
             None => self.unknown_index(id, &base, &key.ty),
         };
+        self.explain(before, &[(read_base, &base), (read_key, &key)]);
         if key.constant.is_some() {
             return taken(flow, found, &[&base, &key]);
         }
@@ -142,7 +170,7 @@ impl Infer<'_> {
         if base.is_null() {
             let summary = "Attempt to index null value";
             let detail = "This value is null, so it does not have any indices.";
-            self.fails(id, "index-of-null", summary, detail);
+            self.fails(At::Step(id), "index-of-null", summary, detail);
             return None;
         }
         if key.is_null() {
@@ -222,7 +250,7 @@ impl Infer<'_> {
     }
 
     fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
-        self.fails(id, "invalid-index", "Invalid index", detail);
+        self.fails(At::Step(id), "invalid-index", "Invalid index", detail);
     }
 }
 

@@ -3,8 +3,9 @@
 //! A function's types, errors and constants come from calling it on values that are unknown but for their structure;
 //! how the result is marked is the rule's to say.
 
+use provider::FunctionSignature;
 use values::{
-    MarkKind, Type, Value,
+    MarkKind, Type, Value, convert,
     functions::{self, Function, Place},
     rules::{self, Domain, MarkRule, RuleId},
 };
@@ -15,8 +16,9 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
-    expr::{Call, Expr, ExprId},
+    expr::{At, Call, Expr, ExprId},
     fix::Fix,
+    provider_function::{self, Lookup, Misfit},
     suggest, unsupported,
 };
 
@@ -66,22 +68,71 @@ impl Infer<'_> {
             }
         };
         let summary = "Call to unknown function";
-        let problem = ItemProblem::error(at.into(), "unknown-function", summary, detail);
+        let problem = ItemProblem::error(At::Callee(at), "unknown-function", summary, detail);
         self.report(problem.fixed_by(fix));
     }
 
     fn provider_call(&mut self, id: ExprId, call: &Call, args: &[Abstract]) -> Abstract {
-        let ty = self.env.provider_function(&call.name).unwrap_or_else(|| {
-            let detail = unsupported::detail(&unsupported::provider_function(&call.name));
-            let summary = unsupported::SUMMARY;
-            self.report(ItemProblem::error(id.into(), unsupported::ID, summary, detail));
-            Type::Dynamic
-        });
+        let ty = match self.env.provider_function(&call.name) {
+            Lookup::Known { signature, is_supported } => {
+                self.check_provider_call(id, call, &signature, args);
+                if !is_supported {
+                    self.refuse_provider_call(id, &call.name);
+                }
+                signature.returns
+            }
+            Lookup::Unknown { detail, close } => {
+                let (name, summary) = ("unknown-provider-function", provider_function::UNKNOWN);
+                let problem = ItemProblem::error(id.into(), name, summary, detail);
+                let meant = provider_function::parse(&call.name)
+                    .and_then(|it| Fix::first(it.function, close.as_deref()));
+                self.report(problem.fixed_by(meant));
+                Type::Dynamic
+            }
+            Lookup::Unseen => {
+                self.refuse_provider_call(id, &call.name);
+                Type::Dynamic
+            }
+        };
         let mut flow = Flow::default();
         for arg in args {
             flow.add(self.rule_marks(RuleId::Function, arg), arg);
         }
         flow.onto(Abstract { failing: failing_call(args), ..Abstract::of_type(ty) })
+    }
+
+    fn refuse_provider_call(&mut self, id: ExprId, name: &str) {
+        let detail = unsupported::detail(&unsupported::provider_function(name));
+        self.report(ItemProblem::error(id.into(), unsupported::ID, unsupported::SUMMARY, detail));
+    }
+
+    fn check_provider_call(
+        &mut self,
+        id: ExprId,
+        call: &Call,
+        signature: &FunctionSignature,
+        args: &[Abstract],
+    ) {
+        let mut misfits: Vec<Misfit> =
+            provider_function::arity(&call.name, signature, args.len()).into_iter().collect();
+        for (position, arg) in args.iter().enumerate() {
+            let Some(parameter) = provider_function::parameter(signature, position) else { break };
+            let why = match () {
+                () if arg.is_null() && !parameter.allow_null_value => {
+                    "argument must not be null".to_owned()
+                }
+                () if arg.is_null() || arg.ty == Type::Dynamic || parameter.ty == Type::Dynamic => {
+                    continue;
+                }
+                () if convert::can_convert(&arg.ty, &parameter.ty) => continue,
+                () => convert::mismatch(&arg.ty, &parameter.ty),
+            };
+            misfits.push(provider_function::unsuitable(position, parameter, &why));
+        }
+        for misfit in misfits {
+            let at = misfit.argument.and_then(|position| call.args.get(position)).unwrap_or(&id);
+            self.fails(*at, "invalid-function-argument", misfit.summary, misfit.detail);
+        }
     }
 
     /// What a call gives that fails: everything that it read.
@@ -177,15 +228,20 @@ impl Infer<'_> {
                 "Function \"{name}\" expects{least} {wanted} argument(s). Missing value for \"{}\".",
                 missing.name
             );
-            (id, "not-enough-function-arguments", "Not enough function arguments", detail)
+            (
+                At::Closer(id),
+                "not-enough-function-arguments",
+                "Not enough function arguments",
+                detail,
+            )
         } else if function.variadic.is_none() && given > wanted {
-            let at = call.args.get(wanted).copied().unwrap_or(id);
+            let at = At::from(call.args.get(wanted).copied().unwrap_or(id));
             let detail = format!("Function \"{name}\" expects only {wanted} argument(s).");
             (at, "too-many-function-arguments", "Too many function arguments", detail)
         } else {
             return true;
         };
-        let problem = ItemProblem::error(at.into(), id, summary, detail);
+        let problem = ItemProblem::error(at, id, summary, detail);
         match call.expand {
             true => self.report_by_certainty(problem),
             false => self.report(problem),

@@ -5,7 +5,7 @@ use values::{Type, Value, convert, rules::RuleId};
 use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Failing, join_types},
-    expr::ExprId,
+    expr::{At, ExprId},
     item::ConstValue,
 };
 
@@ -116,7 +116,7 @@ impl Infer<'_> {
         let certainty = if keeps_types { Certainty::Sure } else { Certainty::Hidden };
         let (name, summary) =
             ("inconsistent-conditional-result-types", "Inconsistent conditional result types");
-        self.with_certainty(certainty, |it| it.fails(id, name, summary, detail));
+        self.with_certainty(certainty, |it| it.fails(At::Arms(id), name, summary, detail));
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) {
         infer.problems.push(ItemProblem::error(
             condition.condition.into(),
-            "invalid-condition",
+            "invalid-condition-result",
             "Invalid condition result",
             "Condition expression must return either true or false: bool required.",
         ));

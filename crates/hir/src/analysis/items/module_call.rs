@@ -1,5 +1,7 @@
 //! `module` blocks: arguments against the variables of the called module.
 
+mod constant;
+
 use std::collections::BTreeMap;
 
 use addr::ModuleSource;
@@ -183,6 +185,8 @@ struct VariableSignature {
     has_default: bool,
     nullable: bool,
     ephemeral: bool,
+    is_const: bool,
+    deprecated: Option<Str>,
 }
 
 /// **Stability:** a description, a validation or another default leaves it equal, so the calls are not looked at again.
@@ -194,6 +198,8 @@ fn variable_signature(db: &dyn Db, block: Block, index: u32) -> Option<VariableS
         has_default: variable.default.is_some(),
         nullable: variable.nullable,
         ephemeral: variable.ephemeral,
+        is_const: variable.is_const,
+        deprecated: variable.deprecated.clone(),
     })
 }
 
@@ -242,13 +248,21 @@ fn check_inputs(
                 "The given value is not suitable for the module's variable \"{}\": {error}.",
                 input.name
             );
-            let problem = ItemProblem::error(
-                input.value.into(),
-                "invalid-module-argument",
-                "Invalid value for module argument",
-                detail,
-            );
+            let summary = match is_null(value) {
+                true => "Required variable not set",
+                false => "Invalid value for module argument",
+            };
+            let (at, id) = (input.value.into(), "invalid-module-argument");
+            let problem = ItemProblem::error(at, id, summary, detail);
             infer.problems.push(declared_here(problem, env, *key));
+        }
+        if let Some(message) = variable.deprecated.as_ref().filter(|_| !is_null(value)) {
+            infer.problems.push(declared_here(deprecated(input, message), env, *key));
+        }
+        if variable.is_const
+            && let Some(dynamic) = constant::dynamic_part(env, item, input)
+        {
+            infer.problems.push(declared_here(constant::problem(input, &dynamic), env, *key));
         }
     }
     for (name, (variable, key)) in &variables {
@@ -302,6 +316,21 @@ fn declared_here(mut problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> I
         "the variable is declared here".to_owned(),
     ));
     problem
+}
+
+fn is_null(value: &Abstract) -> bool {
+    value.constant.as_ref().is_some_and(|it| it.0.is_null())
+}
+
+/// What the module's author says of a variable that is given a value (`reference`: surface 2.7, 1.10).
+fn deprecated(input: &Attr, message: &str) -> ItemProblem {
+    let detail = format!(
+        "Variable \"{}\" is marked as deprecated with the following message:\n{message}",
+        input.name
+    );
+    let summary = "Variable marked as deprecated by the module author";
+    ItemProblem::error(input.value.into(), "deprecated-variable", summary, detail)
+        .with_severity(Severity::Warning)
 }
 
 /// RFC, "Variables".

@@ -42,7 +42,12 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
     let address = address(&env, resource);
-    let problems = problems.into_iter().map(|problem| problem.about(&address)).collect();
+    // The reference names the object where a value is at fault, and not where the text is.
+    let named = |problem: ItemProblem| match problem.id {
+        "ephemeral-value-misuse" => problem.about(&address),
+        _ => problem,
+    };
+    let problems = problems.into_iter().map(named).collect();
     let value = instances(item, resource, argument.as_ref(), object, &env);
     Inference { value, problems }
 }

@@ -101,7 +101,7 @@ impl Evaluation<'_> {
             let detail = format!("All {kind} blocks must have 1 labels (key).");
             self.report(
                 At::Node(block.node),
-                "missing-label",
+                "missing-name",
                 format!("Missing key for {kind}"),
                 detail,
             );
@@ -141,7 +141,12 @@ impl Evaluation<'_> {
         }
         if nested.min_items > 0 {
             let detail = format!("A block of type {kind:?} is required here.");
-            self.report(place.header, "missing-block", format!("Missing {kind} block"), detail);
+            self.report(
+                place.header,
+                "insufficient-blocks",
+                format!("Missing {kind} block"),
+                detail,
+            );
         }
         nested.empty_value()
     }

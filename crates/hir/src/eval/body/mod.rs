@@ -90,7 +90,7 @@ impl Evaluation<'_> {
                 let at = locate::locate_in_expr(self.exprs, attr.value, error.path.steps());
                 let fault = super::evaluation::Fault {
                     at,
-                    id: "incorrect-attribute-value-type",
+                    id: "incorrect-attribute-type",
                     summary: "Incorrect attribute value type",
                     detail: format!(
                         "Inappropriate value for attribute {:?}: {}.",
@@ -135,12 +135,7 @@ impl Evaluation<'_> {
             if attribute.required {
                 let detail =
                     format!("The argument {name:?} is required, but no definition was found.");
-                self.report(
-                    place.header,
-                    "missing-required-argument",
-                    "Missing required argument",
-                    detail,
-                );
+                self.report(place.header, "missing-argument", "Missing required argument", detail);
                 parts.insert(name.clone(), Value::unknown(ty));
             } else {
                 parts.insert(name.clone(), Value::null(ty));

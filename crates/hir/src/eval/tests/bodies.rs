@@ -231,7 +231,7 @@ fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
     check(
         &list,
         &dynamic("[var.ue][*].x", "1"),
-        "Unsupported attribute: Can't access attributes on a primitive-typed value (string). @ [var.ue][*].x",
+        "Unsupported attribute: Can't access attributes on a primitive-typed value (string). @ .x",
     );
 }
 
@@ -263,7 +263,7 @@ fn iterators_of_secret_collections_are_secret() {
         check(
             &list,
             &dynamic(for_each, "rule.key.x", ""),
-            &format!("Unsupported attribute: Can't access attributes on a primitive-typed value (string). (rule.key has {kind} value) @ rule.key.x")
+            &format!("Unsupported attribute: Can't access attributes on a primitive-typed value (string). (rule.key has {kind} value) @ .x")
                 .replace("(string)", if for_each.starts_with("split") { "(number)" } else { "(string)" }),
         );
         check(

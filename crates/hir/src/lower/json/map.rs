@@ -3,11 +3,12 @@
 use syntax::{TextRange, TextSize};
 
 /// Pieces of the native text, in its order. What is between them stands nowhere.
-#[derive(Default)]
-pub(super) struct Map {
+#[derive(Debug, Default)]
+pub(in crate::lower) struct Map {
     pieces: Vec<Piece>,
 }
 
+#[derive(Debug)]
 struct Piece {
     native: TextRange,
     source: TextRange,
@@ -32,7 +33,7 @@ impl Map {
     }
 
     /// Where a part of the native text stands.
-    pub(super) fn source(&self, native: TextRange) -> TextRange {
+    pub(in crate::lower) fn source(&self, native: TextRange) -> TextRange {
         let first = self.pieces.partition_point(|it| it.native.end() <= native.start());
         let behind = self.pieces.partition_point(|it| it.native.start() < native.end());
         let touched = self.pieces.get(first..behind).unwrap_or_default();

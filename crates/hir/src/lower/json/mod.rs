@@ -21,21 +21,22 @@ mod write;
 
 use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
-use self::{map::Map, write::Writer};
+pub(super) use self::map::Map;
+use self::write::Writer;
 use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
 use crate::suggest;
 
 /// A text of the JSON syntax in the native one.
-struct Native {
-    text: String,
-    map: Map,
+pub(super) struct Native {
+    pub(super) text: String,
+    pub(super) map: Map,
     problems: Vec<Problem>,
     unread: Vec<TextRange>,
     /// Whether the text could not be read to its end: what seems to be wrong with the rest need not be.
-    is_broken: bool,
+    pub(super) is_broken: bool,
 }
 
-fn native(text: &str) -> Native {
+pub(super) fn native(text: &str) -> Native {
     let json = parse_json(text);
     let mut writer = Writer::default();
     if let Some(root) = &json.root {
@@ -52,10 +53,10 @@ fn native(text: &str) -> Native {
 }
 
 /// Lowers a file of the JSON syntax.
-pub(super) fn lower(text: &str) -> Lowered {
+pub(super) fn lower(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
     let Native { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
-    let mut lowered = Lowered { is_json: true, ..Lowered::default() };
+    let mut lowered = Lowered { is_json: true, is_override, is_tofu, ..Lowered::default() };
     lower_items(&mut lowered, &FlatParse::of(&parse, &text));
     let found = std::mem::replace(&mut lowered.problems, problems);
     let errors = parse.errors().iter().map(syntax_problem);

@@ -15,7 +15,7 @@ fn check_native(text: &str, expected: Expect) {
 /// What is wrong with a text, each with what stands at the place.
 #[track_caller]
 fn check(text: &str, expected: Expect) {
-    let lowered = lower(text);
+    let lowered = lower(text, (false, false));
     let told = lowered.problems.iter().map(|it| {
         let related = it.related.map(|it| format!(" ({})", &text[it])).unwrap_or_default();
         format!("{} | {}: {}{related}\n", &text[it.range], it.summary, it.detail)
@@ -195,7 +195,7 @@ fn what_is_wrong_stands_in_the_text() {
 #[test]
 fn a_place_is_found_behind_escapes() {
     let text = r#"{"locals": {"a": "\u0041\n${local.first} \"${local.second}\""}}"#;
-    let lowered = lower(text);
+    let lowered = lower(text, (false, false));
     let map = &lowered.source_maps[0];
     let places: Vec<&str> = map.exprs().map(|(_, range)| &text[range]).collect();
     assert_eq!(
@@ -260,7 +260,7 @@ proptest! {
             let errors = parse.errors();
             prop_assert!(errors.is_empty(), "{}\n{}\n{:?}", text, native.text, errors);
         }
-        let lowered = lower(&text);
+        let lowered = lower(&text, (false, false));
         let places = lowered.source_maps.iter().flat_map(|it| it.exprs.iter().chain(&it.nodes));
         for place in places.chain(lowered.problems.iter().map(|it| &it.range)) {
             let range = std::ops::Range::<usize>::from(*place);

@@ -190,12 +190,22 @@ const TABLE: &[(&str, &str, &str)] = &[
         "A single-line block definition must end with a closing brace immediately after its single argument definition.",
     ),
     (
+        "locals { a = 1 «~}»⏎",
+        "Invalid single-argument block definition",
+        "A single-line block definition must end with a closing brace immediately after its single argument definition.",
+    ),
+    (
         r#"locals { «b "»x" {} }⏎"#,
         "Argument definition required",
         r#"A single-line block definition can contain only a single argument. If you meant to define argument "b", use an equals sign to assign it a value. To define a nested block, place it on a line of its own within its parent block."#,
     ),
     (
         r#"locals {⏎ a = "x«⏎»}⏎"#,
+        "Invalid multi-line string",
+        r#"Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \n escape to represent a newline character or use the "heredoc" multi-line template syntax."#,
+    ),
+    (
+        r#"locals {⏎ a = "x«⏎⏎»  b⏎}⏎"#,
         "Invalid multi-line string",
         r#"Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \n escape to represent a newline character or use the "heredoc" multi-line template syntax."#,
     ),
@@ -456,7 +466,7 @@ const TABLE: &[(&str, &str, &str)] = &[
         r#""Curly quotes" are not valid here. These can sometimes be inadvertently introduced when sharing code via documents or discussion forums. It might help to replace the character with a "straight quote"."#,
     ),
     (
-        "locals {⏎ a = «@»⏎}⏎",
+        "locals {⏎ a = «@»@@⏎}⏎",
         "Invalid character",
         "This character is not used within the language.",
     ),

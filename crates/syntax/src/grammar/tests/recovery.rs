@@ -238,7 +238,7 @@ fn a_run_of_strange_characters_has_one_error() {
         "a = 1\n@@\u{1}@ @\nb = @\n",
         expect![[r#"
             a b
-            6 `@@@` Invalid character
+            6 `@` Invalid character
             11 `@` Invalid character
             17 `@` Invalid character
         "#]],

@@ -1,12 +1,14 @@
-//! Variables files (`.tfvars`): which values a text gives, and what is wrong with it.
+//! Variables files (`.tfvars`, `.tfvars.json`): which values a text gives, and what is wrong with it.
 //!
 //! Start reading at [`read`]. The command line takes values from it, an editor only what is wrong.
 //!
 //! **Invariant:** no message quotes a value, nor what may be a part of one: it may be a secret.
 
+mod json;
+
 use db::{ByteRange, Diagnostic, Location};
 use syntax::{
-    AstNode, TextRange,
+    AstNode, SyntaxError, TextRange,
     ast::{self, BodyItem, HasItems},
 };
 use values::{Mark, Str, Value};
@@ -43,25 +45,19 @@ pub struct Given {
 /// Reads the file shown as `path`.
 pub fn read(path: &str, bytes: &[u8]) -> VariablesFile {
     let (text, encoding) = syntax::decode(bytes);
-    let parse = syntax::parse_file(&text);
     let mut reading = Reading { path, file: VariablesFile::default() };
-    for error in encoding.iter().chain(parse.errors()) {
-        // The parser's words may quote the text.
-        let detail = match &*error.summary {
-            "Attribute redefined" => {
-                "This name was given a value before in the same file. Keep one of the two."
-            }
-            _ => NOT_READABLE,
-        };
-        reading.problem("syntax-error", &error.summary, detail, error.range);
-    }
-    for item in parse.tree().body_items() {
-        match item {
-            BodyItem::Attribute(attribute) => reading.attribute(&attribute),
-            BodyItem::Block(block) => reading.block(&block),
-        }
+    encoding.iter().for_each(|error| reading.syntax_error(error));
+    match is_json(path, &text) {
+        true => reading.json(&text),
+        false => reading.native(&text),
     }
     reading.file
+}
+
+/// Whether a text is of the JSON syntax: by its name, or by its first letter where the name says nothing. A text of the
+/// native syntax cannot begin with a brace.
+pub fn is_json(path: &str, text: &str) -> bool {
+    path.ends_with(".json") || !path.ends_with(".tfvars") && text.trim_start().starts_with('{')
 }
 
 struct Reading<'a> {
@@ -72,6 +68,38 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn location(&self, range: TextRange) -> Location {
         Location { path: self.path.into(), range: ByteRange::from(range) }
+    }
+
+    fn native(&mut self, text: &str) {
+        let parse = syntax::parse_file(text);
+        parse.errors().iter().for_each(|error| self.syntax_error(error));
+        let is_broken = |block: &ast::Block| {
+            let range = block.syntax().text_range();
+            parse.errors().iter().any(|it| it.range.intersect(range).is_some())
+        };
+        let mut has_blocks = false;
+        for item in parse.tree().body_items() {
+            match item {
+                BodyItem::Attribute(attribute) => self.attribute(&attribute),
+                // One is enough to learn that there are to be none.
+                BodyItem::Block(block) if has_blocks || is_broken(&block) => {}
+                BodyItem::Block(block) => {
+                    self.block(&block);
+                    has_blocks = true;
+                }
+            }
+        }
+    }
+
+    fn syntax_error(&mut self, error: &SyntaxError) {
+        // The parser's words may quote the text.
+        let detail = match &*error.summary {
+            "Attribute redefined" => {
+                "This name was given a value before in the same file. Keep one of the two."
+            }
+            _ => NOT_READABLE,
+        };
+        self.problem("syntax-error", &error.summary, detail, error.range);
     }
 
     fn problem(&mut self, id: &'static str, summary: &str, detail: &str, range: TextRange) {
@@ -104,17 +132,43 @@ impl Reading<'_> {
     }
 
     fn block(&mut self, block: &ast::Block) {
-        let detail = match block.block_type().as_deref() {
-            Some("variable") => {
+        let (summary, detail) = match block.block_type().as_deref() {
+            Some("variable") => (
+                "Variable declaration in .tfvars file".to_owned(),
                 "A .tfvars file is used to assign values to variables that have already been declared in .tf files, not to declare new \
-                 variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE."
+                 variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE.",
+            ),
+            Some(name) if KNOWN_BLOCKS.contains(&name) => {
+                (format!("Unexpected \"{name}\" block"), NO_BLOCKS)
             }
-            _ => "Blocks are not allowed here: a variables file holds only \"name = value\" lines.",
+            // What is not a word of the language may be a value that was misplaced.
+            _ => ("Unexpected block".to_owned(), NO_BLOCKS),
         };
         let range = block.syntax().text_range();
-        self.problem(INVALID, "Variable declaration in .tfvars file", detail, range);
+        self.problem(INVALID, &summary, detail, range);
     }
 }
+
+/// What is wrong with a block that declares no variable.
+const NO_BLOCKS: &str =
+    "Blocks are not allowed here: a variables file holds only \"name = value\" lines.";
+
+/// The blocks of configurations.
+const KNOWN_BLOCKS: &[&str] = &[
+    "terraform",
+    "provider",
+    "locals",
+    "output",
+    "module",
+    "resource",
+    "data",
+    "ephemeral",
+    "moved",
+    "removed",
+    "import",
+    "check",
+    "language",
+];
 
 const INVALID: &str = "invalid-variables-file";
 
@@ -130,7 +184,11 @@ pub fn undeclared(name: &str, file: &str) -> Diagnostic {
 
 /// That the value which a file gives to a variable is not of its type.
 pub fn not_suitable(variable: &Variable) -> String {
-    let secret = if variable.ephemeral { ", which is ephemeral" } else { "" };
+    let secret = match (variable.ephemeral, variable.sensitive) {
+        (true, _) => ", which is ephemeral",
+        (false, true) => ", which is sensitive",
+        (false, false) => "",
+    };
     format!("The given value is not suitable for var.{}{secret}", variable.name)
 }
 
@@ -220,8 +278,53 @@ mod tests {
             invalid-variables-file Variable declaration in .tfvars file: variable "a" {
               default = "hunter2"
             }
-            invalid-variables-file Variable declaration in .tfvars file: x {}
         "#]],
         );
+        check("hunter2 {}\n", expect!["invalid-variables-file Unexpected block: hunter2 {}\n"]);
+        check("data {}\n", expect!["invalid-variables-file Unexpected \"data\" block: data {}\n"]);
+    }
+
+    #[test]
+    fn json_gives_values_and_texts_are_no_templates() {
+        let text = r#"{"//": 1, "a": "${x} %{y", "b\u0031": {"//": [null, 1e400, true]}}"#;
+        let file = read("x.tfvars.json", text.as_bytes());
+        assert!(file.problems.is_empty());
+        let at = |range: ByteRange| &text[range.start as usize..range.end as usize];
+        let shown: Vec<_> = file
+            .given
+            .iter()
+            .map(|it| (&*it.name, at(it.name_range), at(it.location.range)))
+            .collect();
+        let whole = r#"{"//": [null, 1e400, true]}"#;
+        assert_eq!(shown, [("a", "a", r#""${x} %{y""#), ("b1", r"b\u0031", whole)]);
+        assert_eq!(file.given[0].value.as_str(), Some("${x} %{y"));
+        let inner = file.given[1].value.get_attr("//").expect("is no comment here");
+        assert_eq!(inner.as_slice().map(<[Value]>::len), Some(3));
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_at_its_place() {
+        for (text, summary, place) in [
+            (r#"{"a": 1, "a": 2}"#, "Duplicate attribute definition", r#""a""#),
+            (r#"{"a": [{"b": 1, "b": 2}]}"#, "Duplicate object attribute", r#""b""#),
+            (r#""hunter2""#, "Root value must be object", r#""hunter2""#),
+            (r#"[{"a": 1}]"#, "Incorrect JSON value type", r#"[{"a": 1}]"#),
+            (r#"{"a": hunter2}"#, "Invalid JSON keyword", "hunter2"),
+            (r#"{"a": 1"#, "Unclosed object", "{"),
+            ("", "Missing value", ""),
+        ] {
+            let file = read("x.json", text.as_bytes());
+            let [problem] = &file.problems[..] else { panic!("{text}: one problem") };
+            let range = problem.location.as_ref().expect("has a place").range;
+            let range = range.start as usize..range.end as usize;
+            assert_eq!((&*problem.summary, &text[range]), (summary, place), "{text}");
+            assert!(!problem.detail.contains("hunter2"), "{}", problem.detail);
+        }
+    }
+
+    #[test]
+    fn the_first_letter_says_the_syntax_where_the_name_does_not() {
+        assert!(is_json("x.vars", " {}") && is_json("x.json", "a = 1"));
+        assert!(!is_json("x.tfvars", "{}") && !is_json("x", "a = {}"));
     }
 }

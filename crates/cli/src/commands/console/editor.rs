@@ -1,0 +1,174 @@
+//! Where people type expressions: a line that can be edited, what was typed before, and names by the Tab key.
+//!
+//! **Invariant:** what was typed is kept in memory only, and no longer than the console runs.
+
+use std::{cell::RefCell, mem::ManuallyDrop};
+
+use db::{Diagnostic, Directory, File};
+use ide::{Completion, Document};
+use project::Project;
+use rustyline::{
+    Behavior, Config, Context, Editor, Helper,
+    completion::{Completer, Pair},
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::MemHistory,
+    validate::{ValidationContext, ValidationResult, Validator},
+};
+use syntax::{Typed, continued, typed};
+
+use crate::{
+    commands::watch::terminal,
+    exit::Exit,
+    session::{Failure, Session},
+};
+
+/// A file that is nowhere but in the database, so that an expression has something around it.
+const SCRATCH: &str = "mayfly-console-input.tf";
+const BEFORE: &str = "locals {\n  mayfly_console_input = ";
+const AFTER: &str = "\n}\n";
+
+/// So many expressions are remembered.
+const REMEMBERED: usize = 1000;
+
+/// Reads expressions until somebody leaves, and has each answered.
+pub(super) fn talk(
+    session: &Session,
+    project: ManuallyDrop<Project>,
+    mut answer: impl FnMut(&str) -> bool,
+) -> Result<Exit, Failure> {
+    terminal::remember();
+    let mut editor = editor(project).map_err(|error| broken(&error))?;
+    loop {
+        match editor.readline("> ") {
+            Ok(text) => {
+                // What cannot be remembered is just not there when it is looked for.
+                let _ = editor.add_history_entry(text.as_str());
+                let text = joined(&text);
+                match text.trim() {
+                    "exit" => return Ok(Exit::Success),
+                    trimmed if typed(trimmed) == Typed::Nothing => {}
+                    _ => {
+                        answer(&text);
+                    }
+                }
+            }
+            // Ctrl-C lets go of what was typed.
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => {
+                session.ui.print("\n");
+                return Ok(Exit::Success);
+            }
+            Err(error) => return Err(broken(&error).into()),
+        }
+    }
+}
+
+fn broken(error: &ReadlineError) -> Diagnostic {
+    Diagnostic::error("unreadable-input", "Failed to read input", format!("{error}."))
+}
+
+fn editor(project: ManuallyDrop<Project>) -> rustyline::Result<Editor<Names, MemHistory>> {
+    let config = Config::builder()
+        .max_history_size(REMEMBERED)?
+        .history_ignore_dups(true)?
+        .behavior(Behavior::Stdio)
+        .auto_add_history(false)
+        .completion_type(rustyline::CompletionType::List)
+        .build();
+    let history = MemHistory::with_config(&config);
+    let mut editor = Editor::with_history(config, history)?;
+    editor.set_helper(Some(Names { project: RefCell::new(project) }));
+    Ok(editor)
+}
+
+/// The text with lines joined where a backslash says so.
+fn joined(text: &str) -> String {
+    let mut whole = String::new();
+    text.split('\n').for_each(|line| continued(&mut whole, line));
+    whole
+}
+
+/// Knows the names of a configuration.
+struct Names {
+    project: RefCell<ManuallyDrop<Project>>,
+}
+
+impl Names {
+    fn proposals(&self, text: &str, at: usize) -> Vec<Completion> {
+        let mut project = self.project.borrow_mut();
+        project.tree_mut().open(SCRATCH, &format!("{BEFORE}{text}{AFTER}"));
+        let found = project.tree().file(SCRATCH);
+        let mut proposals = found.map_or_else(Vec::new, |it| proposals(&project, it, at));
+        project.tree_mut().close(SCRATCH);
+        proposals.retain(|it| it.label != "for" && !it.is_deprecated);
+        proposals
+    }
+}
+
+fn proposals(
+    project: &Project,
+    (file, directory): (File, Directory),
+    at: usize,
+) -> Vec<Completion> {
+    let document = Document { db: project.db(), workspace: project.workspace(), directory, file };
+    let offset = u32::try_from(BEFORE.len() + at).unwrap_or(u32::MAX);
+    ide::completions(document, offset).items
+}
+
+impl Completer for Names {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let mut proposals = self.proposals(line, pos);
+        proposals.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
+        let start = proposals.first().map_or(pos, |it| it.range.start as usize);
+        let start = start.saturating_sub(BEFORE.len()).min(pos);
+        let Some(before) = line.get(start..pos) else { return Ok((pos, Vec::new())) };
+        let fitting = proposals.into_iter().filter(|it| it.label.starts_with(before));
+        let pairs = fitting.map(|it| Pair { display: it.label.clone(), replacement: plain(&it) });
+        Ok((start, pairs.collect()))
+    }
+}
+
+/// What a proposal puts there, up to the first place that is to be filled in.
+fn plain(proposal: &Completion) -> String {
+    match proposal.insert.split_once('$') {
+        Some((before, _)) if proposal.is_snippet => before.to_owned(),
+        _ => proposal.insert.clone(),
+    }
+}
+
+impl Validator for Names {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match typed(&joined(context.input())) {
+            Typed::Open => ValidationResult::Incomplete,
+            Typed::Nothing | Typed::Whole => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Hinter for Names {
+    type Hint = String;
+}
+
+impl Highlighter for Names {}
+
+impl Helper for Names {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_joined_where_a_backslash_says_so() {
+        assert_eq!(joined("1 + \\\n2"), "1 + 2");
+        assert_eq!(joined("[\n1]"), "[\n1]");
+    }
+}

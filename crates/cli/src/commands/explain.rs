@@ -1,0 +1,48 @@
+//! `explain`.
+
+use std::cmp::Reverse;
+
+use db::Diagnostic;
+use hir::suggest;
+
+use crate::{
+    args::ExplainArgs,
+    exit::Exit,
+    pages,
+    session::{Failure, Session},
+};
+
+pub(crate) fn run(session: &Session, args: &ExplainArgs) -> Result<Exit, Failure> {
+    let Some(given) = &args.id else {
+        session.ui.print(&render::page_list(pages::all(), &session.ui.out));
+        return Ok(Exit::Success);
+    };
+    let id = given.trim_start_matches('[').trim_end_matches(']');
+    let page = pages::page(id).ok_or_else(|| unknown(id))?;
+    session.ui.print(&render::page(page, &session.ui.out));
+    Ok(Exit::Success)
+}
+
+fn unknown(id: &str) -> Diagnostic {
+    let hint = match nearest(id) {
+        Some(near) => format!(" Did you mean \"{near}\"?"),
+        None => String::new(),
+    };
+    // What was typed is not repeated: it may be anything.
+    let detail =
+        format!("No error or warning has this id.{hint} \"mayfly explain\" lists all ids.");
+    Diagnostic::error("unknown-diagnostic", "Nothing to explain", detail)
+}
+
+/// The id that is meant: mistyped, or one that has most of the words.
+fn nearest(id: &str) -> Option<&'static str> {
+    let ids = || pages::all().iter().map(|(id, _)| *id);
+    suggest::closest(id, ids()).or_else(|| {
+        let words: Vec<&str> = id.split(|it: char| !it.is_alphanumeric()).collect();
+        let is_meant = |word: &&str| suggest::closest(word, words.iter().copied()).is_some();
+        let shared =
+            |it: &str| it.split('-').filter(|word| word.len() > 2).filter(is_meant).count();
+        let best = ids().min_by_key(|it| (Reverse(shared(it)), it.len()))?;
+        (shared(best) > 0).then_some(best)
+    })
+}

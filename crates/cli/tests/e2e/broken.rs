@@ -1,0 +1,167 @@
+//! Texts that are broken at random, read by the real `terraform` where it is installed: the first syntax error of each file
+//! is the same, in summary and place.
+//!
+//! A text is taken from the repository, and one of its tokens is left out, doubled, exchanged with its neighbour, replaced
+//! by another one or has another one put before it. All of them lie in one directory, so that one process reads them.
+
+use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, process::Command};
+
+use crate::bench::Bench;
+
+/// How many texts are broken. More can be asked for with `MAYFLY_BROKEN_TEXTS`.
+const TEXTS: usize = 400;
+
+/// What is put into a text.
+const TOKENS: &[&str] = &[
+    "{", "}", "[", "]", "(", ")", "=", ",", ".", ":", "?", "...", "\"", "${", "%{", "\n", "x", "1",
+    "+", "&&", "!", "=>", "'", ";", "@", "::", "*", "for", "in", "if", "<<EOT\n", "#", "/*", "==",
+    "~}",
+];
+
+/// Short texts, so that a token that is exchanged matters.
+const SOURCES: &[&str] = &[
+    "resource \"terraform_data\" \"a\" {\n  count = 2\n  input = { a = 1, b = [1, 2], \"c\" = null }\n  lifecycle {\n    ignore_changes = [input]\n  }\n}\n",
+    "locals {\n  a = var.x ? f(1, 2...) : !local.b\n  b = [for k, v in var.m : \"${k}-${v}\" if v != null]\n  c = { for v in var.l : v => v.x... }\n}\n",
+    "locals {\n  t = \"a ${ var.x } b %{ if var.y }yes%{ else }no%{ endif } c\"\n  h = <<-EOT\n    one ${var.z}\n    two\n  EOT\n  n = -1 + 2 * 3 % 4 >= 5 && true || false\n}\n",
+    "variable \"x\" {\n  type = object({\n    a = string\n    b = optional(number, 5)\n  })\n  default = {\n    a = \"x\"\n  }\n}\n\noutput \"o\" {\n  value = var.x[\"a\"][0].b[*].c.*.d\n}\n",
+    "# A comment.\nmodule \"m\" {\n  source = \"./m\" // another\n  list   = [\n    1,\n    /* inside */ 2,\n  ]\n  nested = { a = { b = provider::x::f(1) } }\n}\nlocals { one = 1 }\n",
+    "locals {\n  s = \"%{ for k, v in var.m ~}\\n${k} = \\\"${v}\\\"\\n%{ endfor ~}\"\n  l = \"%{ for x in [1, 2] }${x}%{ endfor }\"\n  e = \"$${a} %%{b} \\u00e9 \\t\"\n}\n",
+];
+
+fn broken(random: &mut fastrand::Rng) -> String {
+    let source = SOURCES[random.usize(..SOURCES.len())];
+    let tree = syntax::parse_file(source).syntax();
+    let tokens = tree.descendants_with_tokens().filter_map(|it| it.into_token());
+    let mut tokens: Vec<String> = tokens.map(|it| it.text().to_owned()).collect();
+    let at = random.usize(..tokens.len() - 1);
+    let another = TOKENS[random.usize(..TOKENS.len())].to_owned();
+    match random.usize(..5) {
+        0 => drop(tokens.remove(at)),
+        1 => tokens.insert(at, tokens[at].clone()),
+        2 => tokens.swap(at, at + 1),
+        3 => tokens[at] = another,
+        _ => tokens.insert(at, another),
+    }
+    tokens.concat()
+}
+
+/// A summary and the bytes that it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Place {
+    summary: String,
+    start: u64,
+    end: u64,
+}
+
+fn ours(text: &str) -> Option<Place> {
+    let parse = syntax::parse_file(text);
+    let first = parse.errors().first()?;
+    let (start, end) = (u32::from(first.range.start()).into(), u32::from(first.range.end()).into());
+    // Terraform shows an empty place as one of one byte.
+    let end = if start == end { end + 1 } else { end };
+    Some(Place { summary: first.summary.clone().into_owned(), start, end })
+}
+
+/// What terraform says of each file, in its order.
+fn theirs(bench: &Bench) -> BTreeMap<String, Vec<Place>> {
+    let run = bench.program("terraform", ".", ["validate", "-json"]).env("CHECKPOINT_DISABLE", "1");
+    let said = run.end().json();
+    let mut by_file: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+    for it in said["diagnostics"].as_array().expect("a list") {
+        let byte = |end: &str| it["range"][end]["byte"].as_u64().expect("a number");
+        let Some(file) = it["range"]["filename"].as_str() else { continue };
+        let summary = it["summary"].as_str().expect("a text").to_owned();
+        let place = Place { summary, start: byte("start"), end: byte("end") };
+        by_file.entry(file.to_owned()).or_default().push(place);
+    }
+    by_file
+}
+
+/// How the first error of a file compares with what the reference says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Comparison {
+    /// It is what the reference says first.
+    First,
+    /// The reference says it too, after a token that it cannot read further down: here the text's order counts.
+    InTheTextsOrder,
+    /// `/* x`, `**`, an interpolation that runs over its line, a bracket that is missing after an index: what the
+    /// reference says or where it points misleads.
+    SaidBetter,
+    /// A heredoc or an expression without an end: here it ends where a block begins at the left, and what comes after it
+    /// is read.
+    CutAtABlock,
+    /// None of these.
+    Different,
+}
+
+use Comparison::{CutAtABlock, Different, First, InTheTextsOrder, SaidBetter};
+
+fn compare(ours: &Place, theirs: &[Place], text: &str) -> Comparison {
+    const OF_TOKENS: [&str; 3] =
+        ["Invalid character", "Invalid multi-line string", "Unsupported operator"];
+    const BETTER: [&str; 3] = [
+        "Unterminated comment",
+        "Missing close bracket on index",
+        "Missing close bracket on splat index",
+    ];
+    let Some(first) = theirs.first() else { return Different };
+    let is_power =
+        ours.summary == "Unsupported operator" && text[ours.start as usize..].starts_with('*');
+    // In `a.*.` the reference points to the star and not to what stands in the place of a name.
+    let is_after_star = ours.summary == "Invalid attribute name"
+        && first.summary == ours.summary
+        && text[first.start as usize..].starts_with("*.");
+    let is_at_opening = ours.summary == "Extra characters after interpolation expression"
+        && text[ours.start as usize..].starts_with("${");
+    let is_cut = ours.summary == "Unterminated template string" && text.contains("<<")
+        || ours.summary == "Missing expression" && ours.start < first.start;
+    if ours == first {
+        First
+    } else if OF_TOKENS.contains(&&*first.summary)
+        && first.start > ours.start
+        && theirs.contains(ours)
+    {
+        InTheTextsOrder
+    } else if BETTER.contains(&&*ours.summary) || is_power || is_after_star || is_at_opening {
+        SaidBetter
+    } else if is_cut {
+        CutAtABlock
+    } else {
+        Different
+    }
+}
+
+#[test]
+fn the_first_syntax_error_is_that_of_the_reference() {
+    if Command::new("terraform").arg("version").output().is_err() {
+        let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
+        return;
+    }
+    let count = std::env::var("MAYFLY_BROKEN_TEXTS").ok().and_then(|it| it.parse().ok());
+    let bench = Bench::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut texts = BTreeMap::new();
+    for number in 0..count.unwrap_or(TEXTS) {
+        let text = broken(&mut random);
+        if ours(&text).is_some() {
+            bench.write(&format!("t{number:05}.tf"), &text);
+            texts.insert(format!("t{number:05}.tf"), text);
+        }
+    }
+    let theirs = theirs(&bench);
+    let (mut counts, mut different) = (BTreeMap::new(), String::new());
+    for (file, text) in &texts {
+        let ours = ours(text).expect("it is broken");
+        let theirs = theirs.get(file).map(Vec::as_slice).unwrap_or_default();
+        let comparison = compare(&ours, theirs, text);
+        *counts.entry(comparison).or_insert(0) += 1;
+        if comparison == Different {
+            let _ =
+                writeln!(different, "== {file}\nmayfly: {ours:?}\nterraform: {theirs:?}\n{text}");
+        }
+    }
+    let _ = writeln!(std::io::stderr(), "first syntax errors compared: {counts:?}");
+    assert!(different.is_empty(), "{counts:?}\n{different}");
+    let same = counts[&First] + counts.get(&InTheTextsOrder).unwrap_or(&0);
+    assert!(same * 10 > texts.len() * 9, "{counts:?}");
+}

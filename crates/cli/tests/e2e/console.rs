@@ -1,0 +1,290 @@
+//! The console shows what that of the real `terraform` shows, where it is installed: values of a configuration that was
+//! applied, types, and the summaries of errors. And what a terminal is for: editing, completion, lines that go on.
+//!
+//! The expressions are in `console/expressions.txt`, one a line; `CONSOLE_FILE` names another file.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{Read, Write},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rustix::pty;
+
+use crate::bench::Bench;
+
+const MAIN: &str = include_str!("console/main.tf");
+const CHILD: &str = include_str!("console/child.tf");
+const EXPRESSIONS: &str = include_str!("console/expressions.txt");
+
+/// What an expression gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Given {
+    /// As it is shown.
+    Shown(String),
+    /// The summary of the error.
+    Error(String),
+}
+
+/// Why a difference is meant to be, by the expression.
+const ALLOWED: &[(&str, &str)] = &[
+    ("false && null", "OpenTofu does not look at the other side"),
+    ("terraform_data.each.x.input", "an instance is an attribute of the object of all of them"),
+    ("module.child", "what is sensitive in a module stays so"),
+    ("module.child.quiet", "what is sensitive in a module stays so"),
+];
+
+#[test]
+fn the_console_shows_what_terraform_shows() {
+    if Command::new("terraform").arg("version").output().is_err() {
+        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: the_console_shows_what_terraform_shows, because terraform is not on PATH"
+        );
+        return;
+    }
+    let other = std::env::var("CONSOLE_FILE")
+        .ok()
+        .map(|path| fs::read_to_string(path).expect("it is there"));
+    let text = other.as_deref().unwrap_or(EXPRESSIONS);
+    let expressions: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (theirs, ours) = std::thread::scope(|scope| {
+        let (first, second) = expressions.split_at(expressions.len() / 2);
+        let theirs = [first, second].map(|it| scope.spawn(|| answers("terraform", it)));
+        let ours = answers(env!("CARGO_BIN_EXE_mayfly"), &expressions);
+        (theirs.into_iter().flat_map(|it| it.join().expect("it ran")).collect::<Vec<_>>(), ours)
+    });
+    let (mut wrong, mut worded, mut allowed) = (String::new(), 0, BTreeMap::<&str, usize>::new());
+    for ((expression, theirs), ours) in expressions.iter().zip(&theirs).zip(&ours) {
+        match (theirs, ours, reason(expression)) {
+            _ if theirs == ours => {}
+            (.., Some(reason)) => *allowed.entry(reason).or_default() += 1,
+            (Given::Error(_), Given::Error(_), None) => {
+                worded += 1;
+                let _ = writeln!(std::io::stderr(), "{expression}\n  {theirs:?}\n  {ours:?}");
+            }
+            _ => {
+                wrong += &format!("{expression}\n  terraform {theirs:?}\n  mayfly    {ours:?}\n");
+            }
+        }
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} expressions; {worded} errors with another summary; allowed: {allowed:?}",
+        expressions.len()
+    );
+    let excused: usize = allowed.values().sum();
+    assert!(excused * 20 <= expressions.len(), "too much is allowed: {allowed:?}");
+    assert!(worded * 20 <= expressions.len(), "{worded} errors have another summary");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn reason(expression: &str) -> Option<&'static str> {
+    ALLOWED.iter().find(|(it, _)| *it == expression).map(|(_, reason)| *reason)
+}
+
+/// A configuration that was applied.
+fn applied(program: &str) -> Bench {
+    let bench = Bench::with_main(MAIN);
+    bench.write("child/main.tf", CHILD);
+    bench.program(program, ".", ["init"]).env("CHECKPOINT_DISABLE", "1").succeeds();
+    let apply = bench.program(program, ".", ["apply", "-auto-approve"]);
+    apply.env("CHECKPOINT_DISABLE", "1").succeeds();
+    bench
+}
+
+/// What each expression gives. Of several lines `terraform` shows the last value only, so each has a console of its own.
+fn answers(program: &str, expressions: &[&str]) -> Vec<Given> {
+    let bench = applied(program);
+    expressions.iter().map(|it| answer(&bench, program, it)).collect()
+}
+
+fn answer(bench: &Bench, program: &str, expression: &str) -> Given {
+    let run = bench.program(program, ".", ["console"]).env("CHECKPOINT_DISABLE", "1");
+    let ended = run.env("TF_CLI_ARGS", "-no-color").input(&format!("{expression}\n")).end();
+    if ended.code == 0 {
+        // What of a text would act on a terminal is visible in ours.
+        return Given::Shown(ended.out.replace('\r', "\\r"));
+    }
+    let summary = ended.err.lines().find_map(|it| it.strip_prefix("Error: "));
+    Given::Error(summary.unwrap_or_else(|| panic!("{}", ended.printed())).to_owned())
+}
+
+#[test]
+fn an_expression_goes_on_while_something_is_open() {
+    let bench = Bench::with_main("");
+    let shown = |typed: &str| bench.mayfly(".", ["console"]).input(typed).succeeds().out;
+    assert_eq!(shown("[\n  1,\n  2,\n]\n"), "[\n  1,\n  2,\n]\n");
+    assert_eq!(shown("1 + \\\n2\n"), "3\n");
+    assert_eq!(shown("<<E\na\nE\n\"b\"\n"), "<<EOT\na\n\nEOT\n\"b\"\n");
+    assert_eq!(shown("upper(<<-E\n    a\n    E\n)\n"), "<<EOT\nA\n\nEOT\n");
+    assert_eq!(shown("# only a comment\n\n1\n/* more\n */ 2"), "1\n2\n");
+    let named = bench.mayfly(".", ["console"]).input("[\nexit\n]\n");
+    named.fails().shows(&["Invalid reference"]);
+}
+
+#[test]
+fn an_open_end_is_an_error_and_so_is_what_comes_before_it() {
+    let bench = Bench::with_main("");
+    let ended = bench.mayfly(".", ["console"]).input("1\n[2,\n3").fails();
+    ended.shows(&["Error: Unterminated tuple constructor expression", "on <console-input> line 1"]);
+    assert_eq!(ended.out, "1\n");
+    let ended = bench.mayfly(".", ["console"]).input("[1,\n  nosuch(2)]\n3\n").fails();
+    ended.shows(&["Call to unknown function", "on <console-input> line 2", "nosuch(2)"]);
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn the_console_locks_the_state_while_it_is_open() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+    let mut console = bench.mayfly(".", ["console"]).start();
+    console.types("1 + 1");
+    console.wait_for("2\n");
+    bench
+        .mayfly(".", ["apply", "-auto-approve"])
+        .fails()
+        .shows(&["Error acquiring the state lock", "Operation: console"]);
+    bench.mayfly(".", ["console"]).input("1\n").fails().shows(&["Error acquiring the state lock"]);
+    bench.mayfly(".", ["console", "-lock=false"]).input("1\n").succeeds();
+    console.interrupt();
+    console.end();
+    assert!(!bench.path(".terraform.tfstate.lock.info").exists(), "the lock was given back");
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    let other = bench.mayfly(".", ["console", "-state=terraform.tfstate", "-lock-timeout=1s"]);
+    assert_eq!(other.input("terraform_data.a.output\n").succeeds().out, "1\n");
+}
+
+#[test]
+fn values_that_are_not_valid_are_told_of_before_anything_is_asked() {
+    let bench = Bench::with_main(
+        "variable \"n\" {\n  default   = 1\n  ephemeral = true\n  validation {\n    condition     = var.n < 5\n    error_message = \"${var.n} is too many.\"\n  }\n}\n",
+    );
+    let ended = bench.mayfly(".", ["console", "-var=n=7142"]).input("1\n").succeeds();
+    ended.shows(&["Invalid value for variable", "Its message cannot be shown."]);
+    ended.shows(&["some expressions may produce unexpected results"]);
+    ended.lacks(&["7142"]);
+    bench.write("m.tf", "variable \"m\" {\n  type      = number\n  sensitive = true\n}\n");
+    let ended = bench.mayfly(".", ["console", "-var=m=kanarek"]).input("1\n").fails();
+    ended.shows(&["Unsuitable value for var.m", "a number is required"]);
+    ended.lacks(&["kanarek"]);
+}
+
+#[test]
+fn instances_of_modules_are_seen_by_their_keys() {
+    let bench = Bench::with_main(
+        "variable \"on\" {\n  default = true\n}\nmodule \"each\" {\n  source   = \"./child\"\n  for_each = { a = 1, b = 2 }\n  given    = \"${each.key}${each.value}\"\n}\nmodule \"counted\" {\n  source = \"./child\"\n  count  = 2\n  given  = count.index\n}\nmodule \"late\" {\n  source = \"./child\"\n  count  = length(terraform_data.nothing.id)\n  given  = \"\"\n}\nresource \"terraform_data\" \"nothing\" {}\n",
+    );
+    bench.write(
+        "child/main.tf",
+        "variable \"given\" {}\noutput \"o\" {\n  value = \"<${var.given}>\"\n}\n",
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    let typed = "module.each[\"b\"].o\nmodule.counted[*].o\nmodule.late\nlength(module.each)\n";
+    let ended = bench.mayfly(".", ["console"]).input(typed).succeeds();
+    assert_eq!(ended.out, "\"<b2>\"\n[\n  \"<0>\",\n  \"<1>\",\n]\n(known after apply)\n2\n");
+    let ended = bench.mayfly(".", ["console"]).input("module.each[\"c\"].o\n").fails();
+    ended.shows(&["Invalid index"]);
+}
+
+/// A console on a terminal.
+struct Terminal {
+    child: Child,
+    keys: File,
+    screen: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Terminal {
+    fn open(bench: &Bench) -> Terminal {
+        let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY;
+        let ours = pty::openpt(flags).expect("there are terminals");
+        pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("can be used");
+        let name = pty::ptsname(&ours, Vec::new()).expect("has a name");
+        let name = name.to_str().expect("is text");
+        let theirs = OpenOptions::new().read(true).write(true).open(name).expect("opens");
+        let stream = || Stdio::from(theirs.try_clone().expect("can be shared"));
+        let child = Command::new(env!("CARGO_BIN_EXE_mayfly"))
+            .arg("console")
+            .current_dir(bench.path("."))
+            .env_clear()
+            .env("HOME", bench.root().join("home"))
+            .env("TERM", "xterm")
+            .stdin(stream())
+            .stdout(stream())
+            .stderr(stream())
+            .spawn()
+            .expect("starts");
+        let keys = File::from(ours);
+        let screen = Arc::new(Mutex::new(Vec::new()));
+        let (mut from, to) = (keys.try_clone().expect("can be shared"), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = from.read(&mut chunk) {
+                to.lock().unwrap_or_else(PoisonError::into_inner).extend(&chunk[..read]);
+            }
+        });
+        Terminal { child, keys, screen }
+    }
+
+    fn shown(&self) -> String {
+        let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&screen).into_owned()
+    }
+
+    /// Presses keys, and waits until something was shown since.
+    #[track_caller]
+    fn press(&mut self, keys: &str, expected: &str) {
+        let before = self.shown().len();
+        self.keys.write_all(keys.as_bytes()).expect("is read");
+        let end = Instant::now() + Duration::from_secs(20);
+        while !self.shown()[before..].contains(expected) {
+            assert!(Instant::now() < end, "no {expected:?} after {keys:?}: {:?}", self.shown());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().expect("ends");
+        (status.code(), self.shown())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+#[test]
+fn on_a_terminal_lines_are_edited_completed_and_remembered() {
+    let bench = Bench::with_main(
+        "variable \"password\" {\n  default   = \"kanarek\"\n  ephemeral = true\n}\nvariable \"length\" {\n  default = 41\n}\nlocals {\n  shape = { round = 1, square = 2 }\n}\n",
+    );
+    let mut terminal = Terminal::open(&bench);
+    terminal.press("", "> ");
+    terminal.press("var.le\t", "var.length");
+    terminal.press(" + 1\r", "42\r\n");
+    terminal.press("local.shape.\t\t", "square");
+    terminal.press("ro\t\r", "\r\n1\r\n");
+    terminal.press("var.pass\t\r", "(ephemeral value)");
+    // What is typed and not wanted is let go of, and an error is not the end.
+    terminal.press("nosuch(\x03", "> ");
+    terminal.press("nosuch(1)\r", "Call to unknown function");
+    // An open bracket takes the next line along.
+    terminal.press("[7,\r", "\r\n");
+    terminal.press("8]\r", "  8,\r\n");
+    // The expression before the last, which has two lines.
+    terminal.press("\x1b[A", "8]");
+    terminal.press("\x1b[A\x1b[A", "nosuch(1)");
+    terminal.press("\x03", "> ");
+    terminal.press("upp\t\"x\")\r", "\"X\"");
+    terminal.press("\x04", "\r\n");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains("kanarek"), "{shown}");
+    let kept: Vec<_> = fs::read_dir(bench.root().join("home")).expect("is there").collect();
+    assert!(kept.is_empty(), "nothing of what was typed is written: {kept:?}");
+}

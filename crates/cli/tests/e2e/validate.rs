@@ -1,0 +1,143 @@
+//! What `validate` says of small configurations, beside what the real `terraform` says of them where it is installed.
+//!
+//! `validate/*.txt` hold the configurations:
+//!
+//! ```text
+//! === what it is about
+//! note: why the two differ, where they should not agree
+//! both: Missing resource to override @ override.tf:1
+//! //- main.tf
+//! …
+//! ```
+//!
+//! The verdict is the first error, or the first warning, or `ok`; where they differ, there is a line for each.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::Write as _,
+    path::Path,
+    process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::Value as Json;
+
+use crate::bench::Bench;
+
+/// One configuration.
+struct Case {
+    name: String,
+    mayfly: String,
+    terraform: String,
+    files: Vec<(String, String)>,
+}
+
+fn cases(text: &str) -> Vec<Case> {
+    let of_case = |text: &str| {
+        let (head, files) = text.split_once("//- ").expect("a case has a file");
+        let mut head = head.lines();
+        let name = head.next().unwrap_or_default().to_owned();
+        let (mut mayfly, mut terraform) = (String::new(), String::new());
+        for line in head {
+            let (who, verdict) = line.split_once(": ").unwrap_or_default();
+            match who {
+                "both" => (mayfly, terraform) = (verdict.to_owned(), verdict.to_owned()),
+                "mayfly" => verdict.clone_into(&mut mayfly),
+                "terraform" => verdict.clone_into(&mut terraform),
+                "note" | "" => {}
+                other => panic!("{name}: {other:?} is no word of these files"),
+            }
+        }
+        let files = files.split("//- ").map(|it| {
+            let (path, text) = it.split_once('\n').unwrap_or((it, ""));
+            (path.to_owned(), text.to_owned())
+        });
+        Case { name, mayfly, terraform, files: files.collect() }
+    };
+    text.split("=== ").skip(1).map(of_case).collect()
+}
+
+/// The first error of `validate -json`, or the first warning.
+fn verdict(json: &Json) -> String {
+    let diagnostics = json["diagnostics"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let first = |severity: &str| diagnostics.iter().find(|it| it["severity"] == severity);
+    let (word, found) = match (first("error"), first("warning")) {
+        (Some(error), _) => ("", error),
+        (None, Some(warning)) => ("warning ", warning),
+        (None, None) => return "ok".to_owned(),
+    };
+    let summary = found["summary"].as_str().unwrap_or_default();
+    let range = &found["range"];
+    match range["filename"].as_str() {
+        Some(file) => format!("{word}{summary} @ {file}:{}", range["start"]["line"]),
+        None => format!("{word}{summary} @ -"),
+    }
+}
+
+/// What is not as a case says.
+fn judge(case: &Case, with_terraform: bool) -> Vec<String> {
+    let bench = Bench::new();
+    case.files.iter().for_each(|(path, text)| bench.write(path, text));
+    let mut wrong = Vec::new();
+    let mut compare = |who: &str, found: String, expected: &str| {
+        // What is not always the same is not compared.
+        if expected != "-" && found != expected {
+            wrong.push(format!("{}: {who} says {found}, not {expected}", case.name));
+        }
+    };
+    if with_terraform {
+        let terraform = |arguments: &[&str]| {
+            bench.program("terraform", ".", arguments).env("CHECKPOINT_DISABLE", "1").end()
+        };
+        // Modules have to be known to it.
+        if case.files.iter().any(|(path, _)| path.contains('/')) {
+            terraform(&["init", "-backend=false"]);
+        }
+        let found = verdict(&terraform(&["validate", "-json"]).json());
+        compare("terraform", found, &case.terraform);
+    }
+    let found = verdict(&bench.mayfly(".", ["validate", "-json"]).end().json());
+    compare("mayfly", found, &case.mayfly);
+    wrong
+}
+
+fn check(file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/validate").join(file);
+    let cases = cases(&fs::read_to_string(path).expect("is there"));
+    assert!(cases.len() > 20, "there are cases");
+    let with_terraform = Command::new("terraform").arg("version").output().is_ok();
+    if !with_terraform {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: comparing validate/{file} with terraform, which is not on PATH"
+        );
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut wrong = Vec::new();
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            wrong.extend(judge(case, with_terraform));
+        }
+        wrong
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|it| it.join().expect("no panic")).collect()
+    });
+    let mut shown = String::new();
+    for it in &wrong {
+        let _ = writeln!(shown, "{it}");
+    }
+    assert!(wrong.is_empty(), "\n{shown}");
+}
+
+#[test]
+fn override_files_are_judged_as_the_reference_judges_them() {
+    check("overrides.txt");
+}
+
+#[test]
+fn blocks_are_judged_as_the_reference_judges_them() {
+    check("blocks.txt");
+}

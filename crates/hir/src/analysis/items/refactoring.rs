@@ -1,0 +1,434 @@
+//! `moved`, `removed` and `import` blocks: whether what they say of the configuration holds. What is in the state is not known
+//! here.
+
+use std::collections::BTreeMap;
+
+use addr::Target;
+use db::Directory;
+use rustc_hash::{FxHashMap, FxHashSet};
+use values::{Kind, Str, Type, convert};
+
+use super::{Infer, Inference, ItemEnv, ItemProblem, by_certainty, without_schema};
+use crate::{
+    Db,
+    analysis::{
+        instances::each_value,
+        value::{Abstract, Tri},
+    },
+    destroy_time,
+    expr::{At, Expr, ExprId, Exprs, Literal},
+    item::{Import, ImportTarget, Item, Moved, RefTarget, Removed},
+    names::{ItemKey, ItemName, all_of, item, lookup},
+};
+
+fn found(problems: Vec<ItemProblem>) -> Inference {
+    Inference { value: Abstract::any(), problems: problems.into() }
+}
+
+pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference {
+    let mut problems = Vec::new();
+    let all = wrong_moves(env.db, env.directory);
+    problems.extend(all.get(&env.key).cloned());
+    if problems.is_empty()
+        && let Some(first) = still_declared(env, &moved.from)
+        && whole(&moved.to) != whole(&moved.from)
+    {
+        let detail = format!(
+            "This statement declares a move from {}, but that is still declared. Change the configuration so that it will be declared as {} \
+             instead.",
+            moved.from, moved.to
+        );
+        problems.push(at_first(
+            item,
+            env,
+            first,
+            "moved-object-exists",
+            "Moved object still exists",
+            detail,
+        ));
+    }
+    found(problems)
+}
+
+pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Inference {
+    let mut infer = Infer::new(&item.exprs, env);
+    for provisioner in &removed.provisioners {
+        without_schema(&mut infer, &provisioner.body);
+        provisioner.connection.iter().for_each(|it| without_schema(&mut infer, &it.body));
+    }
+    removed.connection.iter().for_each(|it| without_schema(&mut infer, &it.body));
+    // A reference that has no value then is told of as such, whatever else is wrong with it.
+    let mut problems = Vec::new();
+    for refused in destroy_time::refused(item) {
+        let at = At::from(refused);
+        let (id, summary) = (destroy_time::ID, destroy_time::SUMMARY);
+        problems.push(ItemProblem::error(at, id, summary, destroy_time::DETAIL));
+    }
+    if let Some(first) = still_declared(env, &removed.from) {
+        let what = if matches!(removed.from, Target::Module(_)) { "module" } else { "resource" };
+        let summary = format!("Removed {what} block still exists");
+        let detail = format!(
+            "This statement declares that {} was removed, but it is still declared. Remove its block, or this one.",
+            removed.from
+        );
+        problems.push(at_first(item, env, first, "removed-object-exists", &summary, detail));
+    }
+    found(problems)
+}
+
+fn at_first(
+    at: &Item,
+    env: &ItemEnv<'_>,
+    first: ItemKey,
+    id: &'static str,
+    summary: &str,
+    detail: String,
+) -> ItemProblem {
+    let mut problem = ItemProblem::error(at.header.into(), id, summary, detail);
+    let header = item(env.db, first).header;
+    problem.related.push((first, header.into(), "still declared here".to_owned()));
+    problem
+}
+
+/// The declaration of what an address of this module names as a whole.
+fn still_declared(env: &ItemEnv<'_>, target: &Target) -> Option<ItemKey> {
+    let name = match target {
+        Target::Resource(it) if it.module.steps().is_empty() => {
+            ItemName::Resource(it.resource.clone())
+        }
+        Target::Module(module) => match module.steps() {
+            [only] if only.key == addr::InstanceKey::None => {
+                ItemName::Module(Str::from(only.name.as_str()))
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    lookup(env.db, env.directory, &name)
+}
+
+/// An address without its last key.
+fn whole(target: &Target) -> String {
+    match target {
+        Target::Instance(it) => it.module.clone().to_string() + "." + &it.resource.to_string(),
+        Target::Resource(it) => it.module.clone().to_string() + "." + &it.resource.to_string(),
+        Target::Module(it) => it.path().to_string(),
+    }
+}
+
+/// What is wrong with the `moved` blocks of a module taken together.
+///
+/// **Stability:** reads the `moved` blocks of the module, and nothing else.
+#[salsa::tracked(returns(ref))]
+fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProblem> {
+    let keys = all_of(db, directory, &ItemName::Moved);
+    let moves: Vec<(ItemKey, &Moved)> =
+        keys.into_iter().filter_map(|key| Some((key, item(db, key).kind.as_moved()?))).collect();
+    let mut wrong = FxHashMap::default();
+    let mut by_from: FxHashMap<&Target, (ItemKey, &Target)> = FxHashMap::default();
+    let mut by_to: FxHashMap<&Target, (ItemKey, &Target)> = FxHashMap::default();
+    for &(key, moved) in &moves {
+        let problem = match (by_from.get(&moved.from), by_to.get(&moved.to)) {
+            _ if moved.from == moved.to => Some(redundant(db, key, moved)),
+            (Some(&(first, to)), _) if *to != moved.to => {
+                let detail = format!(
+                    "Another statement declared that {} moved to {to}, but this statement instead declares that it moved to {}. Each object can \
+                     move to only one destination.",
+                    moved.from, moved.to
+                );
+                Some(ambiguous(db, key, first, detail))
+            }
+            (_, Some(&(first, from))) if *from != moved.from => {
+                let detail = format!(
+                    "Another statement declared that {from} moved to {}, but this statement instead declares that {} moved there. Each object can \
+                     have moved from only one source.",
+                    moved.to, moved.from
+                );
+                Some(ambiguous(db, key, first, detail))
+            }
+            _ => None,
+        };
+        match problem {
+            Some(problem) => drop(wrong.insert(key, problem)),
+            None => {
+                by_from.entry(&moved.from).or_insert((key, &moved.to));
+                by_to.entry(&moved.to).or_insert((key, &moved.from));
+            }
+        }
+    }
+    let starts = moves.iter().map(|(_, moved)| &moved.from);
+    in_rings(db, starts, &by_from, &mut wrong);
+    wrong
+}
+
+fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
+    let detail = format!(
+        "This statement declares a move from {} to the same address, which is the same as not declaring this move at all.",
+        moved.from
+    );
+    let at = item(db, key).header.into();
+    ItemProblem::error(at, "redundant-move", "Redundant move statement", detail)
+}
+
+fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemProblem {
+    let at = item(db, key).header.into();
+    let mut problem =
+        ItemProblem::error(at, "ambiguous-moves", "Ambiguous move statements", detail);
+    let header = item(db, first).header.into();
+    problem.related.push((first, header, "the other statement".to_owned()));
+    problem
+}
+
+/// Reports chains that lead back to their beginning. Each address has one destination by now.
+fn in_rings<'t>(
+    db: &dyn Db,
+    starts: impl Iterator<Item = &'t Target>,
+    by_from: &FxHashMap<&'t Target, (ItemKey, &'t Target)>,
+    wrong: &mut FxHashMap<ItemKey, ItemProblem>,
+) {
+    let mut done: FxHashSet<&Target> = FxHashSet::default();
+    for start in starts {
+        let mut chain: Vec<(&Target, ItemKey)> = Vec::new();
+        let mut places: FxHashMap<&Target, usize> = FxHashMap::default();
+        let mut at = start;
+        while !done.contains(at)
+            && let Some(&(key, to)) = by_from.get(at)
+        {
+            done.insert(at);
+            places.insert(at, chain.len());
+            chain.push((at, key));
+            at = to;
+        }
+        if let Some(&first) = places.get(at) {
+            report_ring(db, &chain[first..], wrong);
+        }
+    }
+}
+
+fn report_ring(
+    db: &dyn Db,
+    ring: &[(&Target, ItemKey)],
+    wrong: &mut FxHashMap<ItemKey, ItemProblem>,
+) {
+    const MOST: usize = 20;
+    let names = ring.iter().map(|(from, _)| from.to_string()).take(MOST);
+    let path = names.collect::<Vec<_>>().join(" → ");
+    let back = if ring.len() > MOST { "…".to_owned() } else { ring[0].0.to_string() };
+    let detail = format!(
+        "The moves {path} → {back} form a cycle, so there is no final location to move objects to. A chain of moves must end with an address that \
+         no other statement moves from."
+    );
+    let key = ring[0].1;
+    let at = item(db, key).header.into();
+    let summary = "Cyclic dependency in move statements";
+    let mut problem = ItemProblem::error(at, "cyclic-moves", summary, detail);
+    for (_, other) in ring.iter().skip(1).take(MOST) {
+        let header = item(db, *other).header.into();
+        problem.related.push((*other, header, "goes on here".to_owned()));
+    }
+    wrong.insert(key, problem);
+}
+
+pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Inference {
+    let mut problems = Vec::new();
+    if env.workspace.root(env.db) != env.directory {
+        problems.push(ItemProblem::error(
+            item.header.into(),
+            "import-outside-root",
+            "Invalid import configuration",
+            format!(
+                "An import block was detected in the module in {}. Import blocks are only allowed in the root module.",
+                env.directory.path(env.db)
+            ),
+        ));
+    }
+    if let Some(for_each) = import.for_each {
+        env.in_repetition.set(true);
+        let mut infer = Infer::new(&item.exprs, &env);
+        let value = infer.expr(for_each);
+        check_for_each(&mut infer, for_each, &value);
+        problems.append(&mut infer.problems);
+        drop(infer);
+        env.in_repetition.set(false);
+        env.each = Some(each_value(&value));
+    }
+    let mut infer = Infer::new(&item.exprs, &env);
+    for key in import.to.module_keys.iter().flatten().chain(&import.to.key) {
+        check_key(&mut infer, *key);
+    }
+    if let Some(id) = import.id {
+        check_id(&mut infer, item, import, id);
+    }
+    if let Some(identity) = import.identity {
+        let value = infer.expr(identity);
+        refuse_marks(&mut infer, identity, &value, "identity");
+    }
+    problems.append(&mut infer.problems);
+    check_provider(import, &env, &mut problems);
+    problems.extend(duplicate_import(item, import, &env));
+    found(problems)
+}
+
+fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
+    let marks = &value.marks;
+    let what = match (marks.ephemeral, marks.sensitive) {
+        (Tri::Yes, _) => Some(
+            "The import for_each cannot be ephemeral: the addresses that are imported are kept.",
+        ),
+        (_, Tri::Yes) => Some(
+            "The import for_each cannot be sensitive: the addresses that are imported are shown.",
+        ),
+        _ => None,
+    };
+    let is_iterable = matches!(
+        value.ty,
+        Type::Dynamic
+            | Type::Map(_)
+            | Type::Object(_)
+            | Type::Set(_)
+            | Type::List(_)
+            | Type::Tuple(_)
+    );
+    let detail = match what {
+        Some(what) => what.to_owned(),
+        None if !is_iterable => format!(
+            "The given \"for_each\" argument value is unsuitable: it must be a map, a set, a list or a tuple, and is {}.",
+            value.ty.friendly_name()
+        ),
+        None => return,
+    };
+    let problem =
+        ItemProblem::error(at.into(), "invalid-import", "Invalid for_each argument", detail);
+    infer.problems.push(problem.because(value.origin.as_ref()));
+}
+
+/// Keys of instances are shown and kept.
+fn check_key(infer: &mut Infer<'_>, key: ExprId) {
+    let value = infer.expr(key);
+    let marks = value.deep_marks();
+    let (certainty, what) = match (marks.ephemeral, marks.sensitive) {
+        (Tri::No, sensitive) => (sensitive, "sensitive"),
+        (ephemeral, _) => (ephemeral, "ephemeral"),
+    };
+    if certainty == Tri::No {
+        return;
+    }
+    let detail = format!(
+        "Import block contained a resource address using an index which is {what}. Please ensure indexes used in the resource address of an import \
+         target are not {what}"
+    );
+    let summary = "Import block 'to' address contains an invalid key";
+    let problem = ItemProblem::error(key.into(), "invalid-import-key", summary, detail);
+    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+}
+
+fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str) {
+    let marks = value.deep_marks();
+    let (certainty, mark) = match (marks.ephemeral, marks.sensitive) {
+        (Tri::No, sensitive) => (sensitive, "sensitive"),
+        (ephemeral, _) => (ephemeral, "ephemeral"),
+    };
+    if certainty == Tri::No {
+        return;
+    }
+    let detail = format!("The import {what} cannot be {mark}.");
+    let summary = format!("Invalid import {what} argument");
+    let problem = ItemProblem::error(at.into(), "invalid-import-id", summary, detail);
+    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+}
+
+fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
+    let is_itself = |target: &RefTarget| matches!(target, RefTarget::Resource(it) if *it == import.to.resource && import.to.module.is_root());
+    let mut inside = FxHashSet::default();
+    let mut open = vec![id];
+    while let Some(expr) = open.pop() {
+        inside.insert(expr);
+        item.exprs[expr].for_each_child(&mut |child| open.push(child));
+    }
+    let refers_to_itself =
+        item.refs.iter().any(|it| inside.contains(&it.expr) && is_itself(&it.target));
+    let value = infer.expr(id);
+    let text = value.constant.as_ref().map(|it| &it.0);
+    let detail = if refers_to_itself {
+        "The import ID cannot reference the resource being imported."
+    } else if text.is_some_and(values::Value::is_null) {
+        "The import ID cannot be null."
+    } else if text.is_some_and(|it| matches!(it.kind(), Kind::String(text) if text.is_empty())) {
+        "The import ID value evaluates to an empty string, please provide a non-empty value."
+    } else if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::String) {
+        let detail = "Invalid expression value: string required.";
+        let summary = "Incorrect value type";
+        infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
+        return;
+    } else {
+        return refuse_marks(infer, id, &value, "id");
+    };
+    let summary = "Invalid import id argument";
+    infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
+}
+
+/// A provider is chosen only where the import makes the configuration of the resource.
+fn check_provider(import: &Import, env: &ItemEnv<'_>, problems: &mut Vec<ItemProblem>) {
+    let Some((_, node)) = &import.provider else { return };
+    let name = ItemName::Resource(import.to.resource.clone());
+    if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
+        problems.push(ItemProblem::error(
+            (*node).into(),
+            "invalid-import-provider",
+            "Invalid import provider argument",
+            "The provider argument can only be specified in import blocks that will generate configuration. To choose the provider of a resource \
+             that is declared, use the provider argument of its block.",
+        ));
+    }
+}
+
+/// That another block before imports to the same address, where both addresses are constant.
+fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<ItemProblem> {
+    let address = constant_address(&item_.exprs, &import.to)?;
+    let first = first_imports(env.db, env.directory).get(&address).copied()?;
+    if first == env.key {
+        return None;
+    }
+    let detail = format!(
+        "An import block for the resource \"{address}\" was already declared. A resource can have only one import block."
+    );
+    let summary = format!("Duplicate import configuration for \"{address}\"");
+    let mut problem =
+        ItemProblem::error(import.to.node.into(), "duplicate-import", summary, detail);
+    let header = item(env.db, first).header.into();
+    problem.related.push((first, header, "first declared here".to_owned()));
+    Some(problem)
+}
+
+/// The `import` blocks of a module by their addresses, as far as those are constant; of two the first.
+#[salsa::tracked(returns(ref))]
+fn first_imports(db: &dyn Db, directory: Directory) -> BTreeMap<String, ItemKey> {
+    let mut first = BTreeMap::new();
+    for key in all_of(db, directory, &ItemName::Import) {
+        let declared = item(db, key);
+        let Some(import) = declared.kind.as_import() else { continue };
+        if let Some(address) = constant_address(&declared.exprs, &import.to) {
+            first.entry(address).or_insert(key);
+        }
+    }
+    first
+}
+
+/// An address with its keys, where they are written as constants.
+fn constant_address(exprs: &Exprs, to: &ImportTarget) -> Option<String> {
+    let key = |key: Option<ExprId>| -> Option<String> {
+        Some(match key {
+            None => String::new(),
+            Some(key) => match &exprs[key] {
+                Expr::Literal(Literal::String(text)) => format!("[{:?}]", &**text),
+                Expr::Literal(Literal::Number(number)) => format!("[{number}]"),
+                _ => return None,
+            },
+        })
+    };
+    let mut address = String::new();
+    for (name, module_key) in to.module.names().iter().zip(&to.module_keys) {
+        address.push_str(&format!("module.{name}{}.", key(*module_key)?));
+    }
+    Some(format!("{address}{}{}", to.resource, key(to.key)?))
+}

@@ -1,0 +1,313 @@
+//! `moved`, `removed` and `import` blocks: what they say of addresses. What follows from it for a state is for the engine.
+
+use addr::{ResourceMode, Target};
+use syntax::{
+    AstNode, TreeNode as _,
+    flat::{FlatNode, ast},
+};
+use values::Str;
+
+use super::{
+    ItemCtx,
+    body::{self, BodyReader},
+    expr,
+    problem::Problem,
+    resource,
+};
+use crate::item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed};
+
+const STATIC_REFERENCE: &str = "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, \
+                                function calls, template expressions, etc are allowed here.";
+
+fn invalid_expression(value: &ast::Expr) -> Problem {
+    Problem::error(
+        "invalid-address",
+        value.syntax().text_range(),
+        "Invalid expression",
+        STATIC_REFERENCE,
+    )
+}
+
+/// The text of an expression, without blanks and comments.
+fn write(node: &FlatNode<'_>, text: &mut String) {
+    for element in node.elements() {
+        match element {
+            syntax::NodeOrToken::Node(it) => write(&it, text),
+            syntax::NodeOrToken::Token(it) if it.kind().is_trivia() => {}
+            syntax::NodeOrToken::Token(it) => text.push_str(it.text()),
+        }
+    }
+}
+
+/// The address that an expression is, with constant keys.
+fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
+    let is_constant = |step: &ast::Step| match step {
+        ast::Step::IndexStep(it) => it.index().is_some_and(|key| {
+            matches!(key, ast::Expr::Literal(_)) || expr::literal_string(&key).is_some()
+        }),
+        _ => true,
+    };
+    let traversal = value.as_static_traversal();
+    if !traversal.is_some_and(|it| it.steps.iter().all(is_constant)) {
+        ctx.problem(invalid_expression(value));
+        return None;
+    }
+    let mut text = String::new();
+    write(value.syntax(), &mut text);
+    match addr::parse_target(&text) {
+        Ok(target) if is_reserved(&target) => {
+            ctx.problem(Problem::error(
+                "invalid-address",
+                value.syntax().text_range(),
+                "Invalid address",
+                format!("\"{text}\" is no address of a resource or a module: such names are for other things."),
+            ));
+            None
+        }
+        Ok(target) => Some(target),
+        Err(error) => {
+            let range = value.syntax().text_range();
+            ctx.problem(Problem::error("invalid-address", range, error.summary, error.detail));
+            None
+        }
+    }
+}
+
+/// Whether what looks like a resource is a reference to something else.
+fn is_reserved(target: &Target) -> bool {
+    let resource = match target {
+        Target::Module(_) => return false,
+        Target::Resource(it) => &it.resource,
+        Target::Instance(it) => &it.resource,
+    };
+    let roots = ["var", "local", "each", "count", "self", "path", "terraform", "tofu", "output"];
+    resource.mode == ResourceMode::Managed && roots.contains(&resource.type_name.as_str())
+}
+
+pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+    body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
+    let mut reader = BodyReader::new(block);
+    let from = reader.required(ctx, "from").and_then(|it| target(ctx, &it.value()?));
+    let to = reader.required(ctx, "to").and_then(|it| target(ctx, &it.value()?));
+    reader.finish(ctx);
+    let (from, to) = (from?, to?);
+    let range = body::header_range(block);
+    if is_module(&from) != is_module(&to) {
+        ctx.problem(Problem::error(
+            "invalid-moved-addresses",
+            range,
+            "Invalid \"moved\" addresses",
+            "The \"from\" and \"to\" addresses must either both refer to resources or both refer to modules.",
+        ));
+        return None;
+    }
+    for (name, address) in [("from", &from), ("to", &to)] {
+        if mode_of(address) == Some(ResourceMode::Ephemeral) {
+            ctx.problem(Problem::error(
+                "invalid-moved-address",
+                range,
+                "Invalid \"moved\" address",
+                format!(
+                    "The resource referenced by the \"{name}\" attribute is not allowed to be moved: the state holds no ephemeral resource. Rename \
+                     it without a \"moved\" block."
+                ),
+            ));
+            return None;
+        }
+    }
+    Some(ItemKind::Moved(Box::new(Moved { from, to })))
+}
+
+fn is_module(target: &Target) -> bool {
+    matches!(target, Target::Module(_))
+}
+
+fn mode_of(target: &Target) -> Option<ResourceMode> {
+    match target {
+        Target::Module(_) => None,
+        Target::Resource(it) => Some(it.resource.mode),
+        Target::Instance(it) => Some(it.resource.mode),
+    }
+}
+
+pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+    body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
+    let mut reader = BodyReader::new(block);
+    let value = reader.required(ctx, "from").and_then(|attr| attr.value());
+    let from = value.and_then(|value| {
+        let from = target(ctx, &value)?;
+        let problem = refused_removal(&from, &value);
+        let is_fit = problem.is_none();
+        ctx.problems.extend(problem);
+        is_fit.then_some(from)
+    });
+    let destroy = reader.single_block(ctx, "lifecycle", "removed block").and_then(|block| {
+        let mut lifecycle = BodyReader::new(&block);
+        let destroy = body::literal_bool(ctx, lifecycle.attr("destroy"));
+        lifecycle.finish(ctx);
+        destroy
+    });
+    let blocks = reader.peek_blocks().to_vec();
+    let provisioners = resource::provisioners(ctx, &mut reader);
+    let headers = blocks.iter().filter(|it| it.block_type().as_deref() == Some("provisioner"));
+    for (provisioner, block) in provisioners.iter().zip(headers) {
+        let detail = match &from {
+            _ if !provisioner.at_destroy => {
+                "Only destroy-time provisioners are valid in \"removed\" blocks. To declare one, write: when = destroy"
+            }
+            Some(Target::Module(_)) => {
+                "Provisioners are valid only when a removed block targets a managed resource."
+            }
+            _ => continue,
+        };
+        ctx.problem(Problem::error(
+            "invalid-removed-provisioner",
+            body::header_range(block),
+            "Invalid provisioner block",
+            detail,
+        ));
+    }
+    let connection = resource::connection(ctx, &mut reader, &provisioners);
+    reader.finish(ctx);
+    Some(ItemKind::Removed(Box::new(Removed { from: from?, destroy, provisioners, connection })))
+}
+
+/// What cannot be removed, in the words of OpenTofu.
+fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
+    let range = value.syntax().text_range();
+    let (summary, detail) = match from {
+        _ if mode_of(from) == Some(ResourceMode::Ephemeral) && !has_key(from) => (
+            "Ephemeral resource address is not allowed",
+            "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove ephemeral \
+             resources from the state, you should remove the ephemeral resource block from the configuration.",
+        ),
+        _ if from.module().steps().iter().any(|it| it.key != addr::InstanceKey::None) => (
+            "Module instance address with keys is not allowed",
+            "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a module instead (e.g. \"module.a\").",
+        ),
+        Target::Instance(_) => (
+            "Resource instance address with keys is not allowed",
+            "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must be a resource instead (e.g. \
+             \"null_resource.a\").",
+        ),
+        _ if mode_of(from) == Some(ResourceMode::Data) => (
+            "Data source address is not allowed",
+            "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove data sources from the \
+             state, you should remove the data source block from the configuration.",
+        ),
+        _ => return None,
+    };
+    Some(Problem::error("invalid-removed-address", range, summary, detail))
+}
+
+fn has_key(target: &Target) -> bool {
+    matches!(target, Target::Instance(_))
+        || target.module().steps().iter().any(|it| it.key != addr::InstanceKey::None)
+}
+
+pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
+    body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
+    let mut reader = BodyReader::new(block);
+    let for_each = reader
+        .attr("for_each")
+        .map(|attr| ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &attr)));
+    let to = reader.required(ctx, "to").and_then(|attr| {
+        let attr_range = attr.syntax().text_range();
+        let value = attr.value()?;
+        let to = import_target(ctx, &value)?;
+        if to.resource.mode == ResourceMode::Managed {
+            return Some(to);
+        }
+        ctx.problem(Problem::error(
+            "invalid-import-address",
+            attr_range,
+            "Invalid import address",
+            "Only managed resources can be imported: those of \"resource\" blocks.",
+        ));
+        None
+    });
+    let provider_range = reader.peek("provider").map(|it| it.syntax().text_range());
+    let provider_node = provider_range.map(|range| ctx.node(range));
+    let provider = reader
+        .attr("provider")
+        .and_then(|attr| resource::provider_ref(ctx, attr.value()?))
+        .zip(provider_node);
+    let identity = reader.attr("identity");
+    let id = match &identity {
+        Some(_) => reader.attr("id"),
+        None => reader.required(ctx, "id"),
+    };
+    if let (Some(_), Some(identity)) = (&id, &identity) {
+        ctx.problem(Problem::error(
+            "invalid-import",
+            identity.syntax().text_range(),
+            "Invalid import block",
+            "An object to import is named by \"id\" or by \"identity\". Remove one of the two.",
+        ));
+    }
+    let id = id.map(|attr| body::value(ctx, &attr));
+    let identity = identity.map(|attr| body::value(ctx, &attr));
+    reader.finish(ctx);
+    let to = to?;
+    Some(ItemKind::Import(Box::new(Import { to, id, identity, provider, for_each })))
+}
+
+/// An address whose keys may be computed.
+fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarget> {
+    let Some(traversal) = value.as_static_traversal() else {
+        ctx.problem(invalid_expression(value));
+        return None;
+    };
+    let range = value.syntax().text_range();
+    let node = ctx.node(range);
+    // The address without keys says what is meant.
+    let mut names = vec![(Str::from(traversal.root.text()), None)];
+    for step in &traversal.steps {
+        match step {
+            ast::Step::AttrStep(it) => names.push((Str::from(&*it.name()?), None)),
+            ast::Step::IndexStep(it) => {
+                let key = ctx.expr_opt(it.index(), range);
+                let last = names.last_mut()?;
+                if last.1.replace(key).is_some() {
+                    ctx.problem(invalid_expression(value));
+                    return None;
+                }
+            }
+            _ => {
+                ctx.problem(invalid_expression(value));
+                return None;
+            }
+        }
+    }
+    let text = names.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(".");
+    match addr::parse_resource(&text) {
+        Ok(resource) => {
+            let modules = resource.module.steps().len();
+            let module_keys = (0..modules).map(|it| names.get(2 * it + 1).and_then(|it| it.1));
+            let key = names.last().and_then(|it| it.1);
+            let module = resource.module.path();
+            let keys = module_keys.collect();
+            Some(ImportTarget { module, module_keys: keys, resource: resource.resource, key, node })
+        }
+        Err(error) => {
+            ctx.problem(Problem::error("invalid-address", range, error.summary, error.detail));
+            None
+        }
+    }
+}
+
+/// That the engine of this version does not run a block. The state tells whether it matters: a plan refuses it then.
+pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
+    let detail = match kind {
+        "import" => format!(
+            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan of a configuration that has one. Import with the \
+             command \"import\", or take the block out of the configuration."
+        ),
+        _ => format!(
+            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan where the state holds any object. Take it out of the \
+             configuration to go on then."
+        ),
+    };
+    let (id, summary) = (crate::unsupported::ID, crate::unsupported::SUMMARY);
+    Problem::warning(id, body::header_range(block), summary, detail)
+}

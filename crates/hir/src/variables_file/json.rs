@@ -1,0 +1,104 @@
+//! The JSON syntax of variables files: an object of values, in which texts are texts and never templates.
+
+use std::collections::BTreeMap;
+
+use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
+use values::{Number, Str, Type, Value};
+
+use super::{Given, INVALID, Reading};
+use db::ByteRange;
+
+/// What is wrong with a text, without its parts.
+const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A variables file in the JSON \
+                            syntax is one object: names of variables in double quotes, each with a colon and its value behind it, and commas between them.";
+
+impl Reading<'_> {
+    /// Reads a text of the JSON syntax.
+    pub(super) fn json(&mut self, text: &str) {
+        let json = parse_json(text);
+        if let Some(error) = &json.error {
+            self.problem("syntax-error", &error.summary, NOT_READABLE, error.range);
+        }
+        match json.root {
+            Some(JsonValue { kind: JsonKind::Object(properties), .. }) => {
+                self.json_properties(&properties);
+            }
+            Some(JsonValue { kind: JsonKind::Array(_), range }) => {
+                let detail = "A variables file is one JSON object: the names of variables, and their values. Write the names and values of all elements into one.";
+                self.problem(INVALID, "Incorrect JSON value type", detail, range);
+            }
+            Some(JsonValue { range, .. }) if json.error.is_none() => {
+                let detail = "A variables file is one JSON object: the names of variables, and their values.";
+                self.problem(INVALID, "Root value must be object", detail, range);
+            }
+            _ => {}
+        }
+    }
+
+    fn json_properties(&mut self, properties: &[JsonProperty]) {
+        let mut seen = std::collections::BTreeSet::new();
+        // A property of this name is a comment, here but not in values.
+        for JsonProperty { name, value } in properties.iter().filter(|it| it.name.text != "//") {
+            if !seen.insert(&*name.text) {
+                let detail =
+                    "This name was given a value before in the same file. Keep one of the two.";
+                self.problem(INVALID, "Duplicate attribute definition", detail, name.range);
+                continue;
+            }
+            if let Some(read) = self.json_value(value) {
+                self.file.given.push(Given {
+                    name: Str::from(&*name.text),
+                    name_range: inside(name),
+                    value: read,
+                    location: self.location(value.range),
+                });
+            }
+        }
+    }
+
+    fn json_value(&mut self, value: &JsonValue) -> Option<Value> {
+        Some(match &value.kind {
+            JsonKind::Null => Value::null(Type::Dynamic),
+            JsonKind::Bool(it) => Value::bool(*it),
+            JsonKind::Number(text) => match Number::parse(text) {
+                Some(number) => Value::number(number),
+                None => {
+                    let detail = "This number is too large or too small to be held.";
+                    self.problem(INVALID, "Invalid number", detail, value.range);
+                    return None;
+                }
+            },
+            JsonKind::String(string) => Value::string(&*string.text),
+            JsonKind::Array(elements) => {
+                // Every element is read, so that all that is wrong is told of at once.
+                let read: Vec<Option<Value>> =
+                    elements.iter().map(|it| self.json_value(it)).collect();
+                Value::tuple(read.into_iter().collect::<Option<_>>()?)
+            }
+            JsonKind::Object(properties) => self.json_object(properties)?,
+        })
+    }
+
+    fn json_object(&mut self, properties: &[JsonProperty]) -> Option<Value> {
+        let mut attributes = BTreeMap::new();
+        let mut is_whole = true;
+        for JsonProperty { name, value } in properties {
+            let read = self.json_value(value);
+            is_whole &= read.is_some();
+            let Some(read) = read else { continue };
+            if attributes.insert(Str::from(&*name.text), read).is_some() {
+                let detail =
+                    "This object has another attribute of the same name. Keep one of the two.";
+                self.problem(INVALID, "Duplicate object attribute", detail, name.range);
+                is_whole = false;
+            }
+        }
+        is_whole.then(|| Value::object(attributes))
+    }
+}
+
+/// The place between the quotes.
+fn inside(name: &JsonString) -> ByteRange {
+    let ByteRange { start, end } = ByteRange::from(name.range);
+    ByteRange { start: start + 1, end: end.saturating_sub(1).max(start + 1) }
+}

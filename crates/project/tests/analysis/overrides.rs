@@ -1,0 +1,103 @@
+//! Override files: what is computed again after an edit of one, and in which file something is wrong.
+
+use expect_test::expect;
+
+use crate::incremental::Session;
+
+const MODULE: &str = r#"
+//- /main.tf
+locals {
+  a = "a"
+  b = "b"
+}
+
+resource "test_thing" "r" {
+  value = local.a
+}
+
+resource "test_thing" "other" {
+  value = local.b
+}
+
+resource "test_thing" "third" {
+  value = "third"
+}
+//- /override.tf
+locals {
+  a = "overriding"
+}
+
+resource "test_thing" "other" {
+  value = "nothing else"
+}
+"#;
+
+#[test]
+fn an_edit_in_an_override_file_reaches_what_it_overrides() {
+    let mut session = Session::new(MODULE);
+    session.check(
+        "override.tf",
+        "nothing else",
+        "something else",
+        expect![[r#"
+            block_content 2
+            block_declarations 1
+            block_names 2
+            item_inference 1
+            waits_for 1
+        "#]],
+    );
+    session.check(
+        "override.tf",
+        "overriding",
+        "over",
+        expect![[r#"
+            block_content 2
+            block_declarations 1
+            block_names 2
+            item_inference 2
+            item_problems 1
+            item_value 1
+            one_of_many 2
+            waits_for 1
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_override_file_says_is_wrong_there() {
+    let mut session = Session::new(MODULE);
+    session.edit("override.tf", "\"nothing else\"", "local.c");
+    let found = session.analyse();
+    let shown: Vec<String> = found
+        .iter()
+        .map(|it| {
+            let place = it.location.as_ref().expect("it has a place");
+            format!("{} {:?} {}", place.path, place.range, it.summary)
+        })
+        .collect();
+    expect![[r#"
+        [
+            "override.tf ByteRange { start: 73, end: 80 } Reference to undeclared local value",
+        ]
+    "#]]
+    .assert_debug_eq(&shown);
+}
+
+#[test]
+fn what_an_override_file_adds_and_takes_away_is_followed() {
+    let mut session = Session::new(MODULE);
+    let wrong = |session: &Session| {
+        let summaries = session.analyse().into_iter().map(|it| it.summary);
+        summaries.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(wrong(&session), "");
+    session.edit("main.tf", "\"test_thing\" \"other\"", "\"test_thing\" \"another\"");
+    assert_eq!(wrong(&session), "Missing resource to override");
+    session.edit("override.tf", "\"test_thing\" \"other\"", "\"test_thing\" \"another\"");
+    assert_eq!(wrong(&session), "");
+    session.edit("override.tf", "value = \"nothing else\"", "vaule = local.b");
+    assert_eq!(wrong(&session), "Unsupported argument");
+    session.edit("override.tf", "resource \"test_thing\" \"another\" {\n  vaule = local.b\n}", "");
+    assert_eq!(wrong(&session), "");
+}

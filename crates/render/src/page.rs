@@ -1,0 +1,201 @@
+//! A page of documentation, as a terminal shows it.
+//!
+//! Pages are plain Markdown: headings, paragraphs, lists, fenced blocks and `code`. Where nothing is wrapped, the lines
+//! are those of the source.
+
+use std::fmt::Write as _;
+
+use crate::style::{Paint, Style};
+
+/// Longer lines are hard to read.
+const WIDEST: usize = 92;
+
+/// Columns before an example.
+const INDENT: &str = "    ";
+
+/// A page of Markdown.
+pub fn page(markdown: &str, style: &Style) -> String {
+    let mut text = String::from("\n");
+    let mut lines = markdown.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            let code = lines.by_ref().take_while(|it| !it.starts_with("```"));
+            code.for_each(|it| push_code(it, style, &mut text));
+        } else if let Some(heading) = line.strip_prefix('#') {
+            let _ = writeln!(
+                text,
+                "{}",
+                style.paint(Paint::Bold, heading.trim_start_matches(['#', ' ']))
+            );
+        } else if line.is_empty() {
+            text.push('\n');
+        } else {
+            let mut paragraph = vec![line];
+            while let Some(next) = lines.next_if(|it| continues(it)) {
+                paragraph.push(next);
+            }
+            push_paragraph(&paragraph, style, &mut text);
+        }
+    }
+    text + "\n"
+}
+
+/// The ids of pages, each with its first summary.
+pub fn page_list(pages: &[(&str, &str)], style: &Style) -> String {
+    let widest = pages.iter().map(|(id, _)| id.len()).max().unwrap_or(0);
+    let line = |(id, markdown): &(&str, &str)| {
+        let summary = markdown.lines().nth(2).unwrap_or_default();
+        let gap = " ".repeat(widest - id.len() + 2);
+        format!("{}{gap}{}\n", style.paint(Paint::Bold, id), without_ticks(summary))
+    };
+    pages.iter().map(line).collect()
+}
+
+fn without_ticks(text: &str) -> String {
+    text.replace('`', "")
+}
+
+/// Whether a line goes on with the paragraph before it.
+fn continues(line: &str) -> bool {
+    let begins = ["#", "```", "- "].iter().any(|it| line.starts_with(it));
+    !line.is_empty() && !begins && !is_summary(line)
+}
+
+/// Summaries stand on lines of their own.
+fn is_summary(line: &str) -> bool {
+    severity(line).is_some()
+}
+
+fn severity(line: &str) -> Option<(Paint, &str)> {
+    let paints =
+        [("Error: ", Paint::BoldRed), ("Warning: ", Paint::BoldYellow), ("Hint: ", Paint::Bold)];
+    paints.into_iter().find(|(word, _)| line.starts_with(word)).map(|(word, paint)| (paint, word))
+}
+
+/// What an example expects of itself stands out less than its code.
+fn push_code(line: &str, style: &Style, text: &mut String) {
+    let said = ["# error: ", "# warning: ", "# hint: "].iter().filter_map(|it| line.find(it)).min();
+    let (code, said) = line.split_at(said.unwrap_or(line.len()));
+    match line {
+        "" => text.push('\n'),
+        _ => drop(writeln!(text, "{INDENT}{code}{}", style.paint(Paint::Dim, said))),
+    }
+}
+
+fn push_paragraph(lines: &[&str], style: &Style, text: &mut String) {
+    if let Some((paint, word)) = severity(lines[0]) {
+        let summary = style.paint(Paint::Bold, &lines[0][word.len()..]);
+        let _ = writeln!(text, "{}{summary}", style.paint(paint, word));
+        return;
+    }
+    let hang = if lines[0].starts_with("- ") { "  " } else { "" };
+    let paragraph = match style.width {
+        None => lines.join("\n"),
+        Some(width) => {
+            let trimmed: Vec<&str> = lines.iter().map(|it| it.trim()).collect();
+            let narrow = Style { width: Some(width.min(WIDEST)), ..*style };
+            narrow.wrap(&trimmed.join(" "), 1 + hang.len()).replace('\n', &format!("\n{hang}"))
+        }
+    };
+    let _ = writeln!(text, "{}", with_code(&paragraph, style));
+}
+
+/// `code` in colour where there are colours, and as it is elsewhere.
+fn with_code(text: &str, style: &Style) -> String {
+    if !style.color {
+        return text.to_owned();
+    }
+    let parts = text.split('`').enumerate().map(|(i, part)| match i % 2 {
+        0 => part.to_owned(),
+        // A sequence that spans lines would colour what a pager puts between them.
+        _ => part.split('\n').map(|it| style.paint(Paint::Cyan, it)).collect::<Vec<_>>().join("\n"),
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const PAGE: &str = "# an-id\n\nError: One\nWarning: Two `x`\n\nA paragraph of `code words` that is\nlonger than a line.\n\n- An item that is longer\n  than a line too.\n- Another.\n\n```hcl\na = 1 # error: [an-id] \"One\"\n\nb = 2\n```\n\nThe end.\n";
+
+    #[track_caller]
+    fn check(style: &Style, expected: Expect) {
+        expected.assert_eq(&page(PAGE, style));
+    }
+
+    #[test]
+    fn a_terminal_wraps_prose_and_leaves_code() {
+        check(
+            &Style { width: Some(24), ..Style::PLAIN },
+            expect![[r#"
+
+            an-id
+
+            Error: One
+            Warning: Two `x`
+
+            A paragraph of `code
+            words` that is longer
+            than a line.
+
+            - An item that is
+              longer than a line
+              too.
+            - Another.
+
+                a = 1 # error: [an-id] "One"
+
+                b = 2
+
+            The end.
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn without_a_terminal_lines_are_those_of_the_source() {
+        check(
+            &Style::PLAIN,
+            expect![[r#"
+
+            an-id
+
+            Error: One
+            Warning: Two `x`
+
+            A paragraph of `code words` that is
+            longer than a line.
+
+            - An item that is longer
+              than a line too.
+            - Another.
+
+                a = 1 # error: [an-id] "One"
+
+                b = 2
+
+            The end.
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn colours_take_the_place_of_ticks() {
+        let style = Style { color: true, width: Some(24), ..Style::PLAIN };
+        let shown = page(PAGE, &style);
+        assert!(shown.contains("\u{1b}[36mcode\u{1b}[0m\n\u{1b}[36mwords\u{1b}[0m"), "{shown}");
+        assert!(shown.contains("\u{1b}[1;31mError: \u{1b}[0m\u{1b}[1mOne\u{1b}[0m\n"), "{shown}");
+        assert!(shown.contains("a = 1 \u{1b}[90m# error: [an-id] \"One\"\u{1b}[0m\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_list_has_a_line_for_each_page() {
+        let list = page_list(&[("an-id", PAGE), ("b", "# b\n\nError: B\n")], &Style::PLAIN);
+        assert_eq!(list, "an-id  Error: One\nb      Error: B\n");
+    }
+}

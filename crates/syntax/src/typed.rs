@@ -1,0 +1,104 @@
+//! Expressions that are typed line by line: whether there is one already.
+
+use crate::{
+    brackets::BracketStack,
+    lexer::{self, Mode},
+    syntax_kind::SyntaxKind,
+};
+
+/// What lines that were typed come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Typed {
+    /// Spaces and comments.
+    Nothing,
+    /// Something is open that a later line can close: a bracket, a template sequence, a heredoc, a comment, or the line
+    /// itself, by a backslash at its end.
+    Open,
+    /// An expression, be it right or wrong.
+    Whole,
+}
+
+/// What `text` comes to.
+pub fn typed(text: &str) -> Typed {
+    // A heredoc begins behind the line of its mark.
+    let text = format!("{text}\n");
+    let lexed = lexer::lex(&text, Mode::Expression);
+    let tokens = lexed.as_tokens(&text);
+    let mut brackets = BracketStack::default();
+    let mut is_nothing = true;
+    for (at, kind) in lexed.kinds.iter().enumerate() {
+        brackets.take(*kind, at);
+        is_nothing &= kind.is_trivia();
+        // Only the last of all comments can be open.
+        if *kind == SyntaxKind::COMMENT && lexer::is_open_comment(tokens.text_of(at)) {
+            return Typed::Open;
+        }
+    }
+    match () {
+        () if !brackets.is_empty() || text.trim_end().ends_with('\\') => Typed::Open,
+        () if is_nothing => Typed::Nothing,
+        () => Typed::Whole,
+    }
+}
+
+/// Adds a line to what was typed before. A backslash at the end joins two lines into one.
+pub fn continued(text: &mut String, line: &str) {
+    let joined = text.trim_end().strip_suffix('\\').map(str::len);
+    match joined.filter(|_| !is_in_heredoc(text)) {
+        Some(joined) => text.truncate(joined),
+        None if text.is_empty() => {}
+        None => text.push('\n'),
+    }
+    text.push_str(line);
+}
+
+fn is_in_heredoc(text: &str) -> bool {
+    let lexed = lexer::lex(&format!("{text}\n"), Mode::Expression);
+    let count = |kind| lexed.kinds.iter().filter(|it| **it == kind).count();
+    count(SyntaxKind::HEREDOC_OPEN) > count(SyntaxKind::HEREDOC_CLOSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_closed_is_open() {
+        for open in [
+            "[",
+            "{a = 1,",
+            "f(1",
+            "<<E",
+            "<<-E\nx",
+            "\"${[\"",
+            "1 + \\",
+            "[<<E\nx\nE",
+            "/* a",
+            "[\n\n",
+            "\"${f(\n1",
+        ] {
+            assert_eq!(typed(open), Typed::Open, "{open}");
+        }
+        for whole in
+            ["1", "]", "1 +", "\"a", "<<E\nx\nE", "[1]\n", "\"[\"", "1 # [", "\"a\\\\\"", "[1}"]
+        {
+            assert_eq!(typed(whole), Typed::Whole, "{whole}");
+        }
+        for nothing in ["", " ", "# a", "// b", "/* c */"] {
+            assert_eq!(typed(nothing), Typed::Nothing, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_joins_lines_but_not_those_of_a_heredoc() {
+        let lines = |lines: &[&str]| {
+            let mut text = String::new();
+            lines.iter().for_each(|line| continued(&mut text, line));
+            text
+        };
+        assert_eq!(lines(&["1 + \\", "2"]), "1 + 2");
+        assert_eq!(lines(&["[", "1", "]"]), "[\n1\n]");
+        assert_eq!(lines(&["<<E", "a\\", "E"]), "<<E\na\\\nE");
+        assert_eq!(lines(&["<<E", "", "b", "E"]), "<<E\n\nb\nE");
+    }
+}

@@ -1,0 +1,168 @@
+//! The pages of `docs/diagnostics`: there is one for each id that the crates use and none besides, its examples say what it
+//! says they do, and where it has none it says why.
+
+#[path = "spec"]
+mod spec {
+    pub(crate) mod block;
+    pub(crate) mod expectation;
+    pub(crate) mod judge;
+}
+
+mod explained {
+    pub(crate) mod literals;
+    pub(crate) mod page;
+}
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use explained::{
+    literals::{Literal, literals},
+    page::{NO_EXAMPLE, Page, pages},
+};
+use spec::{
+    block::Run,
+    expectation::{Expectation, expectations},
+    judge::judge,
+};
+
+/// Literals of the sources that have the form of an id and are none.
+const OTHER_WORDS: &[&str] = &[
+    "data-sources",
+    "ephemeral-resources",
+    "i-1",
+    "local-exec",
+    "mayfly-files",
+    "no-op",
+    "no-tests",
+    "remote-exec",
+    "replace-provider",
+    "rev-parse",
+    "serve-bundled-provider",
+    "state-adopt",
+    "tfstate-prev",
+    "var-file",
+];
+
+/// Ids in the sources of analysis that no text of a configuration brings about, and why.
+const BEYOND_TEXT: &[(&str, &str)] = &[
+    ("expression-too-deep", "the text would be too long for a page; a test of hir writes it"),
+    ("insufficient-blocks", "a provider's schema has to have a bound, and none here has"),
+    ("invalid-encoding", "a page is UTF-8"),
+    ("invalid-use-of-type", "the console has this function"),
+    ("invalid-variable-value", "files of variables, the environment, and the command line"),
+    ("invalid-variables-file", "files of variables"),
+    ("operation-failed", "a word for what nobody has thought of"),
+    ("too-many-blocks", "a provider's schema has to have a bound, and none here has"),
+    ("undeclared-variable", "files of variables, and the command line"),
+    ("write-only-in-set", "a provider's schema has to have one"),
+];
+
+/// Every literal that may be an id: the words of an id are joined with dashes, which [`db::Diagnostic`] sees to.
+fn used() -> BTreeMap<String, Vec<Literal>> {
+    let mut used: BTreeMap<String, Vec<Literal>> = BTreeMap::new();
+    for literal in literals() {
+        if !OTHER_WORDS.contains(&&*literal.text) {
+            used.entry(literal.text.clone()).or_default().push(literal);
+        }
+    }
+    used
+}
+
+#[test]
+fn every_id_has_a_page_and_every_page_an_id() {
+    let used = used();
+    let pages: BTreeSet<String> = pages().into_iter().map(|page| page.id).collect();
+    let without_page: Vec<String> = used
+        .iter()
+        .filter(|(id, _)| !pages.contains(*id))
+        .map(|(id, at)| format!("{id} ({})", at[0].place))
+        .collect();
+    let without_use: Vec<&String> = pages.iter().filter(|id| !used.contains_key(*id)).collect();
+    assert!(
+        without_page.is_empty(),
+        "write docs/diagnostics/ID.md for each, or add what is no id to OTHER_WORDS:\n{}",
+        without_page.join("\n")
+    );
+    assert!(without_use.is_empty(), "nobody says these any more: {without_use:?}");
+}
+
+#[test]
+fn words_that_are_no_ids_are_in_the_sources() {
+    let found: BTreeSet<String> = literals().into_iter().map(|it| it.text).collect();
+    let gone: Vec<_> = OTHER_WORDS.iter().filter(|it| !found.contains(**it)).collect();
+    assert!(gone.is_empty(), "take these out of the list: {gone:?}");
+}
+
+#[test]
+fn pages_have_their_form() {
+    let wrong: String = pages().iter().flat_map(Page::faults).collect();
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn examples_of_pages_are_as_they_say() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    for page in pages() {
+        for block in page.blocks() {
+            count += 1;
+            wrong.extend(judge(&block).iter().map(|it| format!("{}:{it}\n", page.path)));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(count > 100, "pages have examples");
+}
+
+/// A page shows what it explains, and the same mended; or it says why it cannot.
+#[test]
+fn pages_show_the_problem_and_then_the_way_out() {
+    let mut wrong = String::new();
+    for page in pages() {
+        let shows = |files: &[spec::block::File]| {
+            files.iter().flat_map(|it| expectations(&it.text)).any(|(_, it)| match it {
+                Expectation::Said(said) => said.id == page.id,
+                Expectation::Is { .. } => false,
+            })
+        };
+        let is_silent =
+            |files: &[spec::block::File]| files.iter().all(|it| expectations(&it.text).is_empty());
+        let blocks = page.blocks();
+        let problem = blocks.iter().any(|it| shows(&it.files));
+        let mended = blocks.iter().any(|it| is_silent(&it.files));
+        if page.says_no_example() == (problem && mended) {
+            let what = if problem { "has examples" } else { "lacks its examples" };
+            wrong.push_str(&format!(
+                "{} {what}; \"{NO_EXAMPLE}\" stands on those without\n",
+                page.path
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn what_analysis_says_of_a_text_has_an_example() {
+    let without: BTreeSet<String> =
+        pages().into_iter().filter(Page::says_no_example).map(|it| it.id).collect();
+    let of_analysis: BTreeSet<String> = used()
+        .into_iter()
+        .filter(|(id, at)| {
+            without.contains(id) && at.iter().any(|it| it.place.starts_with("crates/hir/"))
+        })
+        .map(|(id, _)| id)
+        .collect();
+    let beyond: BTreeSet<String> = BEYOND_TEXT.iter().map(|(id, _)| (*id).to_owned()).collect();
+    assert_eq!(of_analysis, beyond);
+}
+
+/// Nothing is shown by a run that analysis alone shows, and an example that runs has its reason.
+#[test]
+fn examples_are_run_only_where_analysis_does_not_do() {
+    for page in pages() {
+        for block in page.blocks().iter().filter(|it| it.run > Run::Analysis) {
+            let is_of_analysis =
+                used()[&page.id].iter().all(|it| it.place.starts_with("crates/hir/src/analysis"));
+            assert!(!is_of_analysis, "{}:{}", page.path, block.files[0].first_line);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A page of `docs/diagnostics`.
+//!
+//! ```text
+//! # the-id
+//!
+//! Error: The summary
+//!
+//! What it means, why there is such a rule, the ways out. Then either an `hcl` block that shows it and one that is mended,
+//! or a paragraph that begins with "No example:" and says why there is none.
+//! ```
+
+use conformance::markdown_files;
+
+use super::literals::is_id;
+use crate::spec::block::{Block, blocks};
+
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics");
+
+/// What a paragraph begins with that says why there is no example.
+pub(crate) const NO_EXAMPLE: &str = "No example:";
+
+/// The longest line: pages are shown as they are where there is no terminal.
+const WIDEST: usize = 110;
+
+/// Fewer words would say no more than the message does.
+const FEWEST_WORDS: usize = 25;
+
+/// A page.
+pub(crate) struct Page {
+    /// The id that it explains: the name of its file.
+    pub(crate) id: String,
+    /// As it is shown in messages.
+    pub(crate) path: String,
+    text: String,
+}
+
+/// All pages, by their ids.
+pub(crate) fn pages() -> Vec<Page> {
+    let page = |(path, text): (String, String)| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let id = name.trim_end_matches(".md").to_owned();
+        Page { path: format!("docs/diagnostics/{name}"), id, text }
+    };
+    let files = markdown_files(PAGES).into_iter().filter(|(path, _)| !path.ends_with("README.md"));
+    files.map(page).collect()
+}
+
+impl Page {
+    /// The configurations in it.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        blocks(&self.text)
+    }
+
+    /// Whether it says why it shows nothing.
+    pub(crate) fn says_no_example(&self) -> bool {
+        self.text.split("\n\n").any(|it| it.starts_with(NO_EXAMPLE))
+    }
+
+    /// What is wrong with its form, a line each.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut fault = |what: String| faults.push(format!("{}: {what}\n", self.path));
+        let paragraphs: Vec<&str> = self.text.trim_end().split("\n\n").collect();
+        if !is_id(&self.id) {
+            fault("its name is no id".to_owned());
+        }
+        if paragraphs[0] != format!("# {}", self.id) {
+            fault(format!("it does not begin with \"# {}\"", self.id));
+        }
+        let says =
+            |line: &str| ["Error: ", "Warning: ", "Hint: "].iter().any(|it| line.starts_with(it));
+        if !paragraphs.get(1).is_some_and(|it| it.lines().all(says)) {
+            fault("the summaries do not follow".to_owned());
+        }
+        let words: usize = prose(&self.text).map(|it| it.split_whitespace().count()).sum();
+        if words < FEWEST_WORDS {
+            fault(format!("{words} words explain nothing"));
+        }
+        if let Some(line) = self.text.lines().find(|it| it.chars().count() > WIDEST) {
+            fault(format!("a line is too long: {line}"));
+        }
+        faults
+    }
+}
+
+/// The lines that are neither title, summary nor example.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_inside = false;
+    text.lines().skip(3).filter(move |line| {
+        let is_fence = line.starts_with("```");
+        is_inside ^= is_fence;
+        !is_inside && !is_fence
+    })
+}
