@@ -8,7 +8,7 @@ use crate::{
         origin::Forgetting,
         value::{Abstract, Failing, Presence, Tri},
     },
-    expr::{Call, ExprId},
+    expr::{Call, Expr, ExprId},
 };
 
 /// A tried expression: what it gives, and what its failing shows.
@@ -27,6 +27,8 @@ impl Infer<'_> {
         let mut undecided = Flow::default();
         let mut failing = Failing::NEVER;
         let mut forgotten = None;
+        // What is only referred to never fails.
+        let mut can_be_reached = false;
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
             let Tried { value, left_behind } = self.tried(RuleId::Try, arg);
@@ -39,10 +41,11 @@ impl Infer<'_> {
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
             let here = tried.clone().forgotten_by(Forgetting::Fallback).onto(value);
-            if is_plain && forgotten.is_none() {
+            if is_plain && can_be_reached && forgotten.is_none() {
                 forgotten.clone_from(&here.origin);
             }
             tried.join(&left_behind);
+            can_be_reached |= !matches!(self.exprs[arg], Expr::Ref(_) | Expr::Symbol(_));
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
         }
         let result = result.unwrap_or_else(Abstract::any).undecided();
