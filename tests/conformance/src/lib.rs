@@ -30,6 +30,7 @@ use engine::{
 };
 use hir::{Program, Ref};
 use project::Project;
+use provider::ProviderSchemas;
 use providers::playground::{
     self,
     store::{Entry, Record, Secret, Store},
@@ -124,7 +125,12 @@ impl World {
 
     /// Gives a root variable a value, as `-var` does.
     pub fn set(&mut self, name: &str, value: &str) -> &mut World {
-        self.variables.set(name, Value::string(value), ValueSource::CommandLine);
+        self.set_value(name, Value::string(value))
+    }
+
+    /// Gives a root variable a value that is no text.
+    pub fn set_value(&mut self, name: &str, value: Value) -> &mut World {
+        self.variables.set(name, value, ValueSource::CommandLine);
         self
     }
 
@@ -162,6 +168,13 @@ impl World {
     /// # Panics
     /// If there is no such local, or a provider's function would have to be called.
     pub fn local(&self, name: &str) -> Value {
+        let value = self.reference(&Ref::Local(name.into()));
+        value.unwrap_or_else(|| panic!("local.{name} can be evaluated"))
+    }
+
+    /// What a reference of the root module means, as the console would show it: nothing runs. `None` where it cannot be
+    /// evaluated.
+    pub fn reference(&self, reference: &Ref) -> Option<Value> {
         let system = Arc::clone(&self.system) as Arc<dyn System>;
         let console = Console::new(
             &self.program(),
@@ -170,8 +183,7 @@ impl World {
             system,
             "default".into(),
         );
-        let value = console.with_scope(|scope| scope.reference(&Ref::Local(name.into())));
-        value.unwrap_or_else(|_| panic!("local.{name} can be evaluated"))
+        console.with_scope(|scope| scope.reference(reference)).ok()
     }
 
     /// What `validate` says: static analysis, and the providers' own words where that found no error.
@@ -238,7 +250,15 @@ impl World {
     /// # Panics
     /// If a test that shares the events panicked.
     pub fn log(&self) -> String {
-        log_of(&std::mem::take(&mut *self.events.lock().expect("not poisoned")))
+        log_of(&self.take_events())
+    }
+
+    /// The events since the last time.
+    ///
+    /// # Panics
+    /// If a test that shares the events panicked.
+    pub fn take_events(&self) -> Vec<Event> {
+        std::mem::take(&mut *self.events.lock().expect("not poisoned"))
     }
 
     /// Puts a secret into the playground's store, as somebody else would have; `value` is its ARN too.
@@ -274,6 +294,12 @@ impl World {
     fn environment(&self) -> engine::Environment {
         environment::environment(&self.system, &self.events, &self.commands)
     }
+}
+
+/// The schemas of a provider that fixtures may use.
+pub fn schemas_of(source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
+    let mut known = environment::schemas().into_iter();
+    known.find(|(it, _)| it == source).map(|(_, schemas)| schemas)
 }
 
 /// The sources under which fixtures find the playground: the name alone, and the full one.

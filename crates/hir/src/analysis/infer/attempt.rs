@@ -6,9 +6,9 @@ use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::{
         origin::Forgetting,
-        value::{Abstract, Failing, Presence},
+        value::{Abstract, Failing, Presence, Tri},
     },
-    expr::{Call, ExprId},
+    expr::{Call, Expr, ExprId},
 };
 
 /// A tried expression: what it gives, and what its failing shows.
@@ -26,6 +26,9 @@ impl Infer<'_> {
         // While something that is read is unknown, the whole has the marks of all arguments.
         let mut undecided = Flow::default();
         let mut failing = Failing::NEVER;
+        let mut forgotten = None;
+        // What is only referred to never fails.
+        let mut can_be_reached = false;
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
             let Tried { value, left_behind } = self.tried(RuleId::Try, arg);
@@ -36,13 +39,20 @@ impl Infer<'_> {
             let value = if is_expanded { spread(&value) } else { value };
             // While something is unknown, a failure does not show.
             let value = value.if_it_holds();
+            let is_plain = value.deep_marks().ephemeral == Tri::No;
             let here = tried.clone().forgotten_by(Forgetting::Fallback).onto(value);
+            if is_plain && can_be_reached && forgotten.is_none() {
+                forgotten.clone_from(&here.origin);
+            }
             tried.join(&left_behind);
+            can_be_reached |= !matches!(self.exprs[arg], Expr::Ref(_) | Expr::Symbol(_));
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
         }
         let result = result.unwrap_or_else(Abstract::any).undecided();
         let failing = failing.typed_late();
-        undecided.onto(Abstract { constant: None, failing, ..result })
+        let result = undecided.onto(Abstract { constant: None, failing, ..result });
+        // What the reference makes of a fallback is worth more words than what it refuses as well.
+        Abstract { origin: forgotten.or(result.origin), ..result }
     }
 
     pub(super) fn can(&mut self, call: &Call) -> Abstract {

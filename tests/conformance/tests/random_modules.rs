@@ -1,0 +1,90 @@
+//! Random modules with every construct of the language, seeded: what is secret is not kept and not shown, and what analysis says
+//! of marks is what a run does (DESIGN 3).
+//!
+//! [`generate`] makes configurations, [`expression`] what stands in them; [`judge`] runs one and tells what is wrong with it;
+//! [`marks`] compares analysis with values.
+//!
+//! A failing configuration is shown whole, after whatever it does not need was taken out of it. `MAYFLY_MODULES` says how many
+//! are tried, `MAYFLY_SEED` where the seeds begin.
+
+#![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
+
+#[path = "random_modules/expression.rs"]
+mod expression;
+#[path = "random_modules/generate.rs"]
+mod generate;
+#[path = "random_modules/judge.rs"]
+mod judge;
+#[path = "random_modules/marks.rs"]
+mod marks;
+
+use generate::Modules;
+use judge::{Tally, Wrong, judge};
+
+/// How many configurations are tried by default.
+const MODULES: u64 = 240;
+/// So many failures are enough to see what is wrong.
+const ENOUGH: usize = 4;
+/// So many smaller configurations are tried for one failure.
+const ATTEMPTS: usize = 150;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// The same configuration without what its failure does not need.
+fn shrunk(modules: Modules, wrong: Wrong) -> (Modules, Wrong) {
+    let (mut modules, mut wrong) = (modules, wrong);
+    let mut attempts = 0;
+    'smaller: loop {
+        for smaller in modules.smaller() {
+            attempts += 1;
+            if attempts > ATTEMPTS {
+                return (modules, wrong);
+            }
+            let found = judge(&smaller, &mut Tally::default());
+            if let Some(found) = found.filter(|it| it.property == wrong.property) {
+                (modules, wrong) = (smaller, found);
+                continue 'smaller;
+            }
+        }
+        return (modules, wrong);
+    }
+}
+
+fn run(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
+    let (mut tally, mut reports) = (Tally::default(), Vec::new());
+    for seed in seeds {
+        let modules = Modules::generate(seed);
+        let Some(wrong) = judge(&modules, &mut tally) else { continue };
+        let (modules, wrong) = shrunk(modules, wrong);
+        reports.push(format!(
+            "seed {seed}: {}: {}\n{}",
+            wrong.property,
+            wrong.detail,
+            modules.fixture()
+        ));
+        if reports.len() == ENOUGH {
+            break;
+        }
+    }
+    (tally, reports)
+}
+
+#[test]
+fn secrets_stay_where_they_may_be_and_analysis_says_what_a_run_does() {
+    let first = number("MAYFLY_SEED").unwrap_or(0);
+    let half = number("MAYFLY_MODULES").unwrap_or(MODULES).div_ceil(2);
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let threads = [0, 1].map(|part| {
+            let from = first + part * half;
+            scope.spawn(move || run(from..from + half))
+        });
+        threads.map(|it| it.join().expect("a run ends")).into_iter().collect()
+    });
+    let (tallies, reports): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let tally = tallies.into_iter().fold(Tally::default(), Tally::and);
+    let reports = reports.concat();
+    assert!(reports.is_empty(), "{tally:?}\n{}", reports.join("\n"));
+    assert!(tally.is_telling(2 * half), "runs over rubbish show nothing: {tally:?}");
+}

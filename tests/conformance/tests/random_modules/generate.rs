@@ -1,0 +1,547 @@
+//! Random configurations: a root module, modules that it calls, and values of its variables.
+
+use conformance::STORE;
+use values::{Number, Value};
+
+use crate::expression::{Expressions, Kind, Marks, Name, Random};
+
+/// What every value that is ephemeral and nothing else begins with, in lower case.
+pub(crate) const EPHEMERAL: &str = "ephemeral-canary-";
+/// What every value that is sensitive and not ephemeral begins with.
+pub(crate) const SENSITIVE: &str = "sensitive-canary-";
+/// The value of the secret that ephemeral resources read.
+pub(crate) const REMOTE: &str = "ephemeral-canary-remote";
+
+/// The file of the root module: a configuration without it is none.
+const ROOT: &str = "main.tf";
+
+/// A configuration with what it is run with.
+#[derive(Clone)]
+pub(crate) struct Modules {
+    blocks: Vec<Piece>,
+    /// Values of variables of the root module.
+    pub(crate) values: Vec<(String, Value)>,
+}
+
+/// A top-level block.
+#[derive(Clone)]
+struct Piece {
+    file: String,
+    header: String,
+    entries: Vec<String>,
+}
+
+impl Modules {
+    /// The configuration of a seed.
+    pub(crate) fn generate(seed: u64) -> Modules {
+        let mut random = Random::new(seed);
+        let mut all = Modules { blocks: Vec::new(), values: Vec::new() };
+        let children: Vec<Child> =
+            (0..random.below(3)).map(|index| child(&mut all, &mut random, index)).collect();
+        let mut module = ModuleGenerator::new(&mut all, &mut random, ROOT);
+        module.root(&children);
+        all
+    }
+
+    /// The files, as a fixture.
+    pub(crate) fn fixture(&self) -> String {
+        let mut files: Vec<&str> = self.blocks.iter().map(|it| &*it.file).collect();
+        files.sort_unstable();
+        files.dedup();
+        let text = |file: &str| -> String {
+            self.blocks.iter().filter(|it| it.file == file).map(Piece::text).collect()
+        };
+        files.iter().map(|file| format!("//- /{file}\n{}", text(file))).collect()
+    }
+
+    /// Whether a console tells the marks that a run has: it does not know instances of ephemeral resources and of modules apart.
+    pub(crate) fn is_comparable(&self) -> bool {
+        let is_repeated = |it: &String| it.starts_with("count") || it.starts_with("for_each");
+        let is_coarse =
+            |it: &&Piece| ["ephemeral", "module"].iter().any(|word| it.header.starts_with(word));
+        let mut coarse = self.blocks.iter().filter(is_coarse);
+        !coarse.any(|it| it.entries.iter().any(is_repeated))
+    }
+
+    /// Every configuration with a block or an entry less.
+    pub(crate) fn smaller(&self) -> Vec<Modules> {
+        let mut found = Vec::new();
+        for (index, block) in self.blocks.iter().enumerate().rev() {
+            let is_last = !self
+                .blocks
+                .iter()
+                .enumerate()
+                .any(|(at, it)| at != index && it.file == block.file);
+            if !(is_last && block.file == ROOT) {
+                let mut without = self.clone();
+                without.blocks.remove(index);
+                found.push(without);
+            }
+            for entry in (0..block.entries.len()).rev() {
+                let mut without = self.clone();
+                without.blocks[index].entries.remove(entry);
+                found.push(without);
+            }
+        }
+        found
+    }
+}
+
+impl Piece {
+    fn text(&self) -> String {
+        let entries: String = self.entries.iter().map(|it| format!("  {it}\n")).collect();
+        format!("{} {{\n{entries}}}\n", self.header)
+    }
+}
+
+/// A module that can be called.
+struct Child {
+    name: String,
+    inputs: Vec<Name>,
+    outputs: Vec<Name>,
+}
+
+fn child(all: &mut Modules, random: &mut Random, index: usize) -> Child {
+    let name = format!("m{index}");
+    let mut module = ModuleGenerator::new(all, random, &format!("{name}/main.tf"));
+    module.piece("variable \"prefix\"", vec!["type = string".to_owned()]);
+    let inputs: Vec<Name> = (0..1 + module.random.below(4)).map(|it| module.input(it)).collect();
+    module.body();
+    let outputs = (0..1 + module.random.below(4)).map(|it| module.output(it)).collect();
+    Child { name, inputs, outputs }
+}
+
+struct ModuleGenerator<'a> {
+    all: &'a mut Modules,
+    random: &'a mut Random,
+    file: String,
+    names: Vec<Name>,
+    /// For names that nobody else has.
+    count: usize,
+}
+
+impl<'a> ModuleGenerator<'a> {
+    fn new(all: &'a mut Modules, random: &'a mut Random, file: &str) -> ModuleGenerator<'a> {
+        ModuleGenerator { all, random, file: file.to_owned(), names: Vec::new(), count: 0 }
+    }
+
+    fn piece(&mut self, header: &str, entries: Vec<String>) {
+        let file = self.file.clone();
+        self.all.blocks.push(Piece { file, header: header.to_owned(), entries });
+    }
+
+    fn fresh(&mut self, prefix: &str) -> String {
+        self.count += 1;
+        format!("{prefix}{}", self.count)
+    }
+
+    fn expressions(&mut self, bound: &[Name]) -> Expressions<'_> {
+        Expressions { random: self.random, names: &self.names, bound: bound.to_vec() }
+    }
+
+    fn expr(&mut self, kind: Kind, marks: Marks) -> String {
+        self.expr_with(kind, marks, &[])
+    }
+
+    fn expr_with(&mut self, kind: Kind, marks: Marks, bound: &[Name]) -> String {
+        let depth = self.random.below(4);
+        self.expressions(bound).make(kind, marks, depth)
+    }
+
+    /// What a place that takes no ephemeral value is given: one in a while after all.
+    fn kept(&mut self, kind: Kind, marks: Marks, bound: &[Name]) -> String {
+        let marks = if self.random.percent(3) { Marks::Any } else { marks };
+        self.expr_with(kind, marks, bound)
+    }
+
+    /// The same of variables only, which are known.
+    fn known(&mut self, kind: Kind) -> String {
+        let marks = if self.random.percent(2) { Marks::Any } else { Marks::Plain };
+        let is_variable = |it: &&Name| it.text.starts_with("var.");
+        let names: Vec<Name> = self.names.iter().filter(is_variable).cloned().collect();
+        let depth = self.random.below(3);
+        let mut made = Expressions { random: self.random, names: &names, bound: Vec::new() };
+        made.make(kind, marks, depth)
+    }
+
+    fn kind(&mut self) -> Kind {
+        match self.random.percent(50) {
+            true => Kind::Text,
+            false => *self.random.of(&Kind::ALL),
+        }
+    }
+
+    fn marks(&mut self) -> Marks {
+        *self.random.of(&[Marks::Plain, Marks::Plain, Marks::Sensitive, Marks::Any, Marks::Any])
+    }
+
+    // Variables, locals and outputs.
+
+    /// A variable of a module that is called.
+    fn input(&mut self, index: usize) -> Name {
+        let (name, kind, marks) = (format!("in{index}"), self.kind(), self.marks());
+        self.declare(&name, kind, marks);
+        let name = Name::new(format!("var.{name}"), kind, marks);
+        self.names.push(name.clone());
+        name
+    }
+
+    fn declare(&mut self, name: &str, kind: Kind, marks: Marks) {
+        let mut entries = vec![format!("type = {}", kind.constraint())];
+        if marks == Marks::Any {
+            entries.push("ephemeral = true".to_owned());
+        }
+        if marks == Marks::Sensitive || (marks == Marks::Any && self.random.percent(20)) {
+            entries.push("sensitive = true".to_owned());
+        }
+        if self.random.percent(20) {
+            let own = [Name::new(format!("var.{name}"), kind, Marks::Plain)];
+            let condition = Expressions { random: self.random, names: &own, bound: Vec::new() }
+                .make(kind, Marks::Plain, 1);
+            let message = if self.random.percent(80) { "No." } else { "No: ${jsonencode(§)}." };
+            let message = message.replace('§', &format!("var.{name}"));
+            entries.push(format!(
+                "validation {{\n    condition = can({condition})\n    error_message = \"{message}\"\n  }}"
+            ));
+        }
+        self.piece(&format!("variable \"{name}\""), entries);
+    }
+
+    /// A variable of the root module, with a value.
+    fn given(&mut self, index: usize, marks: Marks) {
+        let (name, kind) = (format!("v{index}"), self.kind());
+        self.declare(&name, kind, marks);
+        let canary = match marks {
+            Marks::Plain => format!("plain-{index}"),
+            Marks::Sensitive => format!("{SENSITIVE}{index}"),
+            Marks::Any => format!("{EPHEMERAL}{index}"),
+        };
+        self.all.values.push((name.clone(), value_of(kind, &canary)));
+        self.names.push(Name::new(format!("var.{name}"), kind, marks));
+    }
+
+    fn local(&mut self) {
+        let (name, kind, marks) = (self.fresh("l"), self.kind(), self.marks());
+        let value = self.expr(kind, marks);
+        self.piece("locals", vec![format!("{name} = {value}")]);
+        self.names.push(Name::new(format!("local.{name}"), kind, marks));
+    }
+
+    /// An output of a module that is called.
+    fn output(&mut self, index: usize) -> Name {
+        let (name, kind, marks) = (format!("out{index}"), self.kind(), self.marks());
+        let mut entries = vec![format!("value = {}", self.kept(kind, marks, &[]))];
+        if marks == Marks::Any {
+            entries.push("ephemeral = true".to_owned());
+        }
+        if marks == Marks::Sensitive || self.random.percent(10) {
+            entries.push("sensitive = true".to_owned());
+        }
+        entries.extend(self.condition("precondition", 15));
+        self.piece(&format!("output \"{name}\""), entries);
+        Name::new(name, kind, marks)
+    }
+
+    fn root_output(&mut self) {
+        let (name, kind) = (self.fresh("o"), self.kind());
+        let marks = *self.random.of(&[Marks::Plain, Marks::Plain, Marks::Sensitive]);
+        let mut entries = vec![format!("value = {}", self.kept(kind, marks, &[]))];
+        if marks == Marks::Sensitive {
+            entries.push("sensitive = true".to_owned());
+        }
+        entries.extend(self.condition("precondition", 25));
+        self.piece(&format!("output \"{name}\""), entries);
+    }
+
+    // Conditions.
+
+    /// A condition now and then; most of them hold.
+    fn condition(&mut self, block: &str, percent: usize) -> Option<String> {
+        if !self.random.percent(percent) {
+            return None;
+        }
+        let condition = self.expressions(&[]).truth();
+        // Only a check that fails lets the run go on.
+        let fails = self.random.percent(if block == "assert" { 50 } else { 2 });
+        let condition = if fails { format!("!({condition})") } else { condition };
+        let marks = if self.random.percent(20) { Marks::Any } else { Marks::Plain };
+        let message = self.expr(Kind::Text, marks);
+        Some(format!(
+            "{block} {{\n      condition = {condition}\n      error_message = \"Not ${{{message}}}.\"\n    }}"
+        ))
+    }
+
+    fn lifecycle(&mut self, percent: usize) -> Option<String> {
+        let entries: Vec<String> = ["precondition", "postcondition"]
+            .iter()
+            .filter_map(|block| self.condition(block, percent))
+            .collect();
+        (!entries.is_empty()).then(|| format!("lifecycle {{\n    {}\n  }}", entries.join("\n    ")))
+    }
+
+    fn check(&mut self) {
+        let name = self.fresh("check");
+        let assert = self.condition("assert", 100).unwrap_or_default();
+        self.piece(&format!("check \"{name}\""), vec![assert]);
+    }
+
+    // Resources.
+
+    /// How many there are: the entry, what is bound for each, and what goes behind a name to have a first one.
+    fn repetition(&mut self) -> (Vec<String>, Vec<Name>, &'static str, &'static str) {
+        match self.random.below(8) {
+            0 => {
+                let count = if self.random.percent(85) { "2" } else { "0" };
+                (vec![format!("count = {count}")], Vec::new(), "-${count.index}", "[0]")
+            }
+            1 | 2 => {
+                let (a, b) = (self.expr(Kind::Text, Marks::Any), self.expr(Kind::Text, Marks::Any));
+                let each = Name::new("each.value", Kind::Text, Marks::Any);
+                let key = Name::new("each.key", Kind::Text, Marks::Plain);
+                (
+                    vec![format!("for_each = {{ a = {a}, b = {b} }}")],
+                    vec![each, key],
+                    "-${each.key}",
+                    "[\"a\"]",
+                )
+            }
+            3 => {
+                let all = self.known(Kind::List);
+                let key = Name::new("each.value", Kind::Text, Marks::Plain);
+                (vec![format!("for_each = toset({all})")], vec![key], "-${each.key}", "?")
+            }
+            4 => {
+                let is_there = self.known(Kind::Bool);
+                (vec![format!("lifecycle {{\n    enabled = {is_there}\n  }}")], Vec::new(), "", "?")
+            }
+            _ => (Vec::new(), Vec::new(), "", ""),
+        }
+    }
+
+    /// The unique name of an object.
+    fn object_name(&self, name: &str, behind: &str) -> String {
+        match self.file == ROOT {
+            true => format!("\"{name}{behind}\""),
+            false => format!("\"${{var.prefix}}-{name}{behind}\""),
+        }
+    }
+
+    fn data_resource(&mut self) {
+        let name = self.fresh("t");
+        let (mut entries, bound, _, first) = self.repetition();
+        let kind = self.kind();
+        entries.push(format!("input = {}", self.kept(kind, Marks::Plain, &bound)));
+        if self.random.percent(30) {
+            let triggers = self.kept(Kind::Text, Marks::Sensitive, &bound);
+            entries.push(format!("triggers_replace = {triggers}"));
+        }
+        if self.random.percent(25) {
+            let command = self.expr_with(Kind::Text, Marks::Any, &bound);
+            entries.push(format!(
+                "provisioner \"local-exec\" {{\n    command = \"echo ${{{command}}}\"\n  }}"
+            ));
+        }
+        if !entries.iter().any(|it| it.starts_with("lifecycle")) {
+            entries.extend(self.lifecycle(15));
+        }
+        self.piece(&format!("resource \"terraform_data\" \"{name}\""), entries);
+        if first != "?" {
+            let text = format!("terraform_data.{name}{first}.output");
+            self.names.push(Name::new(text, kind, Marks::Plain));
+        }
+    }
+
+    fn secret(&mut self) {
+        let name = self.fresh("s");
+        let (mut entries, bound, behind, first) = self.repetition();
+        entries.push(format!("name = {}", self.object_name(&name, behind)));
+        entries.push(format!("value_wo = {}", self.expr_with(Kind::Text, Marks::Any, &bound)));
+        entries.push("value_wo_version = 1".to_owned());
+        if self.random.percent(60) {
+            entries
+                .push(format!("description = {}", self.kept(Kind::Text, Marks::Sensitive, &bound)));
+        }
+        if self.file == ROOT && self.random.percent(20) {
+            entries.push("provider = playground.other".to_owned());
+        }
+        self.piece(&format!("resource \"playground_secret\" \"{name}\""), entries);
+        if first != "?" {
+            let of = |it: &str| format!("playground_secret.{name}{first}.{it}");
+            self.names.push(Name::new(of("arn"), Kind::Text, Marks::Plain));
+            self.names.push(Name::new(of("description"), Kind::Text, Marks::Sensitive));
+        }
+    }
+
+    fn vault(&mut self) {
+        let name = self.fresh("x");
+        let (mut entries, bound, behind, first) = self.repetition();
+        entries.push(format!("name = {}", self.object_name(&name, behind)));
+        let kind = self.kind();
+        entries.push(format!("any_wo = {}", self.expr_with(kind, Marks::Any, &bound)));
+        if self.random.percent(50) {
+            let user = self.kept(Kind::Text, Marks::Sensitive, &bound);
+            let password = self.expr_with(Kind::Text, Marks::Any, &bound);
+            entries.push(format!(
+                "login = {{\n    user = \"u${{{user}}}\"\n    password_wo = {password}\n  }}"
+            ));
+        }
+        if self.random.percent(40) {
+            entries.push(self.replica(&bound));
+        }
+        if self.random.percent(40) {
+            entries.push(self.dynamic_replica(&bound));
+        }
+        if self.random.percent(30) {
+            entries.push(self.dynamic_region(&bound));
+        }
+        self.piece(&format!("resource \"playground_vault\" \"{name}\""), entries);
+        if first != "?" {
+            let text = format!("playground_vault.{name}{first}.id");
+            self.names.push(Name::new(text, Kind::Text, Marks::Plain));
+        }
+    }
+
+    fn replica(&mut self, bound: &[Name]) -> String {
+        let name = self.kept(Kind::Text, Marks::Sensitive, bound);
+        let token = self.expr_with(Kind::Text, Marks::Any, bound);
+        format!("replica {{\n    name = \"r${{{name}}}\"\n    token_wo = {token}\n  }}")
+    }
+
+    fn dynamic_replica(&mut self, bound: &[Name]) -> String {
+        let marks = if self.random.percent(15) { Marks::Any } else { Marks::Plain };
+        let all = self.expr_with(Kind::List, marks, bound);
+        let mut bound = bound.to_vec();
+        bound.push(Name::new("replica.value", Kind::Text, marks));
+        let name = self.kept(Kind::Text, Marks::Plain, &bound);
+        let token = self.expr_with(Kind::Text, Marks::Any, &bound);
+        format!(
+            "dynamic \"replica\" {{\n    for_each = {all}\n    content {{\n      name = \"d${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
+        )
+    }
+
+    fn dynamic_region(&mut self, bound: &[Name]) -> String {
+        let value = self.expr_with(Kind::Text, Marks::Any, bound);
+        let mut bound = bound.to_vec();
+        bound.push(Name::new("it.value", Kind::Text, Marks::Any));
+        let name = self.kept(Kind::Text, Marks::Plain, &bound);
+        let token = self.expr_with(Kind::Text, Marks::Any, &bound);
+        format!(
+            "dynamic \"region\" {{\n    for_each = {{ eu = {value} }}\n    iterator = it\n    labels = [it.key]\n    content {{\n      name = \"g${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
+        )
+    }
+
+    fn data_source(&mut self) {
+        let name = self.fresh("d");
+        let entries = vec!["name = \"other\"".to_owned()];
+        self.piece(&format!("data \"playground_secret\" \"{name}\""), entries);
+        let text = format!("data.playground_secret.{name}.arn");
+        self.names.push(Name::new(text, Kind::Text, Marks::Plain));
+    }
+
+    fn ephemeral(&mut self) {
+        let name = self.fresh("e");
+        let (kind, attribute) = match self.random.percent(70) {
+            true => ("playground_secret", "arn"),
+            false => ("playground_random", "result"),
+        };
+        let repetition = *self.random.of(&[
+            ("", ""),
+            ("", ""),
+            ("", ""),
+            ("", ""),
+            ("count = 2", "[0]"),
+            ("for_each = toset([\"a\", \"b\"])", "[\"a\"]"),
+        ]);
+        let mut entries: Vec<String> = [repetition.0].map(str::to_owned).into();
+        entries.retain(|it| !it.is_empty());
+        entries.push(match kind {
+            "playground_secret" => "name = \"remote\"".to_owned(),
+            _ => "length = 12".to_owned(),
+        });
+        entries.extend(self.lifecycle(10));
+        self.piece(&format!("ephemeral \"{kind}\" \"{name}\""), entries);
+        let text = format!("ephemeral.{kind}.{name}{}.{attribute}", repetition.1);
+        self.names.push(Name::new(text, Kind::Text, Marks::Any));
+        if !repetition.1.is_empty() {
+            let all = format!("ephemeral.{kind}.{name}");
+            let all = if repetition.0.starts_with("for") { format!("values({all})") } else { all };
+            let text = format!("{all}[*].{attribute}");
+            self.names.push(Name::new(text, Kind::List, Marks::Any));
+        }
+    }
+
+    // Modules.
+
+    fn body(&mut self) {
+        for _ in 0..2 + self.random.below(6) {
+            match self.random.below(13) {
+                0..5 => self.local(),
+                5 | 6 => self.data_resource(),
+                7 | 8 => self.secret(),
+                9 => self.vault(),
+                10 => self.data_source(),
+                11 => self.ephemeral(),
+                _ => self.check(),
+            }
+        }
+    }
+
+    fn root(&mut self, children: &[Child]) {
+        let all = [Marks::Plain, Marks::Sensitive, Marks::Any, Marks::Any];
+        for (index, marks) in all.into_iter().enumerate() {
+            self.given(index, marks);
+        }
+        for index in all.len()..all.len() + self.random.below(3) {
+            let marks = self.marks();
+            self.given(index, marks);
+        }
+        let key = self.expr(Kind::Text, Marks::Any);
+        let stores =
+            [("", String::new()), ("other", format!("access_key = {key}\n  secret_key = {key}"))];
+        for (alias, more) in stores {
+            let mut entries = vec![format!("store = \"{STORE}\"")];
+            if !alias.is_empty() {
+                entries.extend([format!("alias = \"{alias}\""), more]);
+            }
+            self.piece("provider \"playground\"", entries);
+        }
+        self.body();
+        children.iter().for_each(|it| self.call(it));
+        self.body();
+        (0..1 + self.random.below(3)).for_each(|_| self.root_output());
+    }
+
+    fn call(&mut self, child: &Child) {
+        let (repeated, behind, first) = *self.random.of(&[
+            ("", "", ""),
+            ("", "", ""),
+            ("", "", ""),
+            ("count = 2", "-${count.index}", "[1]"),
+            ("for_each = { a = \"x\", b = \"y\" }", "-${each.key}", "[\"b\"]"),
+        ]);
+        let mut entries = vec![format!("source = \"./{}\"", child.name)];
+        entries.extend((!repeated.is_empty()).then(|| repeated.to_owned()));
+        entries.push(format!("prefix = \"{}{behind}\"", child.name));
+        for input in &child.inputs {
+            let name = input.text.trim_start_matches("var.");
+            entries.push(format!("{name} = {}", self.kept(input.kind, input.marks, &[])));
+        }
+        self.piece(&format!("module \"{}\"", child.name), entries);
+        for output in &child.outputs {
+            let text = format!("module.{}{first}.{}", child.name, output.text);
+            self.names.push(Name::new(text, output.kind, output.marks));
+        }
+    }
+}
+
+fn value_of(kind: Kind, canary: &str) -> Value {
+    let texts = || vec![Value::string(canary), Value::string(format!("{canary}-b"))];
+    match kind {
+        Kind::Text => Value::string(canary),
+        Kind::Number => Value::number(Number::from(7u64)),
+        Kind::Bool => Value::bool(true),
+        Kind::List => Value::tuple(texts()),
+        Kind::Map => Value::object_from(["a", "b"].into_iter().zip(texts())),
+        Kind::Object => Value::object_from([("a", Value::string(canary))]),
+    }
+}

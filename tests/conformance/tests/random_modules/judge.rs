@@ -1,0 +1,267 @@
+//! What must hold of a configuration that is validated, planned and applied.
+
+use conformance::{World, finds, log_of, plan_file, schemas_of, state_file};
+use db::{Diagnostic, Severity, Sources};
+use engine::{Event, PlanOutcome};
+use hir::{
+    Ref,
+    analysis::{AnalyzedItem, Tri, item_value},
+    names::{ItemName, block_names, lookup},
+};
+use render::{PlanJson, PlanView, StateJson, Style};
+use values::MarkKind;
+
+use crate::{
+    generate::{EPHEMERAL, Modules, REMOTE, SENSITIVE},
+    marks::disagreement,
+};
+
+/// The names of the errors about ephemeral values in places that keep them.
+const MISPLACED: [&str; 6] = [
+    "ephemeral-value-misuse",
+    "ephemeral-repetition",
+    "ephemeral-root-output",
+    "output-not-ephemeral",
+    "variable-not-ephemeral",
+    "ephemeral-input",
+];
+
+/// The name of the error of a plan that holds an ephemeral value after all.
+const LAST_LOOK: &str = "ephemeral-in-plan";
+
+/// A property that does not hold.
+pub(crate) struct Wrong {
+    /// Which, so that shrinking keeps to it.
+    pub(crate) property: &'static str,
+    pub(crate) detail: String,
+}
+
+/// How far configurations came.
+#[derive(Default, Debug, Clone, Copy)]
+pub(crate) struct Tally {
+    validated: u64,
+    misplaced: u64,
+    planned: u64,
+    applied: u64,
+    compared: u64,
+}
+
+impl Tally {
+    pub(crate) fn and(self, other: Tally) -> Tally {
+        Tally {
+            validated: self.validated + other.validated,
+            misplaced: self.misplaced + other.misplaced,
+            planned: self.planned + other.planned,
+            applied: self.applied + other.applied,
+            compared: self.compared + other.compared,
+        }
+    }
+
+    /// Whether enough of so many configurations came far enough.
+    pub(crate) fn is_telling(&self, of: u64) -> bool {
+        self.validated * 4 > of && self.applied * 5 > of && self.misplaced * 50 > of
+    }
+}
+
+/// Runs a configuration and tells of the first property that does not hold.
+pub(crate) fn judge(modules: &Modules, tally: &mut Tally) -> Option<Wrong> {
+    let fixture = modules.fixture();
+    let mut world = World::bare(&fixture);
+    world.remote_secret("remote", REMOTE);
+    world.remote_secret("other", "other");
+    for (name, value) in &modules.values {
+        if fixture.contains(&format!("variable \"{name}\"")) {
+            world.set_value(name, value.clone());
+        }
+    }
+    let mut run =
+        Run { world: &mut world, fixture: &fixture, is_comparable: modules.is_comparable() };
+    run.judge(tally).err()
+}
+
+struct Run<'w> {
+    world: &'w mut World,
+    fixture: &'w str,
+    /// Whether a console tells the marks that a run has.
+    is_comparable: bool,
+}
+
+type Verdict = Result<(), Wrong>;
+
+fn wrong(property: &'static str, detail: impl Into<String>) -> Verdict {
+    Err(Wrong { property, detail: detail.into() })
+}
+
+impl Run<'_> {
+    fn judge(&mut self, tally: &mut Tally) -> Verdict {
+        let found = self.world.validate();
+        self.diagnostics("validate", &found)?;
+        explained(&found)?;
+        let planned = self.world.plan();
+        self.diagnostics("plan", &planned.diagnostics)?;
+        self.events("plan")?;
+        let misplaced: Vec<&Diagnostic> = found.iter().filter(|it| is_misplaced(it)).collect();
+        if has_errors(&found) {
+            tally.misplaced += u64::from(!misplaced.is_empty());
+            return self.refused_by_plan(&misplaced, &found, &planned);
+        }
+        tally.validated += 1;
+        if planned.has_errors() {
+            return Ok(());
+        }
+        tally.planned += 1;
+        self.plan(&planned)?;
+        self.static_marks(tally)?;
+        let said = self.world.apply_plan(&planned.plan, planned.refreshed.clone());
+        self.diagnostics("apply", &said)?;
+        self.events("apply")?;
+        tally.applied += u64::from(!has_errors(&said));
+        self.state()?;
+        self.static_marks(tally)
+    }
+
+    /// What analysis is sure of is refused by a plan that was not analysed before.
+    fn refused_by_plan(
+        &self,
+        misplaced: &[&Diagnostic],
+        found: &[Diagnostic],
+        planned: &PlanOutcome,
+    ) -> Verdict {
+        let is_looked_at = !["count = 0", "for_each = toset(", "enabled ="]
+            .iter()
+            .any(|it| self.fixture.contains(it));
+        let only_misplaced = found.iter().filter(|it| it.is_error()).all(is_misplaced);
+        let mut errors = planned.diagnostics.iter().filter(|it| it.is_error());
+        match misplaced.first() {
+            Some(first) if is_looked_at && only_misplaced && errors.next().is_none() => {
+                wrong("false-alarm", format!("{}: {}", first.summary, first.detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn diagnostics(&mut self, who: &'static str, found: &[Diagnostic]) -> Verdict {
+        // The engine's last look at a plan finds only what every rule before it forgot.
+        if let Some(it) = found.iter().find(|it| it.id == LAST_LOOK) {
+            return wrong("kept", format!("{who}: {}: {}", it.summary, it.detail));
+        }
+        let sources = self.sources();
+        let text = render::diagnostics(found, &sources, &Style::PLAIN);
+        let json = render::validate_json(found, &sources);
+        self.printed(who, &format!("{text}{json}{found:?}"))
+    }
+
+    fn events(&mut self, who: &'static str) -> Verdict {
+        let events: Vec<Event> = self.world.take_events();
+        let sources = self.sources();
+        let mut text = log_of(&events);
+        for event in &events {
+            text.extend(render::event(event, &Style::PLAIN));
+            text.extend(render::event_json(event, "", &sources));
+        }
+        self.printed(who, &text)
+    }
+
+    /// Nothing that is printed has a secret in it.
+    fn printed(&self, who: &str, text: &str) -> Verdict {
+        let text = text.to_lowercase();
+        match [EPHEMERAL, SENSITIVE].into_iter().find(|it| text.contains(it)) {
+            Some(SENSITIVE) if self.fixture.contains("nonsensitive(") => Ok(()),
+            Some(canary) => {
+                let line = text.lines().find(|it| it.contains(canary)).unwrap_or_default();
+                wrong("printed", format!("{who} says: {line}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing that is kept has an ephemeral value in it.
+    fn kept(what: &str, bytes: &[u8]) -> Verdict {
+        match finds(bytes, EPHEMERAL) || finds(bytes, &EPHEMERAL.to_uppercase()) {
+            true => wrong("kept", format!("{what} holds an ephemeral value")),
+            false => Ok(()),
+        }
+    }
+
+    fn plan(&self, planned: &PlanOutcome) -> Verdict {
+        match plan_file(planned) {
+            Ok(bytes) => Run::kept("the plan file", &bytes)?,
+            Err(error) => return wrong("kept", format!("the plan file: {error}")),
+        }
+        let view = PlanView { plan: &planned.plan, schemas: &schemas_of, show_sensitive: false };
+        self.printed("the plan", &render::plan(&view, &Style::PLAIN))?;
+        let program = self.world.program();
+        let json = PlanJson { view, prior_state: None, program: Some(&program) };
+        Run::kept("the plan in JSON", render::plan_json(&json).as_bytes())
+    }
+
+    fn state(&self) -> Verdict {
+        let state = &self.world.state;
+        Run::kept("the state file", &state_file(state))?;
+        let json = StateJson { state: Some(state), written_by: "1.12.6", schemas: &schemas_of };
+        Run::kept("the state in JSON", render::state_json(&json).as_bytes())?;
+        self.printed("outputs", &render::outputs(state, false))?;
+        self.printed("show", &render::state(state, &schemas_of, false, &Style::PLAIN))
+    }
+
+    /// What analysis says of marks of everything in the root module that has a value now.
+    fn static_marks(&self, tally: &mut Tally) -> Verdict {
+        if !self.is_comparable {
+            return Ok(());
+        }
+        let project = self.world.project();
+        let (db, workspace, root) = (project.db(), project.workspace(), project.root());
+        let blocks = root.files(db).iter().flat_map(|file| file.blocks(db)).copied();
+        let names = blocks.flat_map(|block| block_names(db, block));
+        for name in names {
+            let Some(reference) = reference(name) else { continue };
+            let Some(key) = lookup(db, root, name) else { continue };
+            let known = item_value(db, AnalyzedItem::of(db, workspace, root, key));
+            let Some(value) = self.world.reference(&reference) else { continue };
+            tally.compared += 1;
+            if let Some(problem) = disagreement(known, &value, &[MarkKind::Ephemeral]) {
+                return wrong("marks", format!("{reference}: {problem}: {value:?}"));
+            }
+            let is_explained = known.origin.as_ref().is_some_and(|it| it.chain().next().is_some());
+            if known.deep_marks().ephemeral > Tri::No && !is_explained {
+                return wrong("chain", format!("{reference} is ephemeral without a reason"));
+            }
+        }
+        Ok(())
+    }
+
+    fn sources(&self) -> Sources {
+        self.world.program().sources.clone()
+    }
+}
+
+fn reference(name: &ItemName) -> Option<Ref> {
+    Some(match name {
+        ItemName::Variable(name) => Ref::Variable(name.clone()),
+        ItemName::Local(name) => Ref::Local(name.clone()),
+        ItemName::Resource(resource) => Ref::Resource(resource.clone()),
+        ItemName::Module(name) => Ref::Module(name.clone()),
+        _ => return None,
+    })
+}
+
+fn has_errors(found: &[Diagnostic]) -> bool {
+    found.iter().any(Diagnostic::is_error)
+}
+
+fn is_misplaced(it: &Diagnostic) -> bool {
+    it.is_error() && MISPLACED.contains(&&*it.id)
+}
+
+/// A value that is refused for being ephemeral has the way it came with it.
+fn explained(found: &[Diagnostic]) -> Verdict {
+    let by_value = |it: &&Diagnostic| {
+        MISPLACED.contains(&&*it.id)
+            && it.id != "ephemeral-root-output"
+            && it.severity <= Severity::Hint
+    };
+    match found.iter().filter(by_value).find(|it| it.related.is_empty()) {
+        Some(it) => wrong("chain", format!("{} at {:?} has no chain", it.summary, it.location)),
+        None => Ok(()),
+    }
+}

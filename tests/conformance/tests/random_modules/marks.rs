@@ -1,0 +1,82 @@
+//! What analysis says of marks, against a value.
+
+use hir::analysis::{
+    Abstract, Tri, TriMarks,
+    value::{Inside, Presence},
+};
+use values::{Kind, MarkKind, Marks, Value};
+
+/// What is said wrongly of the marks of a value that was evaluated.
+pub(crate) fn disagreement(known: &Abstract, value: &Value, kinds: &[MarkKind]) -> Option<String> {
+    for kind in kinds.iter().copied() {
+        let wrong = foreseen(Some(known), value, TriMarks::NONE, kind, "")
+            .or_else(|| kept(known, value, (&Marks::NONE, true), kind, ""));
+        if wrong.is_some() {
+            return wrong;
+        }
+    }
+    None
+}
+
+/// What is marked was said to be marked perhaps or surely, there or above.
+fn foreseen(
+    known: Option<&Abstract>,
+    value: &Value,
+    above: TriMarks,
+    kind: MarkKind,
+    path: &str,
+) -> Option<String> {
+    let here = known.map_or(above, |known| above.union(&known.marks));
+    if value.marks().has(kind) && here.get(kind) == Tri::No {
+        return Some(format!("{path:?} is {kind:?}, which was said to be impossible"));
+    }
+    let below = match known.map(|known| &known.inside) {
+        Some(Inside::Opaque(marks)) => here.union(marks),
+        _ => here,
+    };
+    value.elements().find_map(|(key, part)| {
+        let step = step(&key);
+        let known = known.and_then(|known| part_of(known, &step));
+        foreseen(known, part, below, kind, &format!("{path}/{step}"))
+    })
+}
+
+/// What was said to be sure is so. `above` is what marks the value on the way, and whether all of that is surely known.
+fn kept(
+    known: &Abstract,
+    value: &Value,
+    (above, is_settled): (&Marks, bool),
+    kind: MarkKind,
+    path: &str,
+) -> Option<String> {
+    let here = above.union(value.marks());
+    if known.marks.get(kind) == Tri::Yes && !here.has(kind) {
+        return Some(format!("{path:?} is not {kind:?}, which was said to be sure"));
+    }
+    let is_settled = is_settled && known.presence == Presence::Known;
+    if matches!(value.kind(), Kind::Null | Kind::Unknown(_) | Kind::Set(_)) || !is_settled {
+        return None;
+    }
+    value.elements().find_map(|(key, part)| {
+        let step = step(&key);
+        let known = part_of(known, &step)?;
+        kept(known, part, (&here, is_settled), kind, &format!("{path}/{step}"))
+    })
+}
+
+fn part_of<'a>(known: &'a Abstract, step: &str) -> Option<&'a Abstract> {
+    match &known.inside {
+        Inside::Attrs(attrs) => attrs.get(step),
+        Inside::Items(items) => items.get(step.parse::<usize>().ok()?),
+        Inside::Each(element) => Some(element),
+        Inside::Opaque(_) => None,
+    }
+}
+
+fn step(key: &Value) -> String {
+    match key.kind() {
+        Kind::String(text) => text.to_string(),
+        Kind::Number(number) => number.to_string(),
+        _ => "*".to_owned(),
+    }
+}
