@@ -108,7 +108,9 @@ fn answer(bench: &Bench, program: &str, expression: &str) -> Given {
     let ended = run.env("TF_CLI_ARGS", "-no-color").input(&format!("{expression}\n")).end();
     if ended.code == 0 {
         // What of a text would act on a terminal is visible in ours.
-        return Given::Shown(ended.out.replace('\r', "\\r"));
+        // Of a lock that takes its time is told where values are shown.
+        let shown = ended.out.replace("Acquiring state lock. This may take a few moments...\n", "");
+        return Given::Shown(shown.replace('\r', "\\r"));
     }
     let summary = ended.err.lines().find_map(|it| it.strip_prefix("Error: "));
     Given::Error(summary.unwrap_or_else(|| panic!("{}", ended.printed())).to_owned())

@@ -19,7 +19,8 @@ fn explain_lists_all_ids_and_proposes_one_for_another() {
     let list = bench.mayfly(".", ["explain"]).succeeds();
     list.shows(&["\nsyntax-error ", "  Error: Argument or block definition required\n"]);
     assert!(list.out.lines().count() > 200, "{}", list.out);
-    for (given, meant) in [("syntx-error", "syntax-error"), ("cycles", "module-cycle")] {
+    for (given, meant) in [("syntx-error", "syntax-error"), ("dependency-cycl", "dependency-cycle")]
+    {
         let unknown = bench.mayfly(".", ["explain", given]).fails();
         unknown.shows(&["Error: Nothing to explain", &format!("Did you mean \"{meant}\"?")]);
     }

@@ -138,7 +138,6 @@ const SAME: &[&str] = &[
     "resource \"terraform_data\" \"x\" {\n  lifecycle {\n  }\n  lifecycle {\n  }\n}\n",
     "variable \"s\" {\n  ephemeral = true\n}\nresource \"terraform_data\" \"x\" {\n  count = var.s\n}\n",
     "check \"c\" {\n}\n",
-    "terraform {\n  required_version = \"x\"\n}\n",
     "terraform {\n  required_providers {\n    a = {\n      source = \"a/b/c/d\"\n    }\n  }\n}\n",
     "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  b = 1\n}\n//- /m/m.tf\nvariable \"a\" {\n  default = 1\n}\n",
     "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /m/m.tf\noutput \"y\" {\n  value = local.x\n}\n",
@@ -190,7 +189,6 @@ const OTHER: &[(Why, &str)] = &[
         OpenTofusWords,
         "variable \"s\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value = 1\n  ephemeral = true\n}\n",
     ),
-    (OpenTofusWords, "terraform {\n  required_version = \"< 1.0\"\n}\n"),
     (
         OpenTofusWords,
         "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  a = \"x\"\n}\n//- /m/m.tf\nvariable \"a\" {\n  type = number\n}\n",

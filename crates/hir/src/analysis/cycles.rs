@@ -529,7 +529,7 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
         ),
         ItemKind::Local(_) => ItemProblem::error(
             at,
-            "cycle",
+            "dependency-cycle",
             "Self-referencing local value",
             format!("{name} may not use its own value to define itself."),
         ),

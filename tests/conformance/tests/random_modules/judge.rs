@@ -250,13 +250,13 @@ fn has_errors(found: &[Diagnostic]) -> bool {
 }
 
 fn is_misplaced(it: &Diagnostic) -> bool {
-    it.is_error() && MISPLACED.contains(&&*it.id)
+    it.is_error() && MISPLACED.contains(&it.id)
 }
 
 /// A value that is refused for being ephemeral has the way it came with it.
 fn explained(found: &[Diagnostic]) -> Verdict {
     let by_value = |it: &&Diagnostic| {
-        MISPLACED.contains(&&*it.id)
+        MISPLACED.contains(&it.id)
             && it.id != "ephemeral-root-output"
             && it.severity <= Severity::Hint
     };
