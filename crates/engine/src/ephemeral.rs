@@ -214,12 +214,13 @@ impl Walk<'_> {
         let opened = Rc::clone(&self.with_facts(node, |it| it.opened.clone()));
         self.freshen(&opened).await?;
 
-        self.instance_conditions(module_ix, entry, &address, each, None)?;
+        self.instance_conditions(module_ix, entry, &address, each, None).await?;
         let scope = EngineScope::new(self, module_ix, Some(each));
         let schema = self.ephemeral_schema(node, entry, &text)?;
         let block = schema.block();
-        let config =
-            self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text))?;
+        let decode =
+            || self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text));
+        let config = self.answered(decode).await?;
         let config = config.without_all_marks();
         if self.phase().is_plan() {
             self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
@@ -248,7 +249,7 @@ impl Walk<'_> {
         };
         let value = provider::mark_by_schema(&value, block).with_mark(Mark::Ephemeral);
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(module_ix, entry, &address, each, Some(value))
+        self.instance_conditions(module_ix, entry, &address, each, Some(value)).await
     }
 
     fn ephemeral_schema(

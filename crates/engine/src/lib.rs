@@ -30,6 +30,8 @@ pub mod builtin;
 mod ephemeral;
 mod event;
 mod files;
+mod function_calls;
+mod function_checks;
 mod graph;
 mod import;
 mod journal;

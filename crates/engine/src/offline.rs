@@ -23,19 +23,24 @@ use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 
 use crate::{
     builtin::functions,
+    function_calls::{FunctionAnswers, FunctionProviders},
     redact::Redactor,
+    request::Environment,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
     walk::{Functions, message_text},
 };
 
-/// A configuration and a state to evaluate expressions against.
+/// A configuration and a state to evaluate expressions against. Providers are asked for their functions alone; those that
+/// were started run until [`Console::end`].
 pub struct Console {
     program: Arc<Program>,
     state: State,
     values: VariableValues,
     workspace: Str,
     system: Arc<dyn System>,
+    answers: FunctionAnswers,
+    providers: FunctionProviders,
 }
 
 impl Console {
@@ -44,10 +49,18 @@ impl Console {
         program: &Arc<Program>,
         state: &State,
         values: VariableValues,
-        system: Arc<dyn System>,
+        environment: &Environment,
         workspace: Str,
     ) -> Console {
-        Console { program: Arc::clone(program), state: state.clone(), values, workspace, system }
+        Console {
+            program: Arc::clone(program),
+            state: state.clone(),
+            values,
+            workspace,
+            system: Arc::clone(&environment.system),
+            answers: FunctionAnswers::default(),
+            providers: FunctionProviders::new(environment),
+        }
     }
 
     /// What is wrong with the values that were given to the root module's variables: their types, then their validations.
@@ -66,9 +79,30 @@ impl Console {
         })
     }
 
-    /// Gives the root module's scope to `evaluate`.
-    pub fn with_scope<T>(&self, evaluate: impl FnOnce(&dyn Scope) -> T) -> T {
-        self.with_module_scope(|scope| evaluate(scope))
+    /// What `evaluate` gives in the root module's scope, as often as it takes to have the answers of all functions of
+    /// providers that it calls.
+    ///
+    /// # Errors
+    /// If a provider cannot be started.
+    pub async fn evaluate<T>(
+        &self,
+        evaluate: impl Fn(&dyn Scope) -> T,
+    ) -> Result<T, Box<Diagnostic>> {
+        loop {
+            let evaluate = || self.with_module_scope(|scope| evaluate(scope));
+            let (result, wanted) = self.answers.gather(evaluate);
+            if wanted.is_empty() {
+                return Ok(result);
+            }
+            for call in &wanted {
+                self.answers.settle(call, self.providers.ask(call).await?);
+            }
+        }
+    }
+
+    /// Ends the providers that were started.
+    pub async fn end(&self) {
+        self.providers.end().await;
     }
 
     fn with_module_scope<T>(&self, evaluate: impl FnOnce(&ModuleScope<'_>) -> T) -> T {
@@ -79,6 +113,7 @@ impl Console {
             workspace: self.workspace.clone(),
             functions: Functions::new(&self.system, true).without_plan().of_console(),
             system: Arc::clone(&self.system),
+            answers: Some(&self.answers),
         };
         evaluate(&ModuleScope::root(&offline))
     }
@@ -105,6 +140,8 @@ pub(crate) struct Offline<'a> {
     pub(crate) workspace: Str,
     pub(crate) functions: Functions,
     pub(crate) system: Arc<dyn System>,
+    /// What functions of providers gave, where somebody asks for it.
+    pub(crate) answers: Option<&'a FunctionAnswers>,
 }
 
 /// One module, as far as it was looked at.
@@ -494,7 +531,7 @@ impl Scope for ModuleScope<'_> {
     }
 
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
-        functions::answer(self.offline.program, self.module(), name, args)
+        functions::answer(self.offline.program, self.module(), name, args, self.offline.answers)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -93,6 +93,8 @@ pub(crate) struct Slot {
     /// Unmarked; unknown in parts while planning. It goes when the process has it.
     value: RefCell<Option<Value>>,
     is_known: bool,
+    /// Whether the process is never configured: it is there for functions.
+    is_unconfigured: bool,
     /// The block, where there is one.
     entry: Option<Entry>,
     users: Cell<u32>,
@@ -109,6 +111,21 @@ struct Running {
 }
 
 impl Slot {
+    fn new(source: ProviderSource, config: Digest) -> Slot {
+        Slot {
+            source,
+            config,
+            value: RefCell::default(),
+            is_known: true,
+            is_unconfigured: false,
+            entry: None,
+            users: Cell::new(0),
+            provider: OnceCell::new(),
+            ended: Cell::new(false),
+            fed_by: RefCell::default(),
+        }
+    }
+
     /// Whether the whole configuration is known.
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
@@ -264,6 +281,20 @@ impl Pool {
         }
         wanted
     }
+
+    /// The place for a process without a configuration, which lives to the end of the run. `config` stands for that there is
+    /// none.
+    pub(crate) fn unconfigured(&self, source: ProviderSource, config: Digest) -> Rc<Slot> {
+        let known = self.by_config.borrow().get(&(source.clone(), config)).copied();
+        let index = known.unwrap_or_else(|| {
+            let slot = self.take_earlier(&source, config);
+            self.place(slot.unwrap_or_else(|| {
+                Rc::new(Slot { is_unconfigured: true, ..Slot::new(source, config) })
+            }))
+        });
+        self.get(index)
+    }
+
     /// The place for a configuration; a new one or that of an equal one.
     pub(crate) fn slot(
         &self,
@@ -277,15 +308,10 @@ impl Pool {
             let slot = self.take_earlier(&source, config);
             self.place(slot.unwrap_or_else(|| {
                 Rc::new(Slot {
-                    source,
-                    config,
                     is_known: value.is_wholly_known(),
                     value: RefCell::new(Some(value)),
                     entry,
-                    users: Cell::new(0),
-                    provider: OnceCell::new(),
-                    ended: Cell::new(false),
-                    fed_by: RefCell::default(),
+                    ..Slot::new(source, config)
                 })
             }))
         });
@@ -327,6 +353,14 @@ impl Walk<'_> {
             Outcome::Provider(slot) => self.pool.get(slot),
             _ => return Err(Failed),
         };
+        self.provider_of(slot).await
+    }
+
+    /// The provider of a slot, started, and configured if it has a configuration.
+    ///
+    /// # Errors
+    /// If it could not be; that is reported once.
+    pub(crate) async fn provider_of(&self, slot: Rc<Slot>) -> Result<Arc<dyn Provider>, Failed> {
         let running = slot.provider.get_or_init(|| self.start(&slot)).await;
         running.as_ref().map(|it| Arc::clone(&it.provider)).map_err(|it| *it)
     }
@@ -345,6 +379,9 @@ impl Walk<'_> {
         };
         self.emit(Event::ProviderStarted { provider: slot.source.clone(), serial });
         let running = Running { provider, serial };
+        if slot.is_unconfigured {
+            return Ok(running);
+        }
         match self.configure(slot, &*running.provider).await {
             Ok(()) => Ok(running),
             Err(Failed) => {

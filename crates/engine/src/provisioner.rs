@@ -130,14 +130,11 @@ impl Walk<'_> {
         let address = subject.address.clone();
         let kind = provisioner.kind.to_string();
         self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
-        let ran = match self.decode_with_parts(
-            &scope,
-            entry,
-            &provisioner.body,
-            provisioner.node,
-            &SCHEMA,
-            Some(&subject.text),
-        ) {
+        let decode = || {
+            let (body, node) = (&provisioner.body, provisioner.node);
+            self.decode_with_parts(&scope, entry, body, node, &SCHEMA, Some(&subject.text))
+        };
+        let ran = match self.answered(decode).await {
             Ok((config, parts)) => {
                 let some_short = self.learn_references(&scope, entry)
                     || parts.iter().chain([&config]).any(has_short_secret);

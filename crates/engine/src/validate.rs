@@ -19,6 +19,7 @@ use provider::{Block, Provider, ProviderDiagnostic, ValidateRequest};
 use values::{Str, Value, msgpack};
 
 use crate::{
+    function_checks,
     offline::{ModuleScope, Offline},
     request::Environment,
     walk::Functions,
@@ -71,6 +72,7 @@ pub async fn validate(
         workspace: workspace.clone(),
         functions: Functions::new(&environment.system, false).without_plan(),
         system: Arc::clone(&environment.system),
+        answers: None,
     };
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
     let mut diagnostics = Vec::new();
@@ -83,6 +85,7 @@ pub async fn validate(
             });
         }
     }
+    diagnostics.extend(function_checks::check(program, environment, workspace).await);
     for (source, case) in of_unconfigured(program) {
         cases.entry(source).or_default().push(case);
     }

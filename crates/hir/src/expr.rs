@@ -89,12 +89,25 @@ pub struct SymbolId(pub u32);
 /// The expressions of one item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exprs {
-    pub(crate) arena: Vec<Expr>,
+    arena: Vec<Expr>,
     /// Names of the symbols, by [`SymbolId`]; for messages and completion.
-    pub(crate) symbols: Vec<Str>,
+    symbols: Vec<Str>,
+    calls_providers: bool,
 }
 
 impl Exprs {
+    pub(crate) fn new(arena: Vec<Expr>, symbols: Vec<Str>) -> Exprs {
+        let is_call =
+            |it: &Expr| matches!(it, Expr::Call(call) if call.name.starts_with("provider::"));
+        let calls_providers = arena.iter().any(is_call);
+        Exprs { arena, symbols, calls_providers }
+    }
+
+    /// Whether functions of providers are among the calls.
+    pub fn calls_providers(&self) -> bool {
+        self.calls_providers
+    }
+
     /// How many expressions there are; ids run from 0 to this.
     pub fn len(&self) -> usize {
         self.arena.len()

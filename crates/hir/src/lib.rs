@@ -36,7 +36,7 @@ pub use fix::Fix;
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
 pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};
-pub use scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope, SecretParts};
+pub use scope::{EvalDiagnostic, Interrupt, Scope, SecretParts};
 pub use symbols::Symbols;
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};
 

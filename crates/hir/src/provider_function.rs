@@ -9,6 +9,10 @@ use values::{Str, Type, Value, convert};
 /// The summary where there is no such function.
 pub const UNKNOWN: &str = "Unknown provider function";
 
+const FAILED: &str = "Error in function call";
+const TOO_FEW: &str = "Not enough function arguments";
+const TOO_MANY: &str = "Too many function arguments";
+
 /// The parts of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name<'n> {
@@ -67,8 +71,53 @@ pub struct Misfit {
     pub argument: Option<usize>,
     /// One line.
     pub summary: &'static str,
-    /// What is wrong, without the value.
+    /// What is wrong.
     pub detail: String,
+    /// The function with the names of its parameters: `provider::a::f(first, rest...)`.
+    pub called: String,
+    /// Whether the function itself says so, in words that may quote what it was given.
+    pub is_quote: bool,
+}
+
+impl Misfit {
+    /// What a function says that could not work with its arguments.
+    pub fn said(
+        name: &str,
+        signature: &FunctionSignature,
+        argument: Option<usize>,
+        message: &str,
+    ) -> Misfit {
+        let message = message.trim_end().trim_end_matches('.');
+        if let Some(position) = argument
+            && let Some(parameter) = parameter(signature, position)
+        {
+            let unsuitable = unsuitable(name, signature, position, parameter, message);
+            return Misfit { is_quote: true, ..unsuitable };
+        }
+        let detail = format!("Call to function {name:?} failed: {message}.");
+        let called = called(name, signature);
+        Misfit { argument: None, summary: FAILED, detail, called, is_quote: true }
+    }
+
+    /// The id of the diagnostic.
+    pub fn id(&self) -> &'static str {
+        match self.summary {
+            FAILED => "error-in-function-call",
+            TOO_FEW => "not-enough-function-arguments",
+            TOO_MANY => "too-many-function-arguments",
+            _ => "invalid-function-argument",
+        }
+    }
+
+    /// What a diagnostic says where secrets are among the arguments.
+    pub fn discreet_detail(&self, name: &str) -> String {
+        match self.is_quote {
+            true => format!(
+                "Call to function {name:?} failed. What the function says about it is not shown, because secrets are among its arguments."
+            ),
+            false => self.detail.clone(),
+        }
+    }
 }
 
 /// What a call can be answered with before the provider is asked.
@@ -88,15 +137,24 @@ pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<
             "Function {name:?} expects{least} {wanted} argument(s). Missing value for {:?}.",
             missing.name
         );
-        let summary = "Not enough function arguments";
-        return Some(Misfit { argument: None, summary, detail });
+        let called = called(name, signature);
+        return Some(Misfit { argument: None, summary: TOO_FEW, detail, called, is_quote: false });
     }
     let is_too_many = signature.variadic.is_none() && count > wanted;
     is_too_many.then(|| Misfit {
         argument: Some(wanted),
-        summary: "Too many function arguments",
+        summary: TOO_MANY,
         detail: format!("Function {name:?} expects only {wanted} argument(s)."),
+        called: called(name, signature),
+        is_quote: false,
     })
+}
+
+fn called(name: &str, signature: &FunctionSignature) -> String {
+    let mut parameters: Vec<&str> = signature.parameters.iter().map(|it| &*it.name).collect();
+    let rest = signature.variadic.as_ref().map(|it| format!("{}...", it.name));
+    parameters.extend(rest.as_deref());
+    format!("{name}({})", parameters.join(", "))
 }
 
 /// The parameter that an argument is for.
@@ -105,9 +163,17 @@ pub fn parameter(signature: &FunctionSignature, position: usize) -> Option<&Func
 }
 
 /// That an argument does not suit its parameter.
-pub fn unsuitable(position: usize, parameter: &FunctionParameter, why: &str) -> Misfit {
+pub fn unsuitable(
+    name: &str,
+    signature: &FunctionSignature,
+    position: usize,
+    parameter: &FunctionParameter,
+    why: &str,
+) -> Misfit {
     let detail = format!("Invalid value for {:?} parameter: {why}.", parameter.name);
-    Misfit { argument: Some(position), summary: "Invalid function argument", detail }
+    let summary = "Invalid function argument";
+    let called = called(name, signature);
+    Misfit { argument: Some(position), summary, detail, called, is_quote: false }
 }
 
 /// The arguments as the signature wants them.
@@ -122,15 +188,17 @@ pub fn prepare(
     if let Some(misfit) = arity(name, signature, arguments.len()) {
         return Err(misfit);
     }
+    let misfit =
+        |position, parameter: &_, why: &str| unsuitable(name, signature, position, parameter, why);
     let mut converted = Vec::with_capacity(arguments.len());
     let mut is_unknown = false;
     for (position, argument) in arguments.iter().enumerate() {
         let Some(parameter) = parameter(signature, position) else { break };
         if argument.is_null() && !parameter.allow_null_value {
-            return Err(unsuitable(position, parameter, "argument must not be null"));
+            return Err(misfit(position, parameter, "argument must not be null"));
         }
         let value = convert::convert(argument, &parameter.ty)
-            .map_err(|error| unsuitable(position, parameter, &error.to_string()))?;
+            .map_err(|error| misfit(position, parameter, &error.to_string()))?;
         is_unknown |= !parameter.allow_unknown_values && !value.is_wholly_known();
         converted.push(value);
     }
@@ -144,12 +212,7 @@ pub fn prepare(
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
     /// There is such a function.
-    Known {
-        /// What it takes and gives.
-        signature: FunctionSignature,
-        /// Whether it can be called.
-        is_supported: bool,
-    },
+    Known(FunctionSignature),
     /// There is none.
     Unknown {
         /// Why.

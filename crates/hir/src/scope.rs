@@ -2,14 +2,17 @@
 
 use std::cell::RefCell;
 
-use values::{Str, Value, functions::FunctionEnv};
+use values::{Value, functions::FunctionEnv};
 
-use crate::expr::{At, Ref};
+use crate::{
+    expr::{At, Ref},
+    provider_function::Misfit,
+};
 
 /// Gives references their runtime values.
 ///
-/// **Invariant:** a scope never performs I/O for a provider. What needs a provider's answer interrupts the evaluation
-/// with [`Interrupt::Call`]; whoever drives it performs the call and evaluates again with the answer.
+/// **Invariant:** a scope never performs I/O for a provider. What needs a provider's answer is not known at first; whoever
+/// drives the evaluation performs the calls and evaluates again with the answers.
 pub trait Scope {
     /// The value of a whole reference. For a resource or module with `count` or `for_each` that is the collection of
     /// all its instances; prefer [`Scope::resource_instance`] and [`Scope::module_output`].
@@ -44,11 +47,10 @@ pub trait Scope {
     }
 
     /// A function of a provider, `provider::name::function`. The arguments have no marks; the evaluator puts them on the
-    /// result. [`Interrupt::Refused`] is a failure of this call, which a `try` may hide. A scope that has no answer
-    /// interrupts, which nothing hides.
-    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
-        Err(Interrupt::Call(ProviderFunctionCall { name: name.into(), args: args.to_vec() }))
-    }
+    /// result. A scope that must ask a provider first answers with a value that is not known, and has the expression
+    /// evaluated again when it has the answer. [`Interrupt::Misfit`] and [`Interrupt::Refused`] are failures of this
+    /// call, which a `try` may hide.
+    fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
 
     /// What functions may ask of their surroundings: files, the time.
     fn functions(&self) -> &dyn FunctionEnv;
@@ -101,8 +103,8 @@ impl SecretParts {
 /// Why an evaluation stopped without a diagnostic of its own.
 #[derive(Clone, Debug)]
 pub enum Interrupt {
-    /// A provider's function must be called first; evaluate again with the answer.
-    Call(ProviderFunctionCall),
+    /// A provider's function does not take these arguments, or failed with them.
+    Misfit(Misfit),
     /// Something that the expression refers to failed, and that was reported there.
     Poisoned,
     /// A reference has no value here, for a reason in words: `self` outside of a resource, `each` without `for_each`.
@@ -112,21 +114,6 @@ pub enum Interrupt {
         /// The diagnostic's detail.
         detail: String,
     },
-}
-
-/// A call that only a provider can answer.
-#[derive(Clone)]
-pub struct ProviderFunctionCall {
-    /// The name as written: `provider::name::function`.
-    pub name: Str,
-    /// The arguments.
-    pub args: Vec<Value>,
-}
-
-impl std::fmt::Debug for ProviderFunctionCall {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProviderFunctionCall").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// A problem found while evaluating, at a place inside the item.

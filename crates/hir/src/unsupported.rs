@@ -23,11 +23,6 @@ pub fn provisioner(kind: &str) -> Option<String> {
     (kind != "local-exec").then(|| format!("the provisioner \"{kind}\""))
 }
 
-/// What is not supported about a call `provider::name::function(…)`.
-pub fn provider_function(name: &str) -> String {
-    format!("the function {name} of a provider")
-}
-
 /// What is not supported about `backend "type" {}`: state is kept in local files, where flags say.
 pub fn backend(backend: &Block) -> Option<String> {
     let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();

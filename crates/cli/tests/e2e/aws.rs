@@ -141,6 +141,74 @@ fn a_hundred_resources_are_wrong() {
     }
 }
 
+const FUNCTIONS: &str = r#"
+locals {
+  parsed = provider::aws::arn_parse("arn:aws:iam::444455556666:role/a/example")
+}
+output "parsed" { value = local.parsed }
+output "built" {
+  value = provider::aws::arn_build(local.parsed.partition, "iam", "", local.parsed.account_id, "role/b")
+}
+output "trimmed" {
+  value = [for it in ["x", "y"] : provider::aws::trim_iam_role_path("arn:aws:iam::444455556666:role/a/${it}")]
+}
+"#;
+
+const WRONG_FUNCTIONS: &str = r#"
+output "null" { value = provider::aws::trim_iam_role_path(null) }
+output "few" { value = provider::aws::arn_build("aws") }
+output "none" { value = provider::aws::arn_pars("nope") }
+"#;
+
+const FAILING_FUNCTION: &str = r#"
+output "fails" { value = provider::aws::arn_parse("nope") }
+"#;
+
+/// Functions of the provider give the same under both, and say the same against wrong arguments.
+#[test]
+fn functions_of_the_provider_are_called() {
+    let Some(bed) = Bed::new() else { return };
+    let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
+    bed.bench.write("main.tf", header);
+    let programs = if bed.has_terraform { vec!["mayfly", "terraform"] } else { vec!["mayfly"] };
+    let said: Vec<_> = programs.iter().map(|it| functions_under(&bed, it)).collect();
+    let [(errors, outputs), rest @ ..] = &said[..] else { return };
+    assert_eq!(errors.len(), 4, "{errors:?}");
+    assert_eq!(outputs["built"]["after"], "arn:aws:iam::444455556666:role/b");
+    assert!(rest.iter().all(|it| it.0 == *errors && it.1 == *outputs), "{said:#?}");
+}
+
+/// The errors about wrong calls as line and detail, and the outputs of a plan with right ones.
+fn functions_under(bed: &Bed, program: &str) -> (Vec<(u64, String)>, Json) {
+    let error = |it: &Json| {
+        // Ours says which name may be meant.
+        let detail = it["detail"].as_str().expect("a text").split(" Did you mean").next();
+        let detail = detail.unwrap_or_default().to_owned();
+        (it["range"]["start"]["line"].as_u64().expect("a line"), detail)
+    };
+    let mut errors = Vec::new();
+    for wrong in [WRONG_FUNCTIONS, FAILING_FUNCTION] {
+        let said = bed.validate(program, wrong);
+        errors.extend(said["diagnostics"].as_array().expect("a list").iter().map(error));
+    }
+    errors.sort();
+    bed.bench.write("wrong.tf", FUNCTIONS);
+    let run = |arguments: &[&str]| {
+        let run = match program {
+            "mayfly" => bed.bench.mayfly(".", arguments),
+            other => bed.bench.program(other, ".", arguments),
+        };
+        run.env("TF_CLI_CONFIG_FILE", bed.bench.path("terraformrc"))
+            .env("TF_DATA_DIR", bed.bench.path(&format!(".{program}")))
+            .env("AWS_REGION", "eu-central-1")
+            .end()
+    };
+    let planned = run(&["plan", "-no-color", "-out=p"]);
+    assert_eq!(planned.code, 0, "{program}:\n{}", planned.printed());
+    let shown = run(&["show", "-json", "p"]).json();
+    (errors, shown["output_changes"].clone())
+}
+
 /// The same summaries, on the same lines. Where terraform shows the header of a resource for what is in a nested block of
 /// it, ours may show the block.
 fn compare(ours: &BTreeMap<String, Errors>, theirs: &BTreeMap<String, Errors>) {

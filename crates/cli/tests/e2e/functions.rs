@@ -305,3 +305,75 @@ fn a_template_that_renders_itself_ends() {
         planned.printed()
     );
 }
+
+#[test]
+fn functions_of_a_plugin_are_called() {
+    let bench = Bench::with_main(PLUGIN_FUNCTIONS);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["validate"]).succeeds();
+    bench.mayfly(".", ["plan", "-out=plan"]).succeeds().shows(&[
+        "+ hidden  = (sensitive value)",
+        "+ service = \"ssm\"",
+        "Check block assertion failed",
+        "of no service",
+    ]);
+    bench.mayfly(".", ["apply", "plan"]).succeeds().shows(&["service = \"ssm\""]);
+    let ask = |text: &str| bench.mayfly(".", ["console"]).input(&format!("{text}\n")).end();
+    let parse = |argument: &str| format!("provider::playground::parse_arn({argument})");
+    assert_eq!(
+        ask(&parse("local.arn")).out,
+        "{\n  \"resource\" = \"parameter/p\"\n  \"service\" = \"ssm\"\n}\n"
+    );
+    assert_eq!(ask(&parse("var.pin")).out, "", "it is no ARN");
+    ask(&parse("\"x\"")).exits(1).shows(&[
+        "Error: Invalid function argument",
+        "while calling provider::playground::parse_arn(arn)",
+        "Invalid value for \"arn\" parameter: this is no ARN of the playground.",
+    ]);
+    let ended = ask(&parse("\"kana${var.pin}\"")).exits(1);
+    ended.shows(&["is not shown, because secrets are among its arguments"]);
+    bench.write("wrong.tf", &format!("output \"w\" {{\n  value = {}\n}}\n", parse("local.arn, 1")));
+    bench
+        .mayfly(".", ["validate"])
+        .fails()
+        .shows(&["Too many function arguments", "wrong.tf line 2"]);
+    bench.write(
+        "wrong.tf",
+        &format!("output \"w\" {{\n  value = {}\n}}\n", parse("\"x${local.arn}\"")),
+    );
+    for command in ["validate", "plan"] {
+        let ended = bench.mayfly(".", [command]).fails();
+        ended.shows(&["wrong.tf line 2", "this is no ARN of the playground"]);
+    }
+    let unless = format!("local.arn == \"\" ? {} : try({}, 1)", parse("\"x\""), parse("\"x\""));
+    bench.write("wrong.tf", &format!("output \"w\" {{\n  value = {unless}\n}}\n"));
+    bench.mayfly(".", ["validate"]).succeeds();
+}
+
+const PLUGIN_FUNCTIONS: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "pin" {
+  default   = "kanarek"
+  sensitive = true
+}
+locals {
+  arn = "arn:playground:ssm:local:000000000000:parameter/p"
+}
+output "service" {
+  value = provider::playground::parse_arn(local.arn).service
+}
+output "hidden" {
+  value     = try(provider::playground::parse_arn(var.pin), "none")
+  sensitive = true
+}
+check "of" {
+  assert {
+    condition     = provider::playground::parse_arn(local.arn).service == "none"
+    error_message = "of no service"
+  }
+}
+"#;

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use hir::{
     Interrupt, Module, Program, native_text,
-    provider_function::{self, Name, Prepared},
+    provider_function::{self, Misfit, Prepared},
     variables_file,
 };
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value};
+
+use crate::function_calls::{FunctionAnswers, FunctionCall};
 
 /// What the functions take and give.
 pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
@@ -39,12 +41,13 @@ pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
     ])
 }
 
-/// The answer to a call of a function of any provider, as far as nobody must be asked for it.
+/// The answer to a call of a function of any provider; where a provider must be asked for it, `answers` has it or wants it.
 pub(crate) fn answer(
     program: &Program,
     module: &Module,
     name: &str,
     arguments: &[Value],
+    answers: Option<&FunctionAnswers>,
 ) -> Result<Value, Interrupt> {
     let unknown = |detail| Interrupt::Refused { summary: provider_function::UNKNOWN, detail };
     let parts = provider_function::parse(name);
@@ -60,22 +63,25 @@ pub(crate) fn answer(
         let offered = schemas.functions.keys().map(|it| &**it);
         return Err(unknown(provider_function::not_offered(parts, offered).0));
     };
-    let prepared = provider_function::prepare(name, signature, arguments)
-        .map_err(|it| Interrupt::Refused { summary: it.summary, detail: it.detail })?;
+    let prepared =
+        provider_function::prepare(name, signature, arguments).map_err(Interrupt::Misfit)?;
     match prepared {
         Prepared::Unknown(ty) => Ok(Value::unknown(ty)),
-        Prepared::Call(arguments) if *source == super::source() => own(name, parts, &arguments),
-        Prepared::Call(args) => {
-            Err(Interrupt::Call(hir::ProviderFunctionCall { name: name.into(), args }))
+        Prepared::Call(arguments) if *source == super::source() => call(parts.function, &arguments)
+            .map_err(|message| Interrupt::Misfit(Misfit::said(name, signature, None, &message))),
+        Prepared::Call(arguments) => {
+            let Some(answers) = answers else {
+                return Ok(Value::unknown(signature.returns.clone()));
+            };
+            match FunctionCall::new(source.clone(), parts.function.into(), arguments) {
+                Some(call) => answers.answer(call, name, signature),
+                None => {
+                    let why = "its arguments cannot be sent to the provider";
+                    Err(Interrupt::Misfit(Misfit::said(name, signature, None, why)))
+                }
+            }
         }
     }
-}
-
-fn own(name: &str, parts: Name<'_>, arguments: &[Value]) -> Result<Value, Interrupt> {
-    call(parts.function, arguments).map_err(|message| Interrupt::Refused {
-        summary: "Error in function call",
-        detail: format!("Call to function {name:?} failed: {message}."),
-    })
 }
 
 /// Calls a function of the built-in provider.

@@ -139,7 +139,7 @@ impl Walk<'_> {
         let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
             Some(ordered) => self.make_change(&mut subject, entry, each, ordered).await?,
@@ -149,7 +149,7 @@ impl Walk<'_> {
             }
         };
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value))
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
     }
 
     async fn make_change(
@@ -161,7 +161,7 @@ impl Walk<'_> {
     ) -> Result<Value, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.present(subject)?;
-        let config = self.resource_config(subject, entry, each)?;
+        let config = self.resource_config(subject, entry, each).await?;
         let subject = &*subject;
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
         let plan = self.plan_change(subject, &*provider, request).await?;

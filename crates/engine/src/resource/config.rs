@@ -14,7 +14,16 @@ impl Walk<'_> {
     /// The configuration of a managed or data instance. Ephemeral marks are gone from it: they are allowed on write-only
     /// attributes only, and anywhere else that is an error. The subject knows then what the provider is told in
     /// confidence.
-    pub(crate) fn resource_config(
+    pub(crate) async fn resource_config(
+        &self,
+        subject: &mut Subject,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<Value, Failed> {
+        self.answered(|| self.config_with_answers(subject, entry, each)).await
+    }
+
+    fn config_with_answers(
         &self,
         subject: &mut Subject,
         entry: &Entry,

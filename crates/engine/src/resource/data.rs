@@ -28,8 +28,8 @@ impl Walk<'_> {
         let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
-        let config = self.resource_config(&mut subject, entry, each)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+        let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         let deferred = self.data_deferred(node, entry, &config);
         if deferred.is_none()
@@ -37,7 +37,7 @@ impl Walk<'_> {
         {
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
-            self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Walk<'_> {
         };
         self.take_planned(&subject, each, &planned);
         let value = Some(planned.value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
         self.remember_planned(&subject, each, digest, planned);
         Ok(())
     }
@@ -187,8 +187,8 @@ impl Walk<'_> {
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
             let opened = self.with_facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
-            self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
-            let config = self.resource_config(&mut subject, entry, each)?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+            let config = self.resource_config(&mut subject, entry, each).await?;
             if !config.is_wholly_known() {
                 let detail = format!(
                     "{} cannot be read, because its configuration has parts that are not known even in apply.",
@@ -211,6 +211,6 @@ impl Walk<'_> {
             self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
         };
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value))
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
     }
 }

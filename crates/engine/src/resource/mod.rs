@@ -189,7 +189,23 @@ impl Walk<'_> {
 
     /// Checks the conditions of an instance: those before it if there is no `value` so far, else those after it, which see
     /// the value as `self`.
-    pub(crate) fn instance_conditions(
+    pub(crate) async fn instance_conditions(
+        &self,
+        module: ModuleIx,
+        entry: &Entry,
+        address: &ResourceInstance,
+        each: &Each,
+        value: Option<Value>,
+    ) -> Result<(), Failed> {
+        let lifecycle = &entry.resource().lifecycle;
+        if lifecycle.preconditions.is_empty() && lifecycle.postconditions.is_empty() {
+            return Ok(());
+        }
+        let check = || self.conditions_with_answers(module, entry, address, each, value.clone());
+        self.answered(check).await
+    }
+
+    fn conditions_with_answers(
         &self,
         module: ModuleIx,
         entry: &Entry,
@@ -199,9 +215,6 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let resource = entry.resource();
         let lifecycle = &resource.lifecycle;
-        if lifecycle.preconditions.is_empty() && lifecycle.postconditions.is_empty() {
-            return Ok(());
-        }
         let (config_addr, addr) = (address.config().to_string(), address.to_string());
         let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &addr };
         let scope = EngineScope::new(self, module, Some(each));

@@ -34,15 +34,15 @@ impl Walk<'_> {
         self.refuse_stored(&subject)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let config = self.resource_config(&mut subject, entry, each)?;
+        let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         if let Some(mut planned) = self.planned_same(&subject, digest) {
             let ancestors = self.with_facts(node, |it| it.ancestors.clone());
             planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&ancestors));
-            self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
-            self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl Walk<'_> {
         self.set_instance(node, each, planned.value.clone());
         self.record_change(&subject, &planned);
         let value = Some(planned.value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, value)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
         self.remember_planned(&subject, each, digest, planned);
         Ok(())
     }
@@ -65,7 +65,7 @@ impl Walk<'_> {
     ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None)?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let replace = self.settings.replace.contains(&subject.address);
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
@@ -73,9 +73,9 @@ impl Walk<'_> {
             self.refuse_uncertain(subject, entry)?;
         }
         if plan.action.is_replace() {
-            self.check_prevent_destroy(subject, Some(each))?;
+            self.answered(|| self.check_prevent_destroy(subject, Some(each))).await?;
         } else {
-            self.prevent_destroy(subject, Some(each))?;
+            self.answered(|| self.prevent_destroy(subject, Some(each))).await?;
         }
         self.rewrite_dependencies(subject, prior.as_ref());
         let drift = self.drift.borrow().get(&subject.address).cloned();
@@ -173,7 +173,7 @@ impl Walk<'_> {
             self.remember_ended(&subject, planned);
             return Ok(());
         };
-        self.check_prevent_destroy(&subject, None)?;
+        self.answered(|| self.check_prevent_destroy(&subject, None)).await?;
         // What destroys a whole configuration never looks at the block otherwise.
         if let Some(entry) = &subject.entry
             && self.refuse_provisioners(entry, |it| it.at_destroy)

@@ -111,21 +111,28 @@ impl Walk<'_> {
         kind: ConditionKind,
         checked: Checked<'_>,
     ) -> Result<(), Failed> {
-        let mut failed = false;
-        for condition in conditions {
-            let status = match self.condition(scope, entry, condition, kind, checked) {
-                Ok((status, message)) => {
-                    self.checks.borrow_mut().record(checked, status, message);
-                    status
-                }
-                Err(Failed) => {
-                    self.checks.borrow_mut().record(checked, CheckStatus::Error, None);
-                    CheckStatus::Error
-                }
-            };
-            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
-        }
+        let evaluate = |condition| self.condition(scope, entry, condition, kind, checked);
+        let results = conditions.iter().map(evaluate);
+        let results = results.map(|it| it.unwrap_or((CheckStatus::Error, None))).collect();
+        let failed = self.record_checks(checked, results);
         if failed && kind != ConditionKind::Assertion { Err(Failed) } else { Ok(()) }
+    }
+
+    /// Records results of conditions, unless they wait for answers of functions; gives whether one failed.
+    pub(super) fn record_checks(
+        &self,
+        checked: Checked<'_>,
+        results: Vec<(CheckStatus, Option<String>)>,
+    ) -> bool {
+        if self.function_answers.is_waiting() {
+            return true;
+        }
+        let mut failed = false;
+        for (status, message) in results {
+            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
+            self.checks.borrow_mut().record(checked, status, message);
+        }
+        failed
     }
 
     fn condition(

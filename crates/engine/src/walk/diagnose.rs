@@ -101,6 +101,8 @@ impl Walk<'_> {
         address: Option<&str>,
     ) -> Result<Value, Failed> {
         match evaluated {
+            // It was made from answers that are not there yet, and is computed again.
+            _ if self.function_answers.is_waiting() => Err(Failed),
             Ok(evaluated) => {
                 let failed = evaluated.has_errors();
                 for diagnostic in evaluated.diagnostics {
@@ -110,8 +112,9 @@ impl Walk<'_> {
             }
             // What failed was reported where it failed.
             Err(Interrupt::Poisoned) => Err(Failed),
-            Err(Interrupt::Call(call)) => {
-                self.report_unsupported(entry, at, &unsupported::provider_function(&call.name));
+            Err(Interrupt::Misfit(misfit)) => {
+                let diagnostic = Diagnostic::error(misfit.id(), misfit.summary, misfit.detail);
+                self.report_at(entry, at, address, diagnostic);
                 Err(Failed)
             }
             Err(Interrupt::Refused { summary, detail }) => {

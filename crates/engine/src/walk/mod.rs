@@ -49,6 +49,7 @@ pub(crate) use values::Turn;
 use crate::{
     ephemeral::{EphemeralStore, OpenIx},
     event::Event,
+    function_calls::FunctionAnswers,
     graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
     import::ImportOrder,
     memo::{Memo, Version},
@@ -204,6 +205,8 @@ pub(crate) struct Walk<'a> {
     /// What modules read of their resources, as far as somebody asked.
     pub(crate) reads: RefCell<FxHashMap<ModuleId, Reads>>,
     pub(crate) functions: Functions,
+    /// What functions of providers gave in this run.
+    pub(crate) function_answers: FunctionAnswers,
 }
 
 /// The resources of a state by module instance, so that finding orphans does not look at the whole state for each
@@ -291,6 +294,7 @@ impl<'a> Walk<'a> {
             workspace: settings.workspace.clone(),
             functions: functions.clone().without_plan(),
             system: Arc::clone(&environment.system),
+            answers: None,
         };
         offline::learn_given(&offline, &environment.redactor);
         let store = EphemeralStore::new(environment.system.now());
@@ -331,6 +335,7 @@ impl<'a> Walk<'a> {
             unkept: RefCell::default(),
             reads: RefCell::default(),
             functions,
+            function_answers: FunctionAnswers::default(),
         };
         walk.place_earlier();
         walk

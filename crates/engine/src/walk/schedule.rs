@@ -16,6 +16,7 @@ use super::{Each, Failed, Outcome, Phase, Walk, values::Turn};
 use crate::{
     ephemeral::OpenIx,
     event::Event,
+    function_calls::FunctionCall,
     graph::{Declared, EdgeKind, NodeIx, NodeKind, Status},
     pool::SlotIx,
     request::CancelLevel,
@@ -38,6 +39,8 @@ pub(crate) enum Work {
     Destroy,
     /// Imports the object of an import node.
     Import,
+    /// Calls functions of providers that the node's expressions want; then the node has its turn again.
+    Functions(Vec<FunctionCall>),
     /// Renews an open ephemeral resource until it is closed.
     Keep(OpenIx),
     /// Closes an ephemeral resource.
@@ -219,12 +222,17 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
         }
         Status::Ready => {
             walk.turns.set(walk.turns.get() + 1);
-            let turn = std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
+            let run = || std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
+            let (turn, wanted) = walk.gather_calls(run);
             let turn = turn.unwrap_or_else(|_| {
                 walk.report_panic();
                 Turn::Failed
             });
             match turn {
+                _ if !wanted.is_empty() => {
+                    running.left.insert(node, Left { tasks: 1, failed: false });
+                    running.waiting.push_back(Task { node, work: Work::Functions(wanted) });
+                }
                 Turn::Done { keeps } => finish(walk, node, true, keeps),
                 Turn::Failed => walk.graph.borrow_mut().finish(node, false, false),
                 Turn::Again => walk.graph.borrow_mut().wait_again(node),
@@ -284,6 +292,11 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
         Work::StopProviders => {}
         Work::Keep(_) => running.keepers -= 1,
         Work::Close(_) | Work::LeaveProvider(_) => walk.graph.borrow_mut().let_go(node),
+        Work::Functions(_) => {
+            running.limited -= 1;
+            running.left.remove(&node);
+            walk.graph.borrow_mut().wait_again(node);
+        }
         Work::Instance(_) | Work::Gone(..) | Work::Destroy | Work::Import => {
             running.limited -= 1;
             let Some(left) = running.left.get_mut(&node) else { return };
@@ -402,6 +415,10 @@ impl Walk<'_> {
             Work::Gone(key, reason) => self.plan_gone(node, key, *reason).await,
             Work::Destroy => self.destroy_instance(node).await,
             Work::Import => self.import_object(node).await,
+            Work::Functions(calls) => {
+                self.call_functions(calls).await;
+                Ok(())
+            }
             Work::Keep(open) => {
                 self.keep_open(*open).await;
                 Ok(())

@@ -199,7 +199,7 @@ impl Scope for EngineScope<'_, '_> {
 
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
         let module = self.walk.program.module(self.module.template.module);
-        functions::answer(self.walk.program, module, name, args)
+        functions::answer(self.walk.program, module, name, args, Some(&self.walk.function_answers))
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

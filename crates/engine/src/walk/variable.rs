@@ -224,13 +224,9 @@ impl Walk<'_> {
         let addr = prefixed(&module.address.to_string(), &format!("var.{}", variable.name));
         let checked = Checked { kind: CheckKind::Variable, config_addr: &config_addr, addr: &addr };
         let scope = EngineScope::new(self, index, None);
-        let mut failed = false;
-        for validation in &variable.validations {
-            let (status, message) = self.validation(module, &scope, entry, validation);
-            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
-            self.checks.borrow_mut().record(checked, status, message);
-        }
-        if failed { Turn::Failed } else { turn }
+        let validate = |validation| self.validation(module, &scope, entry, validation);
+        let results = variable.validations.iter().map(validate).collect();
+        if self.record_checks(checked, results) { Turn::Failed } else { turn }
     }
 
     fn validation(

@@ -169,7 +169,29 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         plan_destroy: true,
         ..Capabilities::default()
     };
-    Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, BTreeMap::new(), capabilities))
+    Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, functions(), capabilities))
+}
+
+/// `joined` and `failing` both join texts; of a text that begins with `bad`, the first says which argument it is.
+fn functions() -> BTreeMap<Str, FunctionSignature> {
+    let text = |name: &str| FunctionParameter {
+        name: name.into(),
+        ty: Type::String,
+        allow_null_value: false,
+        allow_unknown_values: false,
+        description: Str::default(),
+        description_kind: DescriptionKind::Plain,
+    };
+    let signature = FunctionSignature {
+        parameters: vec![text("first")],
+        variadic: Some(text("rest")),
+        returns: Type::String,
+        summary: Str::default(),
+        description: Str::default(),
+        description_kind: DescriptionKind::Plain,
+        deprecation_message: Str::default(),
+    };
+    BTreeMap::from([("joined".into(), signature.clone()), ("failing".into(), signature)])
 }
 
 /// The value of a secret, which tests look for everywhere.
@@ -186,7 +208,7 @@ impl Provider for Fake {
     fn functions(
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
-        Box::pin(async { Ok(BTreeMap::new()) })
+        Box::pin(async { Ok(functions()) })
     }
 
     fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
@@ -437,8 +459,22 @@ impl Provider for Fake {
         })
     }
 
-    fn call_function(&self, _: CallFunctionRequest) -> BoxFuture<'_, Result<Value, FunctionFault>> {
-        unreachable!("no functions in these tests")
+    fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
+        Box::pin(async move {
+            let texts = request.arguments.iter().map(|it| it.as_str().unwrap_or("?").to_owned());
+            let texts: Vec<String> = texts.collect();
+            self.call(format!("{} {}", request.name, texts.join(" "))).await;
+            match texts.iter().position(|it| it.starts_with("bad")) {
+                Some(position) => Err(FunctionFault {
+                    argument: (&*request.name == "joined").then_some(position),
+                    message: format!("{} is of no use", texts[position]),
+                }),
+                None => Ok(Value::string(texts.join("+"))),
+            }
+        })
     }
 
     fn stop(&self) -> BoxFuture<'_, Result<(), String>> {

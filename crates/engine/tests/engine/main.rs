@@ -4,6 +4,7 @@ mod apply;
 mod confidentiality;
 mod ephemeral;
 mod fake;
+mod functions;
 mod incremental;
 mod journal;
 mod linear;

@@ -413,11 +413,7 @@ impl InferEnv for ItemEnv<'_> {
         }
         let functions = &input.schemas(self.db).0.functions;
         match functions.get(parts.function) {
-            Some(signature) => Lookup::Known {
-                signature: signature.clone(),
-                // Nobody asks other providers for answers yet: the analysis refuses what the engine would.
-                is_supported: is_builtin,
-            },
+            Some(signature) => Lookup::Known(signature.clone()),
             None => {
                 let offered = functions.keys().map(|it| &**it);
                 let (detail, close) = provider_function::not_offered(parts, offered);

@@ -1,7 +1,7 @@
 //! Function calls (hcl 4.7).
 
 use values::{
-    Marks, Str, Type, Value,
+    MarkKind, Marks, Str, Type, Value,
     functions::{self, Function, FunctionError, Place},
     rules::{self, RuleId},
 };
@@ -10,6 +10,7 @@ use super::evaluation::{Evaluation, Fault, Outcome};
 use crate::{
     expr::{Call, ExprId},
     fix::Fix,
+    provider_function::Misfit,
     scope::{Interrupt, Scope},
     suggest,
 };
@@ -213,12 +214,33 @@ impl Evaluation<'_> {
         let bare: Vec<Value> = values.iter().map(Value::without_all_marks).collect();
         match scope.provider_function(name, &bare) {
             Ok(result) => Ok(result.with_marks(&marks)),
+            Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, misfit, &marks)),
             Err(Interrupt::Refused { summary, detail }) => {
                 Ok(self
                     .fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))
             }
             Err(interrupt) => Err(interrupt),
         }
+    }
+
+    fn misfit(
+        &mut self,
+        id: ExprId,
+        name: &Str,
+        args: &[Argument],
+        misfit: Misfit,
+        marks: &Marks,
+    ) -> Value {
+        let culprit = misfit.argument.and_then(|position| args.get(position));
+        let at = culprit.map_or(id, Argument::at);
+        let (id, summary) = (misfit.id(), misfit.summary);
+        let has_secret = marks.has(MarkKind::Sensitive) || marks.has(MarkKind::Ephemeral);
+        let detail = match has_secret {
+            true => misfit.discreet_detail(name),
+            false => misfit.detail,
+        };
+        let doing = Some(format!("while calling {}", misfit.called));
+        self.fail_in(Fault { at, id, summary, detail }, doing, marks)
     }
 
     fn arity_fault(&self, at: ExprId, function: &Function, args: &[Argument]) -> Option<Fault> {

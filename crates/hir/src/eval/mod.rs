@@ -5,7 +5,7 @@
 //! errors is HCL's (`reference`: hcl 4); how marks pass is said by [`values::rules`], which the abstract evaluator
 //! shares.
 //!
-//! **Invariant:** no I/O; what a provider must answer interrupts with [`Interrupt::Call`].
+//! **Invariant:** no I/O; what a provider must answer is the scope's affair ([`Scope::provider_function`]).
 //! **Invariant:** a diagnostic quotes no sensitive or ephemeral value; see [`describe`].
 //! **Invariant:** work and memory grow linearly with the values touched.
 
@@ -58,7 +58,7 @@ impl Evaluated {
 /// Evaluates an expression.
 ///
 /// # Errors
-/// Only [`Interrupt::Call`] and [`Interrupt::Poisoned`]; everything else is a diagnostic.
+/// Only [`Interrupt::Poisoned`]; everything else is a diagnostic.
 pub fn evaluate(exprs: &Exprs, expr: ExprId, scope: &dyn Scope) -> Result<Evaluated, Interrupt> {
     evaluate_with(exprs, expr, &[], scope)
 }

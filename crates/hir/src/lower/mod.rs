@@ -472,7 +472,7 @@ impl<'a> ItemCtx<'a> {
 
     /// A copy of the expressions so far, to evaluate a constant among them.
     fn exprs_so_far(&self) -> Exprs {
-        Exprs { arena: self.exprs.clone(), symbols: self.symbols.clone() }
+        Exprs::new(self.exprs.clone(), self.symbols.clone())
     }
 
     fn take_source_map(&mut self) -> SourceMap {
@@ -484,7 +484,7 @@ impl<'a> ItemCtx<'a> {
     }
 
     fn into_exprs(self) -> (Exprs, Vec<StaticRef>) {
-        (Exprs { arena: self.exprs, symbols: self.symbols }, self.refs)
+        (Exprs::new(self.exprs, self.symbols), self.refs)
     }
 
     fn finish(mut self, kind: ItemKind, header: NodeId) -> (Item, SourceMap) {

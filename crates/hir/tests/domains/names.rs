@@ -454,7 +454,7 @@ impl InferEnv for Declared {
             description_kind: Default::default(),
             deprecation_message: Str::default(),
         };
-        Lookup::Known { signature, is_supported: true }
+        Lookup::Known(signature)
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

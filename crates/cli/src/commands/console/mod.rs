@@ -10,16 +10,20 @@ mod lines;
 
 use std::{
     io::IsTerminal,
+    mem::ManuallyDrop,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use db::{ByteRange, Diagnostic, Location, SourceText, Sources};
-use hir::{Expr, ExprId, Exprs, Interrupt, eval, lower, unsupported};
+use engine::NoTempDirectories;
+use hir::{Expr, ExprId, Exprs, Interrupt, Scope, eval, lower};
 
 use self::lines::{Lines, Next};
 use crate::{
     args::{ConsoleArgs, StateArgs},
+    events::{Format, Show},
     exit::Exit,
+    operation,
     session::{Failure, Session},
     signals,
     store::{self, ReadLock},
@@ -86,17 +90,31 @@ fn with_state(
     }
     let (values, warnings) = variables::collect(session, program.root(), flags)?;
     session.ui.diagnostics(&warnings, &variables::sources(session, flags));
-    let system = session.system.clone();
-    let console = engine::Console::new(&program, state, values, system, session.workspace());
-    tell_problems(session, &console, &program, flags)?;
+    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    let environment =
+        operation::acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
+    let console = engine::Console::new(&program, state, values, &environment, session.workspace());
+    let exit = converse(session, &console, loaded.project, &program, flags);
+    session.runtime.block_on(console.end());
+    exit
+}
+
+fn converse(
+    session: &Session,
+    console: &engine::Console,
+    project: ManuallyDrop<project::Project>,
+    program: &hir::Program,
+    flags: &[VarFlag],
+) -> Result<Exit, Failure> {
+    tell_problems(session, console, program, flags)?;
     if std::io::stdin().is_terminal() {
-        return editor::talk(session, loaded.project, |text| answer(session, &console, text));
+        return editor::talk(session, project, |text| answer(session, console, text));
     }
     loop {
         match next(session) {
             Next::End => return Ok(Exit::Success),
             Next::Expression(text) => {
-                if !answer(session, &console, &text) {
+                if !answer(session, console, &text) {
                     return Ok(Exit::Failure);
                 }
             }
@@ -149,7 +167,7 @@ fn answer(session: &Session, console: &engine::Console, text: &str) -> bool {
         session.ui.line(HELP);
         return true;
     }
-    match evaluate(console, text) {
+    match session.runtime.block_on(evaluate(console, text)) {
         Ok(value) => {
             session.ui.line(&value);
             true
@@ -163,7 +181,7 @@ fn answer(session: &Session, console: &engine::Console, text: &str) -> bool {
     }
 }
 
-fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnostic>> {
+async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnostic>> {
     // A heredoc ends with the line of its mark.
     let lone = lower::lower_lone(&format!("{text}\n"));
     let end = text.len() as u32;
@@ -182,7 +200,8 @@ fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnos
         location(range.map_or(ByteRange { start: 0, end }, ByteRange::from))
     };
     let typed = argument_of_type(exprs, root);
-    let evaluated = console.with_scope(|scope| eval::evaluate(exprs, typed.unwrap_or(root), scope));
+    let evaluate = |scope: &dyn Scope| eval::evaluate(exprs, typed.unwrap_or(root), scope);
+    let evaluated = console.evaluate(evaluate).await.map_err(|it| vec![*it])?;
     let evaluated = evaluated.map_err(|it| vec![interrupted(&it).at(place(root.into()))])?;
     if evaluated.has_errors() {
         let diagnostics = evaluated.diagnostics.into_iter();
@@ -212,9 +231,8 @@ fn argument_of_type(exprs: &Exprs, root: ExprId) -> Option<ExprId> {
 
 fn interrupted(interrupt: &Interrupt) -> Diagnostic {
     match interrupt {
-        Interrupt::Call(call) => {
-            let detail = unsupported::detail(&unsupported::provider_function(&call.name));
-            Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail)
+        Interrupt::Misfit(misfit) => {
+            Diagnostic::error(misfit.id(), misfit.summary, misfit.detail.clone())
         }
         Interrupt::Refused { summary, detail } => {
             Diagnostic::error("invalid-reference", *summary, detail.clone())

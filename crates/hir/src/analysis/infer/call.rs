@@ -19,7 +19,7 @@ use crate::{
     expr::{At, Call, Expr, ExprId},
     fix::Fix,
     provider_function::{self, Lookup, Misfit},
-    suggest, unsupported,
+    suggest,
 };
 
 /// More arguments than this are not looked at one by one.
@@ -74,11 +74,8 @@ impl Infer<'_> {
 
     fn provider_call(&mut self, id: ExprId, call: &Call, args: &[Abstract]) -> Abstract {
         let ty = match self.env.provider_function(&call.name) {
-            Lookup::Known { signature, is_supported } => {
+            Lookup::Known(signature) => {
                 self.check_provider_call(id, call, &signature, args);
-                if !is_supported {
-                    self.refuse_provider_call(id, &call.name);
-                }
                 signature.returns
             }
             Lookup::Unknown { detail, close } => {
@@ -89,21 +86,13 @@ impl Infer<'_> {
                 self.report(problem.fixed_by(meant));
                 Type::Dynamic
             }
-            Lookup::Unseen => {
-                self.refuse_provider_call(id, &call.name);
-                Type::Dynamic
-            }
+            Lookup::Unseen => Type::Dynamic,
         };
         let mut flow = Flow::default();
         for arg in args {
             flow.add(self.rule_marks(RuleId::Function, arg), arg);
         }
         flow.onto(Abstract { failing: failing_call(args), ..Abstract::of_type(ty) })
-    }
-
-    fn refuse_provider_call(&mut self, id: ExprId, name: &str) {
-        let detail = unsupported::detail(&unsupported::provider_function(name));
-        self.report(ItemProblem::error(id.into(), unsupported::ID, unsupported::SUMMARY, detail));
     }
 
     fn check_provider_call(
@@ -127,11 +116,13 @@ impl Infer<'_> {
                 () if convert::can_convert(&arg.ty, &parameter.ty) => continue,
                 () => convert::mismatch(&arg.ty, &parameter.ty),
             };
-            misfits.push(provider_function::unsuitable(position, parameter, &why));
+            misfits.push(provider_function::unsuitable(
+                &call.name, signature, position, parameter, &why,
+            ));
         }
         for misfit in misfits {
             let at = misfit.argument.and_then(|position| call.args.get(position)).unwrap_or(&id);
-            self.fails(*at, "invalid-function-argument", misfit.summary, misfit.detail);
+            self.fails(*at, misfit.id(), misfit.summary, misfit.detail);
         }
     }
 

@@ -101,9 +101,16 @@ fn functions_of_providers_are_asked_for() {
         ("provider::x::echo(1)", "1"),
         ("provider::x::fail()", "Error in function call: No luck."),
         ("try(provider::x::fail(), 2)", "2"),
+        ("provider::x::later(1)", "unknown dynamic"),
+        ("try(provider::x::picky(\"a\"), 2)", "2"),
         (
-            "provider::x::later(1)",
-            "Call(ProviderFunctionCall { name: \"provider::x::later\", .. })",
+            "provider::x::picky(1, var.a)",
+            "Invalid function argument: No a. (while calling provider::x::picky(some...); var.a is \"a\")",
+        ),
+        (
+            "provider::x::picky(1, var.e)",
+            "Invalid function argument: Call to function \"provider::x::picky\" failed. What the function says about it is not \
+             shown, because secrets are among its arguments. (while calling provider::x::picky(some...); var.e has an ephemeral value)",
         ),
         ("provider::x::echo(var.e)", "ephemeral(\"hush\")"),
     ]);

@@ -16,7 +16,8 @@ use crate::{
     eval::{Evaluated, evaluate},
     expr::Ref,
     lower::lower_expression,
-    scope::{EvalDiagnostic, Interrupt, ProviderFunctionCall, Scope},
+    provider_function::Misfit,
+    scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
 /// Evaluates `text` among the [names](Names) and compares what comes out: the value, then one line for each problem.
@@ -220,10 +221,14 @@ impl Scope for Names {
                 summary: "Error in function call",
                 detail: "No luck.".to_owned(),
             }),
-            _ => Err(Interrupt::Call(ProviderFunctionCall {
-                name: name.into(),
-                args: args.to_vec(),
+            "provider::x::picky" => Err(Interrupt::Misfit(Misfit {
+                argument: Some(args.len() - 1),
+                summary: "Invalid function argument",
+                detail: format!("No {}.", args[args.len() - 1].as_str().unwrap_or("?")),
+                called: "provider::x::picky(some...)".to_owned(),
+                is_quote: true,
             })),
+            _ => Ok(Value::dynamic()),
         }
     }
 
