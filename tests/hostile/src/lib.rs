@@ -9,6 +9,7 @@
 
 mod configuration;
 mod frames;
+mod json;
 mod mutate;
 mod variables;
 
@@ -59,6 +60,7 @@ pub const TARGETS: &[Target] = &[
     target("variables_file", variables::check_variables_file, 400),
     target("configuration", configuration::check_configuration, 40),
     target("json_configuration", configuration::check_json_configuration, 40),
+    target("json_syntax", json::check_json_syntax, 400),
     target("typing", configuration::check_typing, 20),
     target("lsp_edits", lsp::fuzz::check_edits, 400),
     target("lsp_frames", frames::check_frames, 10),

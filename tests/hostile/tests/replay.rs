@@ -96,7 +96,7 @@ fn files_beside_the_configuration_keep_their_invariants() {
 
 #[test]
 fn configurations_keep_their_invariants() {
-    replay(&["configuration", "json_configuration"]);
+    replay(&["configuration", "json_configuration", "json_syntax"]);
 }
 
 #[test]
