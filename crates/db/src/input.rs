@@ -90,6 +90,17 @@ pub struct Directory {
     pub files: Vec<File>,
 }
 
+/// The texts of the blocks of a file. To find them is what takes time about a new file, and it needs no database.
+pub struct BlockTexts(Vec<Arc<str>>);
+
+impl BlockTexts {
+    /// Cuts the text of the file with that path.
+    pub fn of(path: &str, text: &str) -> BlockTexts {
+        let chunks = chunks(path, text);
+        BlockTexts(chunks.ranges().iter().copied().map(|range| Arc::from(&text[range])).collect())
+    }
+}
+
 /// Makes a file of a text.
 pub fn file_from_text(
     db: &mut dyn Db,
@@ -97,14 +108,24 @@ pub fn file_from_text(
     text: &str,
     decode_error: Option<u32>,
 ) -> File {
-    let file = File::new(db, path, Vec::new(), decode_error);
-    let chunks = chunks(&file.path(db).clone(), text);
-    let blocks: Vec<Block> = chunks
-        .ranges()
-        .iter()
-        .copied()
-        .map(|range| new_block(db, file, Arc::from(&text[range])))
-        .collect();
+    let blocks = BlockTexts::of(&path, text);
+    file_from_blocks(db, path, blocks, decode_error)
+}
+
+/// Makes a file of the texts of its blocks.
+pub fn file_from_blocks(
+    db: &mut dyn Db,
+    path: Arc<str>,
+    blocks: BlockTexts,
+    decode_error: Option<u32>,
+) -> File {
+    // Whatever reads a block reads the path: without a durability of its own, every new name and schema would have all
+    // blocks looked at again.
+    let file = File::builder(path, Vec::new(), decode_error)
+        .path_durability(salsa::Durability::HIGH)
+        .decode_error_durability(salsa::Durability::MEDIUM)
+        .new(db);
+    let blocks = blocks.0.into_iter().map(|text| new_block(db, file, text)).collect();
     file.set_blocks(db).to(blocks);
     file
 }

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use addr::ProviderSource;
+use addr::{ProviderSource, ResourceMode};
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, Block, BoxFuture,
     CallFunctionRequest, Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault,
@@ -47,6 +47,12 @@ pub fn source() -> ProviderSource {
 /// The built-in provider of an address, if there is one.
 pub fn builtin_provider(address: &ProviderSource) -> Option<Arc<dyn Provider>> {
     (*address == source()).then(|| Arc::new(Terraform::new()) as Arc<dyn Provider>)
+}
+
+/// Whether the built-in provider takes any configuration of a resource of this mode that is of its type, so that it need not be
+/// asked.
+pub(crate) fn objects_to_nothing(source: &ProviderSource, mode: ResourceMode) -> bool {
+    mode == ResourceMode::Managed && *source == self::source()
 }
 
 /// Its schemas, for programs that use it.
@@ -225,6 +231,7 @@ impl Provider for Terraform {
         ready(Vec::new())
     }
 
+    // See `objects_to_nothing`.
     fn validate_resource_config(
         &self,
         _: ValidateRequest,

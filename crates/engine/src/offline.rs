@@ -504,7 +504,10 @@ impl Scope for ModuleScope<'_> {
         if let Some(known) = self.known.borrow().get(reference) {
             return Ok(known.clone());
         }
-        self.check_declared(reference)?;
+        // Elsewhere the analysis came before.
+        if self.is_console() {
+            self.check_declared(reference)?;
+        }
         let value = self.find(reference)?;
         self.known.borrow_mut().insert(reference.clone(), value.clone());
         Ok(value)
@@ -600,15 +603,15 @@ impl ModuleScope<'_> {
                 "Reference to undeclared module",
                 format!("No module call named \"{call}\" is declared in this module."),
             ),
-            Ref::EachKey | Ref::EachValue if self.is_console() => refused(
+            Ref::EachKey | Ref::EachValue => refused(
                 "Reference to \"each\" in context without for_each",
                 "The \"each\" object is there only in blocks with for_each, and not in the console.".to_owned(),
             ),
-            Ref::CountIndex if self.is_console() => refused(
+            Ref::CountIndex => refused(
                 "Reference to \"count\" in non-counted context",
                 "The \"count\" object is there only in blocks with count, and not in the console.".to_owned(),
             ),
-            Ref::SelfObject if self.is_console() => refused(
+            Ref::SelfObject => refused(
                 "Invalid \"self\" reference",
                 "The \"self\" object is there only in provisioners, connections and postconditions, and not in the console.".to_owned(),
             ),

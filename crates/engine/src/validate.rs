@@ -19,7 +19,7 @@ use provider::{Block, Provider, ProviderDiagnostic, ValidateRequest};
 use values::{Str, Value, msgpack};
 
 use crate::{
-    function_checks,
+    builtin, function_checks,
     offline::{ModuleScope, Offline},
     request::Environment,
     walk::Functions,
@@ -172,6 +172,11 @@ fn of_resource<'p>(
     let source = module.provider_sources.get(&provider_local_name(resource))?;
     let schema = program.schemas.get(source)?.of_mode(mode, &resource.resource.type_name)?;
     let block = schema.block();
+    if builtin::objects_to_nothing(source, mode) {
+        let (body, header) = (&resource.body, entry.item.header);
+        evaluate(program, scope, entry, body, header, block, diagnostics);
+        return None;
+    }
     let (config, encoded) =
         decode(program, scope, entry, &resource.body, entry.item.header, block, diagnostics)?;
     let case = Case {
@@ -269,6 +274,21 @@ fn decode(
     block: &Block,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(Value, Vec<u8>)> {
+    let value = evaluate(program, scope, entry, body, header, block, diagnostics)?;
+    let value = value.without_all_marks();
+    let encoded = msgpack::encode(&value, block.implied_type()).ok()?;
+    Some((value, encoded))
+}
+
+fn evaluate(
+    program: &Program,
+    scope: &ModuleScope<'_>,
+    entry: &Entry,
+    body: &Body,
+    header: NodeId,
+    block: &Block,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Value> {
     let decoded = eval::decode_body(&entry.item.exprs, body, header, block, scope).ok()?;
     if decoded.has_errors() {
         for problem in decoded.diagnostics {
@@ -280,9 +300,7 @@ fn decode(
         }
         return None;
     }
-    let value = decoded.value.without_all_marks();
-    let encoded = msgpack::encode(&value, block.implied_type()).ok()?;
-    Some((value, encoded))
+    Some(decoded.value)
 }
 
 async fn ask_all(

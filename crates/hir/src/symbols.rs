@@ -347,8 +347,8 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
     }
     let mut overriding = Overriding::default();
     let mut declared = declared_names(db, directory);
-    for (name, keys) in declared.iter_mut().flat_map(|it| by_name(it)) {
-        overriding.add(db, name, &keys, &[]);
+    for of_kind in &mut declared {
+        for_each_name(of_kind, |name, keys| overriding.add(db, name, keys, &[]));
     }
     overriding.set(db);
 }
@@ -357,19 +357,21 @@ fn declare_all(db: &dyn Db, symbols: &Symbols, directory: Directory) {
     let declared = declared_names(db, directory);
     let mut module = ModuleSymbols::new(db);
     for (kind, mut declared) in module.kinds.iter_mut().zip(declared) {
-        let of_names = by_name(&mut declared).map(|(name, keys)| {
-            let symbol = new_symbol(db, &keys);
-            (name.clone(), symbol)
+        let mut symbols = Vec::with_capacity(declared.len());
+        for_each_name(&mut declared, |name, keys| {
+            symbols.push((name.clone(), new_symbol(db, keys)));
         });
-        kind.fill(of_names.collect());
+        kind.fill(symbols);
     }
     symbols.lock_to_write().insert(directory, module);
 }
 
 fn declare_again(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
     let mut declared = declared_names(db, directory);
-    let of_names = declared.iter_mut().flat_map(|it| by_name(it));
-    let of_names: Vec<_> = of_names.map(|(name, keys)| (name.clone(), keys)).collect();
+    let mut of_names = Vec::new();
+    for of_kind in &mut declared {
+        for_each_name(of_kind, |name, keys| of_names.push((name.clone(), keys.to_vec())));
+    }
     let mut others = BTreeSet::new();
     for (name, keys) in of_names {
         if symbols.declare(db, directory, &name, &keys) {
@@ -379,13 +381,60 @@ fn declare_again(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
     tell(db, &others);
 }
 
-/// Sorts by name; those of one name stay in the order of the text.
-fn by_name<'a, 'db>(
-    declared: &'a mut [(&'db ItemName, ItemKey)],
-) -> impl Iterator<Item = (&'db ItemName, Vec<ItemKey>)> + 'a {
-    declared.sort_by(|a, b| a.0.cmp(b.0));
-    let of_names = declared.chunk_by(|a, b| a.0 == b.0);
-    of_names.map(|of_name| (of_name[0].0, of_name.iter().map(|(_, key)| *key).collect()))
+/// Visits the names of one kind in their order, each with its declarations in the order of the text.
+fn for_each_name<'db>(
+    declared: &mut [(&'db ItemName, ItemKey)],
+    mut visit: impl FnMut(&'db ItemName, &[ItemKey]),
+) {
+    sort(declared);
+    let mut keys = Vec::new();
+    for of_name in declared.chunk_by(|a, b| a.0 == b.0) {
+        keys.clear();
+        keys.extend(of_name.iter().map(|(_, key)| *key));
+        visit(of_name[0].0, &keys);
+    }
+}
+
+/// Sorts by name; those of one name stay in the order of the text. Texts lie all over the memory, and most comparisons of a
+/// sort are decided by how they begin: so that is put beside each other first.
+fn sort(declared: &mut [(&ItemName, ItemKey)]) {
+    let types: BTreeSet<_> = declared.iter().filter_map(|(name, _)| begin(name).0).collect();
+    let types: Vec<_> = types.into_iter().collect();
+    let key = |&(name, key): &(_, _)| {
+        let (ty, text) = begin(name);
+        let ty = ty.map_or(0, |ty| types.partition_point(|it| *it < ty));
+        (ty, leading_bytes(text), (name, key))
+    };
+    let mut keyed: Vec<_> = declared.iter().map(key).collect();
+    keyed.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| a.2.0.cmp(b.2.0)));
+    let sorted = keyed.into_iter().map(|(_, _, it)| it);
+    declared.iter_mut().zip(sorted).for_each(|(place, it)| *place = it);
+}
+
+/// What counts first in the order of the names of one kind: the type, where there is one, and a text.
+fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
+    match name {
+        ItemName::Resource(it) => (Some((it.mode, &it.type_name)), &it.name),
+        ItemName::Variable(text)
+        | ItemName::Local(text)
+        | ItemName::Output(text)
+        | ItemName::Module(text)
+        | ItemName::Provider(text, _)
+        | ItemName::Check(text) => (None, text),
+        ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => (None, ""),
+    }
+}
+
+/// How a text begins, as a number: the numbers of two texts are in their order, or equal.
+fn leading_bytes(text: &str) -> u128 {
+    let mut bytes = [0; 16];
+    let length = text.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+    u128::from_be_bytes(bytes)
 }
 
 /// What the blocks of a directory declare, by kind, in the order of the text; that of override files comes last.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
-use db::{Diagnostic, DirectoryEntry, File, System, system::normalize};
+use db::{Diagnostic, DirectoryEntry, File, System, input::BlockTexts, system::normalize};
 
 use crate::Database;
 
@@ -62,6 +62,24 @@ impl Text {
     /// Makes it a file of the database.
     pub(crate) fn file(&self, db: &mut Database, shown: &Arc<str>) -> File {
         db::input::file_from_text(db, shown.clone(), &self.text, self.decode_error)
+    }
+
+    /// What becomes a file of the database.
+    pub(crate) fn cut(&self, shown: &Arc<str>) -> CutText {
+        CutText { blocks: BlockTexts::of(shown, &self.text), decode_error: self.decode_error }
+    }
+}
+
+/// A file's text, cut into blocks.
+pub(crate) struct CutText {
+    blocks: BlockTexts,
+    decode_error: Option<u32>,
+}
+
+impl CutText {
+    /// Makes it a file of the database.
+    pub(crate) fn file(self, db: &mut Database, shown: &Arc<str>) -> File {
+        db::input::file_from_blocks(db, shown.clone(), self.blocks, self.decode_error)
     }
 }
 

@@ -105,6 +105,40 @@ fn all_but_one() -> usize {
     processors() - 1
 }
 
+/// Fewer files than this are read before a thread has begun.
+const MANY_FILES: usize = 8;
+
+/// What `work` gives for each of some things, in their order.
+pub(crate) fn side_by_side_each<T: Sync, R: Send>(
+    things: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    if things.len() < MANY_FILES || processors() < 2 {
+        return things.iter().map(work).collect();
+    }
+    let part = things.len().div_ceil(processors());
+    let work_on = |part: &[T]| -> Vec<R> { part.iter().map(&work).collect() };
+    thread::scope(|scope| {
+        let mut parts = things.chunks(part);
+        let here = parts.next();
+        let there: Vec<_> = parts
+            .map(|part| (part, thread::Builder::new().spawn_scoped(scope, || work_on(part))))
+            .collect();
+        let mut done = here.map(work_on).unwrap_or_default();
+        for (part, thread) in there {
+            match thread {
+                Ok(thread) => match thread.join() {
+                    Ok(more) => done.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                },
+                // A machine that has no thread to give.
+                Err(_) => done.extend(work_on(part)),
+            }
+        }
+        done
+    })
+}
+
 /// Does each piece of work, each thread with its own handle. Little work, or a machine that has no thread to give, leaves
 /// it to whoever asks for the results.
 fn on_processors<T: Sync>(

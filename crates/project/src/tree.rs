@@ -16,7 +16,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     ops::Range,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -30,7 +30,7 @@ use hir::{
 };
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
-use salsa::Setter as _;
+use salsa::{Durability, Setter as _};
 use values::Str;
 
 use crate::{
@@ -81,6 +81,18 @@ struct Loaded {
     /// Set from the first edit on.
     edited: Option<EditedText>,
     is_open: bool,
+}
+
+fn text_to_take(
+    unfiled: &BTreeMap<Arc<str>, String>,
+    system: &dyn System,
+    base: &Path,
+    shown: &Arc<str>,
+) -> Result<load::Text, Box<UnfitFile>> {
+    match unfiled.get(shown) {
+        Some(text) => Ok(load::Text { text: text.clone(), decode_error: None }),
+        None => load::read(system, base, shown),
+    }
 }
 
 impl SourceTree {
@@ -364,10 +376,7 @@ impl SourceTree {
 
     /// The text of a file that is new, or that the disk has another text of.
     fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
-        match self.unfiled.get(shown) {
-            Some(text) => Ok(load::Text { text: text.clone(), decode_error: None }),
-            None => load::read(&*self.system, &self.base, shown),
-        }
+        text_to_take(&self.unfiled, &*self.system, &self.base, shown)
     }
 
     fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
@@ -506,10 +515,16 @@ impl SourceTree {
         }
         let listing = load::list(&*self.system, &self.base, shown, &self.open_in(shown))?;
         let mut unfit = listing.unfit;
-        let directory = Directory::new(&self.db, Arc::from(shown), Vec::new());
+        let directory = Directory::builder(Arc::from(shown), Vec::new())
+            .path_durability(Durability::HIGH)
+            .new(&self.db);
         let mut files = Vec::new();
-        for path in listing.files {
-            match self.text_to_take(&path) {
+        let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
+        let texts = prime::side_by_side_each(&listing.files, |path| {
+            text_to_take(unfiled, system, base, path).map(|text| text.cut(path))
+        });
+        for (path, text) in listing.files.into_iter().zip(texts) {
+            match text {
                 Ok(text) => {
                     let file = text.file(&mut self.db, &path);
                     let is_open = self.unfiled.remove(&path).is_some();

@@ -194,8 +194,8 @@ fn what_a_function_says_against_its_arguments_is_told_at_them() {
             #1 joined bad
             #1 end
             ---
-            Invalid function argument: Invalid value for "rest" parameter: bad is of no use. [while calling provider::test::joined]
-            Error in function call: Call to function "provider::test::failing" failed: bad is of no use. [while calling provider::test::failing]
+            Invalid function argument: Invalid value for "rest" parameter: bad is of no use. [while calling provider::test::joined(first, rest...)]
+            Error in function call: Call to function "provider::test::failing" failed: bad is of no use. [while calling provider::test::failing(first, rest...)]
         "##]],
     );
 }
@@ -222,8 +222,8 @@ fn what_a_function_says_about_secrets_is_not_told() {
             #1 joined bad hush
             #1 end
             ---
-            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined; var.s has a sensitive value]
-            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined; var.s has a sensitive value]
+            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
+            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
         "##]],
     );
     assert!(!world.log().contains("hush"));

@@ -31,10 +31,13 @@ fn measure(n: usize) -> (Duration, Duration) {
     (plan / n as u32, begun.elapsed() / n as u32)
 }
 
-/// The bound is wide, since machines are busy; a step that looks at all pairs would be far over it.
+/// The bound is wide, and there are three tries, since machines are busy; a step that looks at all pairs would be far over it
+/// each time.
 #[test]
 fn planning_and_applying_is_linear() {
-    let (small, large) = (measure(300), measure(3000));
-    assert!(large.0 < small.0 * 3, "plan: {small:?}, {large:?}");
-    assert!(large.1 < small.1 * 3, "apply: {small:?}, {large:?}");
+    let tries: Vec<_> = (0..3).map(|_| (measure(300), measure(3000))).collect();
+    let is_linear = |(small, large): &((Duration, Duration), (Duration, Duration))| {
+        large.0 < small.0 * 3 && large.1 < small.1 * 3
+    };
+    assert!(tries.iter().any(is_linear), "plan and apply, small and large: {tries:?}");
 }

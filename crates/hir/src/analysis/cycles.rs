@@ -67,12 +67,16 @@ impl Graph {
     fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
         let nodes: Vec<Node> =
             module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
-        let index: FxHashMap<Node, u32> = nodes.iter().copied().zip(0..).collect();
+        let awaited = |node: &Node| Awaited {
+            item: AnalyzedItem::of(db, workspace, directory, node.key()),
+            argument: node.argument(),
+        };
+        let all: Vec<Awaited<'_>> = nodes.iter().map(awaited).collect();
+        let index: FxHashMap<Awaited<'_>, u32> = all.iter().copied().zip(0..).collect();
         let (mut targets, mut starts) = (Vec::new(), Vec::with_capacity(nodes.len() + 1));
-        for node in &nodes {
+        for node in all {
             starts.push(targets.len() as u32);
-            let item = AnalyzedItem::of(db, workspace, directory, node.key());
-            let waits_for = waits_for(db, item).of(node.argument());
+            let waits_for = waits_for(db, node.item).of(node.argument);
             targets.extend(waits_for.iter().filter_map(|(_, target)| index.get(target)));
         }
         starts.push(targets.len() as u32);
@@ -179,26 +183,32 @@ fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bo
 
 /// Asks what a node waits for whether it is in a ring: whoever asks in a ring asks for itself.
 fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
-    let (workspace, directory) = (item.workspace(db), item.directory(db));
-    for &(_, target) in waits_for(db, item).of(argument) {
-        let item = AnalyzedItem::of(db, workspace, directory, target.key());
-        match target.argument() {
+    for &(_, Awaited { item, argument }) in waits_for(db, item).of(argument) {
+        match argument {
             Some(argument) => is_argument_in_ring(db, item, argument),
             None => is_in_ring(db, item),
         };
     }
 }
 
-/// What an item and, of a module call, each of its arguments wait for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// Each with the index of the argument that waits, if it is one; in the order of these.
-    edges: Box<[(Option<u32>, Node)]>,
+/// Something that is waited for: an item, or an argument of a module call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
+struct Awaited<'db> {
+    /// The item, or the call.
+    item: AnalyzedItem<'db>,
+    argument: Option<u32>,
 }
 
-impl Waits {
+/// What an item and, of a module call, each of its arguments wait for.
+#[derive(Clone, Default, PartialEq, Eq, salsa::SalsaValue)]
+pub struct Waits<'db> {
+    /// Each with the index of the argument that waits, if it is one; in the order of these.
+    edges: Box<[(Option<u32>, Awaited<'db>)]>,
+}
+
+impl<'db> Waits<'db> {
     /// What an item, or an argument of a call, waits for.
-    fn of(&self, argument: Option<u32>) -> &[(Option<u32>, Node)] {
+    fn of(&self, argument: Option<u32>) -> &[(Option<u32>, Awaited<'db>)] {
         let start = self.edges.partition_point(|(it, _)| *it < argument);
         let end = self.edges.partition_point(|(it, _)| *it <= argument);
         &self.edges[start..end]
@@ -207,19 +217,21 @@ impl Waits {
 
 /// **Stability:** an edit that leaves what the item mentions leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_waits)]
-pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits {
+pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
     let key = item.key(db);
     let mentions = Mentions::of(db, item);
+    let (workspace, directory) = (item.workspace(db), item.directory(db));
     let mut edges = Vec::new();
     mentions.for_each(key, crate::names::item(db, key), |node, (target, _)| {
-        edges.push((node.argument(), target));
+        let item = AnalyzedItem::of(db, workspace, directory, target.key());
+        edges.push((node.argument(), Awaited { item, argument: target.argument() }));
     });
     edges.sort_by_key(|(argument, _)| *argument);
     Waits { edges: edges.into() }
 }
 
 /// A module that calls itself is told of as such.
-fn no_waits(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Waits {
+fn no_waits<'db>(_: &'db dyn Db, _: salsa::Id, _: AnalyzedItem<'db>) -> Waits<'db> {
     Waits::default()
 }
 
@@ -328,19 +340,17 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
 /// **Stability:** reads what the output reaches; an edit that keeps who mentions whom leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
 pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> BTreeSet<Str> {
-    let (workspace, directory) = (output.workspace(db), output.directory(db));
     let mut inputs = BTreeSet::new();
     let mut seen = FxHashSet::default();
-    let mut open = vec![Node::Item(output.key(db))];
+    let mut open = vec![Awaited { item: output, argument: None }];
     while let Some(node) = open.pop() {
         if !seen.insert(node) {
             continue;
         }
-        if let ItemKind::Variable(variable) = &item(db, node.key()).kind {
+        if let ItemKind::Variable(variable) = &item(db, node.item.key(db)).kind {
             inputs.insert(variable.name.clone());
         }
-        let item = AnalyzedItem::of(db, workspace, directory, node.key());
-        open.extend(waits_for(db, item).of(node.argument()).iter().map(|(_, target)| *target));
+        open.extend(waits_for(db, node.item).of(node.argument).iter().map(|(_, target)| *target));
     }
     inputs
 }
