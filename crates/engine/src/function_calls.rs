@@ -94,7 +94,7 @@ impl FunctionAnswers {
             Some(Answer::Value(value)) => return Ok(value.clone()),
             Some(Answer::Fault(FunctionFault { argument, message })) => {
                 let misfit = Misfit::said(name, signature, *argument, message);
-                return Err(Interrupt::Misfit(misfit));
+                return Err(Interrupt::Misfit(Box::new(misfit)));
             }
             Some(Answer::None) => return Err(Interrupt::Poisoned),
             None => {}

@@ -104,7 +104,7 @@ impl SecretParts {
 #[derive(Clone, Debug)]
 pub enum Interrupt {
     /// A provider's function does not take these arguments, or failed with them.
-    Misfit(Misfit),
+    Misfit(Box<Misfit>),
     /// Something that the expression refers to failed, and that was reported there.
     Poisoned,
     /// A reference has no value here, for a reason in words: `self` outside of a resource, `each` without `for_each`.

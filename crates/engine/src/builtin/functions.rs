@@ -63,12 +63,14 @@ pub(crate) fn answer(
         let offered = schemas.functions.keys().map(|it| &**it);
         return Err(unknown(provider_function::not_offered(parts, offered).0));
     };
-    let prepared =
-        provider_function::prepare(name, signature, arguments).map_err(Interrupt::Misfit)?;
+    let prepared = provider_function::prepare(name, signature, arguments)
+        .map_err(|it| Interrupt::Misfit(Box::new(it)))?;
     match prepared {
         Prepared::Unknown(ty) => Ok(Value::unknown(ty)),
         Prepared::Call(arguments) if *source == super::source() => call(parts.function, &arguments)
-            .map_err(|message| Interrupt::Misfit(Misfit::said(name, signature, None, &message))),
+            .map_err(|message| {
+                Interrupt::Misfit(Box::new(Misfit::said(name, signature, None, &message)))
+            }),
         Prepared::Call(arguments) => {
             let Some(answers) = answers else {
                 return Ok(Value::unknown(signature.returns.clone()));
@@ -77,7 +79,7 @@ pub(crate) fn answer(
                 Some(call) => answers.answer(call, name, signature),
                 None => {
                     let why = "its arguments cannot be sent to the provider";
-                    Err(Interrupt::Misfit(Misfit::said(name, signature, None, why)))
+                    Err(Interrupt::Misfit(Box::new(Misfit::said(name, signature, None, why))))
                 }
             }
         }

@@ -214,7 +214,7 @@ impl Evaluation<'_> {
         let bare: Vec<Value> = values.iter().map(Value::without_all_marks).collect();
         match scope.provider_function(name, &bare) {
             Ok(result) => Ok(result.with_marks(&marks)),
-            Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, misfit, &marks)),
+            Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, *misfit, &marks)),
             Err(Interrupt::Refused { summary, detail }) => {
                 Ok(self
                     .fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))

@@ -221,13 +221,13 @@ impl Scope for Names {
                 summary: "Error in function call",
                 detail: "No luck.".to_owned(),
             }),
-            "provider::x::picky" => Err(Interrupt::Misfit(Misfit {
+            "provider::x::picky" => Err(Interrupt::Misfit(Box::new(Misfit {
                 argument: Some(args.len() - 1),
                 summary: "Invalid function argument",
                 detail: format!("No {}.", args[args.len() - 1].as_str().unwrap_or("?")),
                 called: "provider::x::picky(some...)".to_owned(),
                 is_quote: true,
-            })),
+            }))),
             _ => Ok(Value::dynamic()),
         }
     }
