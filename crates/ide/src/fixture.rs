@@ -6,8 +6,9 @@ use addr::ProviderSource;
 use db::{ByteRange, MemorySystem};
 use project::Project;
 use provider::{
-    Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting,
-    ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
+    Attribute, AttributeType, Block, Capabilities, DescriptionKind, FunctionParameter,
+    FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
+    SchemaTypes,
 };
 use values::{Str, Type};
 
@@ -163,7 +164,28 @@ pub(crate) fn schemas() -> ProviderSchemas {
     ]);
     let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
     let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
-    ProviderSchemas::new(Schema::new(0, provider), types, BTreeMap::new(), Capabilities::default())
+    let functions = BTreeMap::from([(Str::from("joined"), joined())]);
+    ProviderSchemas::new(Schema::new(0, provider), types, functions, Capabilities::default())
+}
+
+fn joined() -> FunctionSignature {
+    let parameter = |name: &str, ty| FunctionParameter {
+        name: name.into(),
+        ty,
+        allow_null_value: false,
+        allow_unknown_values: false,
+        description: Str::default(),
+        description_kind: DescriptionKind::Plain,
+    };
+    FunctionSignature {
+        parameters: vec![parameter("first", Type::String)],
+        variadic: Some(parameter("rest", Type::Number)),
+        returns: Type::list(Type::String),
+        summary: "Joins.".into(),
+        description: Str::default(),
+        description_kind: DescriptionKind::Plain,
+        deprecation_message: Str::default(),
+    }
 }
 
 fn thing() -> Block {

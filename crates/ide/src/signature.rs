@@ -1,10 +1,17 @@
 //! Signatures of functions: as text, and while the arguments of a call are typed.
 
-use db::ByteRange;
-use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
-use values::functions::{Function, Parameter};
+use std::collections::BTreeMap;
 
-use crate::Document;
+use db::ByteRange;
+use hir::{names::required_providers, provider_function};
+use provider::FunctionSignature;
+use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
+use values::{
+    Str, Type,
+    functions::{Function, Parameter},
+};
+
+use crate::{Document, Module};
 
 /// The signature of the function that is being called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,32 +33,135 @@ pub struct ParameterHelp {
     pub label: ByteRange,
 }
 
-/// The signature of a function as `name(a: string, b: number...): string`.
-pub(crate) fn text_of(function: &Function) -> String {
-    signature(function).0
+/// A function that can be called by a name.
+pub(crate) enum Callee<'db> {
+    /// Of the language.
+    Library(&'static Function),
+    /// Of a provider, with the name as it is called by.
+    Provider(Str, &'db FunctionSignature),
 }
 
-fn parameter_text(parameter: &Parameter) -> String {
-    format!("{}: {}", parameter.name, parameter.shape.ty())
+impl<'db> Callee<'db> {
+    /// The function of a name in a module.
+    pub(crate) fn of(module: Module<'db>, name: &str) -> Option<Callee<'db>> {
+        let Some(parts) = provider_function::parse(name) else {
+            return values::functions::lookup(name).map(Callee::Library);
+        };
+        let functions = functions_of(module, parts.provider)?;
+        Some(Callee::Provider(name.into(), functions.get(parts.function)?))
+    }
+
+    /// The functions of all providers that the module requires.
+    pub(crate) fn of_providers(module: Module<'db>) -> Vec<Callee<'db>> {
+        let required = required_providers(module.db, module.directory);
+        let mut found = Vec::new();
+        for provider in required.declared.keys() {
+            for (function, signature) in functions_of(module, provider).into_iter().flatten() {
+                let name = Str::from(format!("provider::{provider}::{function}"));
+                found.push(Callee::Provider(name, signature));
+            }
+        }
+        found
+    }
+
+    /// The name as it is called by.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Callee::Library(function) => function.name,
+            Callee::Provider(name, _) => name,
+        }
+    }
+
+    /// What it does, in Markdown.
+    pub(crate) fn doc(&self) -> &str {
+        match self {
+            Callee::Library(function) => function.doc,
+            Callee::Provider(_, signature) if signature.description.is_empty() => {
+                &signature.summary
+            }
+            Callee::Provider(_, signature) => &signature.description,
+        }
+    }
+
+    /// What it gives, where that is always the same type.
+    pub(crate) fn result(&self) -> Option<Type> {
+        match self {
+            Callee::Library(function) => function.result(),
+            Callee::Provider(_, signature) => Some(signature.returns.clone()),
+        }
+    }
+
+    /// What the argument at a position must be.
+    pub(crate) fn parameter(&self, position: usize) -> Option<Type> {
+        match self {
+            Callee::Library(function) => Some(function.parameter(position)?.shape.ty()),
+            Callee::Provider(_, signature) => {
+                Some(provider_function::parameter(signature, position)?.ty.clone())
+            }
+        }
+    }
+
+    /// Whether the last parameter takes any number of arguments.
+    pub(crate) fn is_variadic(&self) -> bool {
+        match self {
+            Callee::Library(function) => function.variadic.is_some(),
+            Callee::Provider(_, signature) => signature.variadic.is_some(),
+        }
+    }
+
+    /// Whether it can be given anything.
+    pub(crate) fn has_parameters(&self) -> bool {
+        self.parameter(0).is_some()
+    }
+
+    fn parameter_texts(&self) -> Vec<String> {
+        let text = |name: &str, ty: &Type| format!("{name}: {}", ty);
+        let variadic = |text: String| format!("{text}...");
+        match self {
+            Callee::Library(it) => {
+                let text = |it: &Parameter| format!("{}: {}", it.name, it.shape.ty());
+                let rest = it.variadic.iter().map(|it| variadic(text(it)));
+                it.params.iter().map(text).chain(rest).collect()
+            }
+            Callee::Provider(_, it) => {
+                let rest = it.variadic.iter().map(|it| variadic(text(&it.name, &it.ty)));
+                it.parameters.iter().map(|it| text(&it.name, &it.ty)).chain(rest).collect()
+            }
+        }
+    }
+
+    /// The signature as `name(a: string, b: number...): string`.
+    pub(crate) fn text(&self) -> String {
+        self.signature().0
+    }
+
+    /// The text of the signature, and the ranges of its parameters.
+    fn signature(&self) -> (String, Vec<ParameterHelp>) {
+        let mut label = format!("{}(", self.name());
+        let mut ranges = Vec::new();
+        for (index, text) in self.parameter_texts().into_iter().enumerate() {
+            label.push_str(if index == 0 { "" } else { ", " });
+            let start = label.len() as u32;
+            label.push_str(&text);
+            ranges.push(ParameterHelp { label: ByteRange { start, end: label.len() as u32 } });
+        }
+        label.push(')');
+        if let Some(ty) = self.result() {
+            label.push_str(&format!(": {}", ty));
+        }
+        (label, ranges)
+    }
 }
 
-/// The text of a signature, and the ranges of its parameters.
-fn signature(function: &Function) -> (String, Vec<ParameterHelp>) {
-    let variadic = function.variadic.iter().map(|it| format!("{}...", parameter_text(it)));
-    let parameters = function.params.iter().map(parameter_text).chain(variadic);
-    let mut label = format!("{}(", function.name);
-    let mut ranges = Vec::new();
-    for (index, text) in parameters.enumerate() {
-        label.push_str(if index == 0 { "" } else { ", " });
-        let start = label.len() as u32;
-        label.push_str(&text);
-        ranges.push(ParameterHelp { label: ByteRange { start, end: label.len() as u32 } });
-    }
-    label.push(')');
-    if let Some(ty) = function.result() {
-        label.push_str(&format!(": {ty}"));
-    }
-    (label, ranges)
+/// The functions of a provider that the module requires by a name.
+fn functions_of<'db>(
+    module: Module<'db>,
+    provider: &str,
+) -> Option<&'db BTreeMap<Str, FunctionSignature>> {
+    let required = required_providers(module.db, module.directory);
+    required.declared.get(provider)?;
+    let input = module.workspace.providers(module.db).get(&required.source(provider))?;
+    Some(&input.schemas(module.db).0.functions)
 }
 
 /// The signature of the innermost call whose arguments are around an offset.
@@ -66,14 +176,14 @@ pub fn signature_help(document: Document<'_>, offset: u32) -> Option<SignatureHe
         is_inside.then(|| Some((ast::Call::cast(list.syntax().parent()?)?, list)))?
     })?;
     let position = commas_before(list.syntax(), cursor.offset);
-    let function = values::functions::lookup(&call.name()?)?;
-    let (label, parameters) = signature(function);
+    let callee = Callee::of(document.module(), &call.name()?)?;
+    let (label, parameters) = callee.signature();
     let last = parameters.len().checked_sub(1);
-    let active = match function.variadic {
-        Some(_) => last.map(|last| position.min(last)),
-        None => Some(position).filter(|it| *it < parameters.len()),
+    let active = match callee.is_variadic() {
+        true => last.map(|last| position.min(last)),
+        false => Some(position).filter(|it| *it < parameters.len()),
     };
-    Some(SignatureHelp { label, documentation: function.doc.to_owned(), parameters, active })
+    Some(SignatureHelp { label, documentation: callee.doc().to_owned(), parameters, active })
 }
 
 /// How many arguments are finished before the offset.
@@ -91,7 +201,8 @@ mod tests {
     /// Shows the label with the active parameter between marks.
     #[track_caller]
     fn check(call: &str, expect: Expect) {
-        let fixture = fixture::load(&format!("locals {{\n  a = {call}\n  b = 1\n}}\n"));
+        let required = "terraform {\n  required_providers {\n    test = {}\n  }\n}\n";
+        let fixture = fixture::load(&format!("locals {{\n  a = {call}\n  b = 1\n}}\n{required}"));
         let found = crate::signature_help(fixture.document(), fixture.offset());
         let shown = found.map(|it| match it.active.map(|index| it.parameters[index].label) {
             Some(range) => {
@@ -124,6 +235,19 @@ mod tests {
             "substr(\"a\", 1, 2, $03)",
             expect!["substr(str: string, offset: number, length: number): string"],
         );
+    }
+
+    #[test]
+    fn functions_of_providers() {
+        check(
+            "provider::test::joined($0\"a\")",
+            expect!["provider::test::joined(«first: string», rest: number...): list(string)"],
+        );
+        check(
+            "provider::test::joined(\"a\", 1, $0)",
+            expect!["provider::test::joined(first: string, «rest: number...»): list(string)"],
+        );
+        check("provider::other::joined($0)", expect!["nothing"]);
     }
 
     #[test]

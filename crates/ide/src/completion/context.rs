@@ -47,12 +47,34 @@ impl Place {
                 _ => {}
             }
         }
-        let name = inside.filter(|it| it.kind().is_name());
-        let replaced = name.as_ref().map_or(nothing_replaced(cursor), SyntaxToken::text_range);
-        let typed = name.as_ref().map(|it| typed(it, cursor.offset)).unwrap_or_default();
+        let name = inside.filter(|it| it.kind().is_name() || it.kind() == SyntaxKind::COLON2);
+        let mut replaced = name.as_ref().map_or(nothing_replaced(cursor), SyntaxToken::text_range);
+        let mut typed = name.as_ref().map(|it| typed(it, cursor.offset)).unwrap_or_default();
+        for before in name.iter().flat_map(namespaces) {
+            replaced = TextRange::new(before.text_range().start(), replaced.end());
+            typed.insert_str(0, before.text());
+        }
         let kind = kind(cursor, replaced.start());
         Place { kind, replaced, typed }
     }
+}
+
+/// What stands before a part of the name of a provider's function, `provider::a::`, the nearest first.
+fn namespaces(name: &SyntaxToken) -> Vec<SyntaxToken> {
+    let mut before = Vec::new();
+    let mut at = name.clone();
+    while let Some(token) = at.prev_token() {
+        let belongs = match at.kind() {
+            SyntaxKind::COLON2 => token.kind().is_name(),
+            _ => token.kind() == SyntaxKind::COLON2,
+        };
+        if !belongs {
+            break;
+        }
+        before.push(token.clone());
+        at = token;
+    }
+    before
 }
 
 /// A comment to the end of the line ends with its newline.

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     language::{self, Takes},
     scheme::{ArgumentMeaning, blocks_around, scheme, takes},
-    signature,
+    signature::Callee,
 };
 
 /// Proposes what an expression can begin with.
@@ -51,6 +51,9 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
 }
 
 fn words(acc: &mut Acc<'_, '_>, rank: u8) {
+    if acc.place.typed.contains("::") {
+        return;
+    }
     for word in ["true", "false", "null"] {
         let rank = if word == "null" { 8 } else { rank };
         acc.add(Proposal::new(word, CompletionKind::Keyword).rank(rank));
@@ -59,6 +62,9 @@ fn words(acc: &mut Acc<'_, '_>, rank: u8) {
 
 fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
     let expected = expected(acc);
+    if acc.place.typed.contains("::") {
+        return functions_of_providers(acc, expected.as_ref());
+    }
     for (name, value) in symbols(acc, after) {
         let ty = value.as_ref().map(|it| &it.ty);
         let detail = ty.map(one_line).unwrap_or_default();
@@ -151,21 +157,32 @@ fn ambient_roots(acc: &mut Acc<'_, '_>) {
 }
 
 fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
-    let is_called = acc.is_before(SyntaxKind::L_PAREN);
-    for function in functions::all().filter(|it| it.is_for_configurations()) {
-        let result = function.result().unwrap_or(Type::Dynamic);
-        let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
-        let has_arguments = !function.params.is_empty() || function.variadic.is_some();
-        let proposal = Proposal::new(function.name, CompletionKind::Function)
-            .detail(signature::text_of(function))
-            .doc(function.doc)
-            .rank(if fits { 7 } else { 8 });
-        let call = if has_arguments { "($0)" } else { "()" };
-        acc.add(match is_called {
-            true => proposal,
-            false => proposal.snippet(format!("{}{call}", function.name)),
-        });
+    let library = functions::all().filter(|it| it.is_for_configurations());
+    for callee in library.map(Callee::Library) {
+        function(acc, &callee, expected);
     }
+    functions_of_providers(acc, expected);
+}
+
+fn functions_of_providers(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+    for callee in Callee::of_providers(acc.cursor.document.module()) {
+        function(acc, &callee, expected);
+    }
+}
+
+fn function(acc: &mut Acc<'_, '_>, callee: &Callee<'_>, expected: Option<&Expected>) {
+    let is_called = acc.is_before(SyntaxKind::L_PAREN);
+    let result = callee.result().unwrap_or(Type::Dynamic);
+    let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
+    let proposal = Proposal::new(callee.name(), CompletionKind::Function)
+        .detail(callee.text())
+        .doc(callee.doc())
+        .rank(if fits { 7 } else { 8 });
+    let call = if callee.has_parameters() { "($0)" } else { "()" };
+    acc.add(match is_called {
+        true => proposal,
+        false => proposal.snippet(format!("{}{call}", callee.name())),
+    });
 }
 
 fn types(acc: &mut Acc<'_, '_>) {
@@ -296,8 +313,8 @@ fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
             let commas = tokens.filter(|it| it.kind() == K::COMMA);
             let position =
                 commas.filter(|it| it.text_range().end() <= token.text_range().end()).count();
-            let function = functions::lookup(&call.name()?)?;
-            Some(Expected::of(function.parameter(position)?.shape.ty()))
+            let callee = Callee::of(acc.cursor.document.module(), &call.name()?)?;
+            Some(Expected::of(callee.parameter(position)?))
         }
         (K::INTERP_OPEN, _) => Some(Expected::of(Type::String)),
         (K::BANG | K::AMP2 | K::PIPE2 | K::IF_KW, _) => Some(Expected::of(Type::Bool)),

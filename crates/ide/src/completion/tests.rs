@@ -1004,3 +1004,30 @@ fn no_text_is_too_broken() {
         }
     }
 }
+
+#[test]
+fn functions_of_providers() {
+    const REQUIRED: &str = "terraform {\n  required_providers {\n    test = {}\n  }\n}\n";
+    for typed in ["prov$0", "provider::$0", "provider::te$0", "provider::test::jo$0"] {
+        check_taken(
+            &format!("{REQUIRED}locals {{\n  a = {typed}\n}}\n"),
+            "provider::test::joined",
+            expect![[r#"
+                terraform {
+                  required_providers {
+                    test = {}
+                  }
+                }
+                locals {
+                  a = provider::test::joined($0)
+                }
+            "#]],
+        );
+    }
+    check_words(
+        "locals {\n  a = provider::$0\n}\n",
+        expect![[r#"
+            ; 0 functions
+        "#]],
+    );
+}

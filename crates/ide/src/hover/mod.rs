@@ -20,7 +20,7 @@ pub(crate) use card::Card;
 pub(crate) use declared::{declared, value_of};
 pub(crate) use reference::is_in_type;
 
-use crate::{Cursor, Document, language, shown};
+use crate::{Cursor, Document, language, shown, signature::Callee};
 
 /// An explanation of a range of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         SyntaxKind::BLOCK => body::block_type(cursor, &Block::cast(parent)?, token),
         SyntaxKind::LABEL => body::label(cursor, &ast::Label::cast(parent)?),
         SyntaxKind::FUNC_NAME if is_in_type(token) => type_word(token.text()),
-        SyntaxKind::FUNC_NAME => function(&ast::FuncName::cast(parent)?),
+        SyntaxKind::FUNC_NAME => function(cursor, &ast::FuncName::cast(parent)?),
         SyntaxKind::FOR_INTRO => {
             reference::bound_name(cursor, &ast::ForIntro::cast(parent)?, token)
         }
@@ -57,9 +57,9 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
 }
 
 /// The signature and the documentation of a function.
-fn function(name: &ast::FuncName) -> Option<Card> {
-    let function = values::functions::lookup(&name.text())?;
-    Some(Card::of(crate::signature::text_of(function)).paragraph(function.doc))
+fn function(cursor: &Cursor<'_>, name: &ast::FuncName) -> Option<Card> {
+    let callee = Callee::of(cursor.document.module(), &name.text())?;
+    Some(Card::of(callee.text()).paragraph(callee.doc()))
 }
 
 /// The word of a type constraint.

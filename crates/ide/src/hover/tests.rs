@@ -611,6 +611,17 @@ fn the_language() {
     "#]],
     );
     check(
+        "terraform {\n  required_providers {\n    test = {}\n  }\n}\nlocals {\n  a = provider::test::jo$0ined(\"a\")\n}\n",
+        expect![[r#"
+            at main.tf:7 `joined`
+            ```hcl
+            provider::test::joined(first: string, rest: number...): list(string)
+            ```
+
+            Joins.
+        "#]],
+    );
+    check(
         "terraform {\n  required_providers {\n    test = { $0source = \"a/b\" }\n  }\n}\n",
         expect![[r#"
         at main.tf:3 `source`
