@@ -10,7 +10,10 @@
 use std::{
     num::NonZero,
     panic::AssertUnwindSafe,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -18,7 +21,8 @@ use db::{Block, Directory};
 use hir::{
     Workspace,
     analysis::{
-        AnalyzedItem, dependency_order, item_inference, item_problems, module_items, waits_for,
+        AnalyzedId, AnalyzedItem, dependency_order, item_inference, item_problems, module_items,
+        waits_for,
     },
     names::{ItemKey, block_names},
 };
@@ -46,23 +50,32 @@ pub(crate) fn names(db: &Database, directory: Directory) {
 
 /// Infers every item of every module of a configuration, called modules before their callers.
 pub(crate) fn values(db: &Database, workspace: Workspace) {
-    let mut items: Vec<(Directory, ItemKey)> = Vec::new();
+    let mut items: Vec<AnalyzedId> = Vec::new();
     for directory in hir::reachable(db, workspace).into_iter().rev() {
-        waits(db, workspace, directory);
-        let order = dependency_order(db, workspace, directory);
-        items.extend(order.into_iter().map(|key| (directory, key)));
+        let waiting = waits(db, workspace, directory);
+        let waiting = waiting.into_iter().map(|id| AnalyzedItem::of_id(db, id));
+        items.extend(dependency_order(db, waiting).into_iter().map(AnalyzedItem::id));
     }
-    on_processors(db, &items, INFERENCE_STACK, processors(), |db, &(directory, key)| {
-        item_inference(db, AnalyzedItem::of(db, workspace, directory, key));
+    on_processors(db, &items, INFERENCE_STACK, processors(), |db, &id| {
+        item_inference(db, AnalyzedItem::of_id(db, id));
     });
 }
 
-/// Finds out what the items of a module wait for. What those of a called module do is known by then.
-fn waits(db: &Database, workspace: Workspace, directory: Directory) {
-    let items: Vec<ItemKey> = module_items(db, directory).collect();
-    on_processors(db, &items, LOWERING_STACK, processors(), |db, &key| {
-        waits_for(db, AnalyzedItem::of(db, workspace, directory, key));
+/// The items of a module, after finding out what they wait for. What those of a called module do is known by then.
+fn waits(db: &Database, workspace: Workspace, directory: Directory) -> Vec<AnalyzedId> {
+    let items: Vec<(ItemKey, OnceLock<AnalyzedId>)> =
+        module_items(db, directory).map(|key| (key, OnceLock::new())).collect();
+    on_processors(db, &items, LOWERING_STACK, processors(), |db, (key, id)| {
+        let item = AnalyzedItem::of(db, workspace, directory, *key);
+        waits_for(db, item);
+        id.get_or_init(|| item.id());
     });
+    // Little work was left to whoever asks.
+    let id = |(key, id): (ItemKey, OnceLock<AnalyzedId>)| {
+        let known = id.into_inner();
+        known.unwrap_or_else(|| AnalyzedItem::of(db, workspace, directory, key).id())
+    };
+    items.into_iter().map(id).collect()
 }
 
 /// Asks for everything that is wrong with a module, whose items were inferred before. This goes on behind the back of

@@ -55,32 +55,40 @@ impl Node {
 type Edge = (Node, At);
 
 /// The nodes of a module, and for each the nodes that it waits for.
-struct Graph {
-    nodes: Vec<Node>,
+struct Graph<'db> {
+    nodes: Vec<Awaited<'db>>,
     /// The targets of all nodes, one node after the other.
     targets: Vec<u32>,
     /// Where the targets of each node begin; one more for the end of the last.
     starts: Vec<u32>,
 }
 
-impl Graph {
-    fn of(db: &dyn Db, workspace: Workspace, directory: Directory) -> Graph {
-        let nodes: Vec<Node> =
-            module_items(db, directory).flat_map(|key| nodes_of(db, key)).collect();
-        let awaited = |node: &Node| Awaited {
-            item: AnalyzedItem::of(db, workspace, directory, node.key()),
-            argument: node.argument(),
-        };
-        let all: Vec<Awaited<'_>> = nodes.iter().map(awaited).collect();
-        let index: FxHashMap<Awaited<'_>, u32> = all.iter().copied().zip(0..).collect();
+impl Graph<'_> {
+    fn of<'db>(db: &'db dyn Db, items: impl Iterator<Item = AnalyzedItem<'db>>) -> Graph<'db> {
+        let (mut nodes, mut waits) = (Vec::new(), Vec::new());
+        for item in items {
+            let waits_for = waits_for(db, item);
+            let arguments = (0..waits_for.arguments).map(Some);
+            for argument in std::iter::once(None).chain(arguments) {
+                nodes.push(Awaited { item, argument });
+                waits.push(waits_for.of(argument));
+            }
+        }
+        let index: FxHashMap<Awaited<'_>, u32> = nodes.iter().copied().zip(0..).collect();
         let (mut targets, mut starts) = (Vec::new(), Vec::with_capacity(nodes.len() + 1));
-        for node in all {
+        for waits_for in waits {
             starts.push(targets.len() as u32);
-            let waits_for = waits_for(db, node.item).of(node.argument);
             targets.extend(waits_for.iter().filter_map(|(_, target)| index.get(target)));
         }
         starts.push(targets.len() as u32);
         Graph { nodes, targets, starts }
+    }
+
+    /// A node, as messages name it.
+    fn node(&self, db: &dyn Db, node: usize) -> Node {
+        let Awaited { item, argument } = self.nodes[node];
+        let key = item.key(db);
+        argument.map_or(Node::Item(key), |argument| Node::Input(key, argument))
     }
 
     fn targets(&self, node: usize) -> &[u32] {
@@ -98,17 +106,18 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
     std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
 }
 
-/// Every item of a module once, each after what it depends on: the order in which inference needs no recursion.
+/// The items of a module, each after what it depends on: the order in which inference needs no recursion.
 ///
 /// Not a query: it is asked once, of a configuration that was just read.
-pub fn dependency_order(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<ItemKey> {
-    let graph = Graph::of(db, workspace, directory);
+pub fn dependency_order<'db>(
+    db: &'db dyn Db,
+    items: impl Iterator<Item = AnalyzedItem<'db>>,
+) -> Vec<AnalyzedItem<'db>> {
+    let graph = Graph::of(db, items);
     let mut order = Vec::with_capacity(graph.nodes.len());
     for_each_component(&graph, |members| {
-        order.extend(members.iter().filter_map(|&member| match graph.nodes[member] {
-            Node::Item(key) => Some(key),
-            Node::Input(..) => None,
-        }));
+        let members = members.iter().map(|&member| graph.nodes[member]);
+        order.extend(members.filter(|it| it.argument.is_none()).map(|it| it.item));
     });
     order
 }
@@ -122,7 +131,8 @@ pub(super) fn cycles(
     workspace: Workspace,
     directory: Directory,
 ) -> FxHashMap<ItemKey, Vec<ItemProblem>> {
-    let graph = Graph::of(db, workspace, directory);
+    let items = module_items(db, directory);
+    let graph = Graph::of(db, items.map(|key| AnalyzedItem::of(db, workspace, directory, key)));
     let mut places = Places::new(Mentions { db, workspace, directory }, &graph);
     let mut problems = Vec::new();
     for_each_component(&graph, |members| {
@@ -204,6 +214,8 @@ struct Awaited<'db> {
 pub struct Waits<'db> {
     /// Each with the index of the argument that waits, if it is one; in the order of these.
     edges: Box<[(Option<u32>, Awaited<'db>)]>,
+    /// Of a module call, how many arguments it has.
+    arguments: u32,
 }
 
 impl<'db> Waits<'db> {
@@ -222,12 +234,14 @@ pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
     let mentions = Mentions::of(db, item);
     let (workspace, directory) = (item.workspace(db), item.directory(db));
     let mut edges = Vec::new();
-    mentions.for_each(key, crate::names::item(db, key), |node, (target, _)| {
+    let waiting = crate::names::item(db, key);
+    mentions.for_each(key, waiting, |node, (target, _)| {
         let item = AnalyzedItem::of(db, workspace, directory, target.key());
         edges.push((node.argument(), Awaited { item, argument: target.argument() }));
     });
     edges.sort_by_key(|(argument, _)| *argument);
-    Waits { edges: edges.into() }
+    let arguments = waiting.kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
+    Waits { edges: edges.into(), arguments }
 }
 
 /// A module that calls itself is told of as such.
@@ -360,7 +374,7 @@ fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
 }
 
 /// Visits the strongly connected components, each after those it depends on (Tarjan, without recursion).
-fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
+fn for_each_component(graph: &Graph<'_>, mut visit: impl FnMut(&[usize])) {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.nodes.len();
     let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
@@ -410,18 +424,19 @@ type Ring = Vec<(usize, At)>;
 /// Where the nodes of a graph mention others, found out for those that are told of.
 struct Places<'a> {
     mentions: Mentions<'a>,
-    graph: &'a Graph,
+    graph: &'a Graph<'a>,
     of_nodes: FxHashMap<usize, FxHashMap<Node, At>>,
 }
 
 impl<'a> Places<'a> {
-    fn new(mentions: Mentions<'a>, graph: &'a Graph) -> Places<'a> {
+    fn new(mentions: Mentions<'a>, graph: &'a Graph<'a>) -> Places<'a> {
         Places { mentions, graph, of_nodes: FxHashMap::default() }
     }
 
     /// Where a node mentions another one first.
     fn mention(&mut self, from: usize, to: usize) -> Option<At> {
-        let (mentions, node) = (&self.mentions, self.graph.nodes[from]);
+        let mentions = &self.mentions;
+        let node = self.graph.node(mentions.db, from);
         let places = self.of_nodes.entry(from).or_insert_with(|| {
             let mut places = FxHashMap::default();
             mentions.for_each(node.key(), item(mentions.db, node.key()), |it, (target, at)| {
@@ -431,7 +446,7 @@ impl<'a> Places<'a> {
             });
             places
         });
-        places.get(&self.graph.nodes[to]).copied()
+        places.get(&self.graph.node(mentions.db, to)).copied()
     }
 }
 
@@ -484,8 +499,9 @@ fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usiz
 }
 
 /// The members of a ring in its order, beginning with the first by name, so that each member is told the same.
-fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
-    let mut names: Vec<String> = ring.iter().map(|&(node, _)| graph.nodes[node].name(db)).collect();
+fn ring_names(db: &dyn Db, graph: &Graph<'_>, ring: &Ring) -> String {
+    let mut names: Vec<String> =
+        ring.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
     let more = names.len().saturating_sub(MOST_NAMES);
@@ -499,14 +515,14 @@ fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
 /// The problem on one member of a ring.
 fn on_ring(
     db: &dyn Db,
-    graph: &Graph,
+    graph: &Graph<'_>,
     ring: &Ring,
     (names, configured): (&str, Option<&str>),
     position: usize,
 ) -> LocatedProblem {
     let (member, at) = ring[position];
-    let key = graph.nodes[member].key();
-    let name = graph.nodes[member].name(db);
+    let key = graph.node(db, member).key();
+    let name = graph.node(db, member).name(db);
     if ring.len() == 1 {
         return (key, self_reference(db, key, at, &name));
     }
@@ -514,7 +530,7 @@ fn on_ring(
     let (next, next_at) = follower(position);
     let mut detail = format!(
         "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
-        graph.nodes[next].name(db)
+        graph.node(db, next).name(db)
     );
     if let Some(provider) = configured {
         detail.push_str(&format!(
@@ -523,9 +539,9 @@ fn on_ring(
         ));
     }
     let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);
-    let after_next = graph.nodes[follower((position + 1) % ring.len()).0].name(db);
-    let refers = format!("{} refers to {after_next} here", graph.nodes[next].name(db));
-    problem.related.push((graph.nodes[next].key(), next_at, refers));
+    let after_next = graph.node(db, follower((position + 1) % ring.len()).0).name(db);
+    let refers = format!("{} refers to {after_next} here", graph.node(db, next).name(db));
+    problem.related.push((graph.node(db, next).key(), next_at, refers));
     (key, problem)
 }
 
@@ -554,14 +570,14 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
 
 /// The provider configuration of a ring, where a resource in it is of that configuration and a second configuration would
 /// open the ring. Who has one with an alias has chosen it.
-fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
+fn configured_from_its_own(db: &dyn Db, graph: &Graph<'_>, ring: &Ring) -> Option<String> {
     let is_resource =
-        |node: usize| matches!(item(db, graph.nodes[node].key()).kind, ItemKind::Resource(_));
+        |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
     let mut pairs = (0..ring.len()).map(|it| (ring[it].0, ring[(it + 1) % ring.len()].0));
     pairs.find_map(|(from, to)| {
-        let config = item(db, graph.nodes[to].key()).kind.as_provider();
+        let config = item(db, graph.node(db, to).key()).kind.as_provider();
         let has_no_alias = config.is_some_and(|it| it.alias.is_none());
-        (has_no_alias && is_resource(from)).then(|| graph.nodes[to].name(db))
+        (has_no_alias && is_resource(from)).then(|| graph.node(db, to).name(db))
     })
 }
 

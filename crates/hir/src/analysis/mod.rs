@@ -23,6 +23,7 @@ mod recorded;
 pub mod value;
 
 use db::{Block, Directory};
+use salsa::plumbing::{AsId, FromId};
 
 pub use cycles::{Waits, dependency_order, waits_for};
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
@@ -61,6 +62,10 @@ pub struct AnalyzedItem<'db> {
     index: u32,
 }
 
+/// An [`AnalyzedItem`] for a while in which nothing changes, for all handles of the database.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AnalyzedId(salsa::Id);
+
 impl<'db> AnalyzedItem<'db> {
     /// The item with a key.
     pub fn of(
@@ -70,6 +75,16 @@ impl<'db> AnalyzedItem<'db> {
         key: ItemKey,
     ) -> AnalyzedItem<'db> {
         AnalyzedItem::new(db, workspace, directory, key.block, key.index)
+    }
+
+    /// What stands for the item where another handle of the database is.
+    pub fn id(self) -> AnalyzedId {
+        AnalyzedId(self.as_id())
+    }
+
+    /// The item that [`AnalyzedItem::id`] was asked of, in the same database.
+    pub fn of_id(_: &'db dyn Db, id: AnalyzedId) -> AnalyzedItem<'db> {
+        FromId::from_id(id.0)
     }
 
     /// The place of the item.
