@@ -2,7 +2,7 @@
 
 use db::ByteRange;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
-use values::functions::{Function, Parameter};
+use values::functions::{Function, Parameter, Shape};
 
 use crate::Document;
 
@@ -32,7 +32,10 @@ pub(crate) fn text_of(function: &Function) -> String {
 }
 
 fn parameter_text(parameter: &Parameter) -> String {
-    format!("{}: {}", parameter.name, parameter.shape.ty())
+    match parameter.shape {
+        Shape::Type => format!("{}: type", parameter.name),
+        shape => format!("{}: {}", parameter.name, shape.ty()),
+    }
 }
 
 /// The text of a signature, and the ranges of its parameters.
@@ -124,6 +127,11 @@ mod tests {
             "substr(\"a\", 1, 2, $03)",
             expect!["substr(str: string, offset: number, length: number): string"],
         );
+    }
+
+    #[test]
+    fn a_type_is_an_argument() {
+        check("convert([], $0)", expect!["convert(value: any, «type: type»)"]);
     }
 
     #[test]

@@ -115,7 +115,8 @@ impl FunctionError {
         FunctionError { message: message.to_owned(), quotes: None, ..self }
     }
 
-    pub(super) fn at(argument: usize, message: impl Into<String>) -> FunctionError {
+    /// The reason why an argument does not fit. It may not quote a secret.
+    pub fn at(argument: usize, message: impl Into<String>) -> FunctionError {
         FunctionError { argument: Some(argument), ..FunctionError::new(message) }
     }
 }
