@@ -23,6 +23,7 @@ mod guarantees;
 mod interrupts;
 mod journal;
 mod json;
+mod metadata;
 mod modules;
 mod read_only;
 mod saved_plans;

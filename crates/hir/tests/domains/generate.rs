@@ -260,7 +260,7 @@ impl<'r> Generator<'r> {
             Shape::Number => Want::Number,
             Shape::String if self.rng.percent(40) => return Tree::leaf(*self.rng.pick(MEANING)),
             Shape::String => Want::Text,
-            Shape::Map => Want::Mapping,
+            Shape::Map | Shape::MapOfListsOfString => Want::Mapping,
             Shape::Type => return Tree::leaf(*self.rng.pick(TYPES)),
             Shape::Any => *self.rng.pick(&[Want::Sequence, Want::Mapping, Want::Text, Want::Any]),
             _ => Want::Sequence,

@@ -64,6 +64,8 @@ pub enum Shape {
     ListOfBool,
     /// `set(string)`
     SetOfString,
+    /// `map(list(string))`
+    MapOfListsOfString,
     /// A type, which is no value.
     Type,
 }
@@ -124,6 +126,7 @@ impl Shape {
             Shape::ListOfNumber => Type::list(Type::Number),
             Shape::ListOfBool => Type::list(Type::Bool),
             Shape::SetOfString => Type::set(Type::String),
+            Shape::MapOfListsOfString => Type::map(Type::list(Type::String)),
         }
     }
 }
