@@ -208,3 +208,68 @@ fn a_part_of_a_sample_that_shows_in_the_result_marks_it() {
     }
     assert!(checked > 1_400 && shown * 2 > checked, "{shown} of {checked} parts show");
 }
+
+/// The same value with every text and every name in it changed.
+fn with_texts(value: &Value, change: &impl Fn(&str) -> String) -> Value {
+    let entries = |entries: &BTreeMap<crate::Str, Value>| {
+        let changed = entries
+            .iter()
+            .map(|(name, part)| (crate::Str::from(change(name)), with_texts(part, change)));
+        changed.collect::<BTreeMap<_, _>>()
+    };
+    match value.kind() {
+        Kind::String(text) => change(text).into(),
+        Kind::Object(attributes) => Value::object(entries(attributes)),
+        Kind::Tuple(items) => Value::tuple(items.iter().map(|it| with_texts(it, change)).collect()),
+        _ => value.clone(),
+    }
+}
+
+/// What is secret is in the text of an argument, in a part of it, or in a name; the argument as a whole is marked, or just
+/// the part that has it.
+#[test]
+fn no_error_quotes_a_text_or_a_name_of_a_secret() {
+    const SECRET: &str = "hunter2";
+    let changes: [&dyn Fn(&str) -> String; 4] = [
+        &|_| SECRET.to_owned(),
+        &|text| format!("{SECRET}{text}"),
+        &|text| format!("{text}{SECRET}"),
+        &|text| {
+            let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |it| it.0);
+            format!("{}{SECRET}{}", &text[..middle], &text[middle..])
+        },
+    ];
+    let (mut wrong, mut refused) = (String::new(), 0);
+    for (function, args) in samples() {
+        for (position, change) in (0..args.len()).flat_map(|at| changes.map(|it| (at, it))) {
+            let changed = with_texts(&args[position], &change);
+            for mark in [Mark::Sensitive, Mark::Ephemeral] {
+                let whole = changed.with_mark(mark.clone());
+                let leaves = changed.map_parts(|_, part| part.with_mark(mark.clone()));
+                for marked in [whole, leaves] {
+                    if !marked.has_deep_secret() || has_plain_name(&marked, SECRET) {
+                        continue;
+                    }
+                    let mut given = args.clone();
+                    given[position] = marked;
+                    let errors =
+                        [function.call(&given, &World).err(), function.return_type(&given).err()];
+                    for error in errors.into_iter().flatten() {
+                        refused += 1;
+                        if error.message.contains(SECRET) {
+                            wrong += &format!("{function:?} of {given:?}: {error}\n");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(refused > 300, "{refused}");
+}
+
+/// Whether a name of an attribute that is not marked itself has the text: it is no secret there.
+fn has_plain_name(value: &Value, text: &str) -> bool {
+    let names = value.as_map().into_iter().flatten().any(|(name, _)| name.contains(text));
+    names && value.marks().is_empty()
+}
