@@ -63,6 +63,11 @@ pub trait FunctionEnv {
         None
     }
 
+    /// Whether the user does not want to wait any longer. What takes long asks from time to time.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// A new random UUID, or `None` while it is not decided.
     fn uuid(&self) -> Option<String>;
 }
