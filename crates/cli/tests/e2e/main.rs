@@ -23,6 +23,7 @@ mod guarantees;
 mod interrupts;
 mod journal;
 mod json;
+mod language;
 mod metadata;
 mod modules;
 mod read_only;

@@ -136,7 +136,7 @@ fn most_calls_that_are_drawn_succeed_and_every_function_is_reached() {
             *reached.entry(function.name).or_default() += 1;
         }
     }
-    let seldom: Vec<_> = reached.iter().filter(|it| *it.1 < 10).collect();
+    let seldom: Vec<_> = reached.iter().filter(|it| *it.1 < 5).collect();
     assert!(seldom.is_empty(), "too few calls succeed: {seldom:?}");
     assert!(succeeded * 2 > DRAWN, "{succeeded} of {DRAWN}");
 }
