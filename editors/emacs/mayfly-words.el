@@ -62,6 +62,7 @@
     "compact"
     "concat"
     "contains"
+    "convert"
     "csvdecode"
     "dirname"
     "distinct"

@@ -123,6 +123,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    /// Show what is known of the language itself.
+    Metadata {
+        #[command(subcommand)]
+        command: MetadataCommand,
+    },
     /// Explain what an error or a warning means, and the ways out.
     Explain(ExplainArgs),
     /// Print the version.
@@ -175,6 +180,12 @@ pub(crate) enum StateCommand {
 pub(crate) enum ProvidersCommand {
     /// Print the schemas of the configuration's providers.
     Schema(ProvidersSchemaArgs),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum MetadataCommand {
+    /// Print the signatures of all functions.
+    Functions(MetadataFunctionsArgs),
 }
 
 /// How output looks; every command that people read takes these.
@@ -520,6 +531,15 @@ pub(crate) struct ProvidersSchemaArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// Required: the schemas are only printed as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct MetadataFunctionsArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Required: the signatures are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

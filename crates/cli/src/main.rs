@@ -41,7 +41,7 @@ use std::path::PathBuf;
 use db::OsSystem;
 
 use crate::{
-    args::{Command, ProvidersCommand, StateCommand, ViewArgs},
+    args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
     exit::Exit,
     session::{CliSystem, Failure, Session},
     ui::Stdout,
@@ -177,6 +177,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::State { command: StateCommand::Show(it) } => &it.view,
         Command::State { command: StateCommand::Adopt(it) } => &it.view,
         Command::Providers { command: ProvidersCommand::Schema(it) } => &it.view,
+        Command::Metadata { command: MetadataCommand::Functions(it) } => &it.view,
         Command::Version(it) => &it.view,
         Command::Lsp(_) => &plain,
         Command::ForceUnlock(it) => &it.view,
@@ -239,6 +240,9 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         }
         Command::Providers { command: ProvidersCommand::Schema(it) } => {
             commands::providers::schema(&session, &it)
+        }
+        Command::Metadata { command: MetadataCommand::Functions(it) } => {
+            commands::metadata::functions(&session, &it)
         }
         Command::Version(it) => commands::version::run(&session, &it),
         Command::Lsp(_) => return commands::lsp::run(session),

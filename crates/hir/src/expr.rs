@@ -11,6 +11,8 @@ use values::{
     ops::{BinaryOp, UnaryOp},
 };
 
+use crate::item::TypeConstraint;
+
 /// An expression of one item; an index into [`Exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprId(pub u32);
@@ -180,13 +182,15 @@ pub enum Expr {
     Conditional { condition: ExprId, then: ExprId, otherwise: ExprId },
     /// `name(args...)`.
     Call(Box<Call>),
+    /// A type, which `convert` takes as its second argument. `None` where what stands there is none, which was reported.
+    Type(Option<Box<TypeConstraint>>),
 }
 
 impl Expr {
     /// Visits the direct children, in source order.
     pub fn for_each_child(&self, visit: &mut impl FnMut(ExprId)) {
         match self {
-            Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) => {}
+            Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) | Expr::Type(_) => {}
             Expr::Template(parts) => parts.iter().for_each(|part| {
                 if let TemplatePart::Expr(expr) = part {
                     visit(*expr);
@@ -285,7 +289,7 @@ pub struct ForObject {
     pub condition: Option<ExprId>,
 }
 
-/// A function call. `try` and `can` are calls too; the evaluators treat them specially.
+/// A function call. `try`, `can` and `convert` are calls too; the evaluators treat them specially.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The name as written, with `::` for namespaces; `core::` is already removed.

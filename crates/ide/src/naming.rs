@@ -25,7 +25,7 @@ use syntax::{
 use crate::{Cursor, FileRange, Module};
 
 pub(crate) use self::{
-    argument::{Written, attribute_around, block_of, call_of, called},
+    argument::{Written, attribute_around, block_of, call_of, called, is_in_type_argument},
     bound::{Templates, find as bound, iterator_name},
     follow::{block, value},
     reference::{Chain, ReadAs, item_name},

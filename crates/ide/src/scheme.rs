@@ -179,6 +179,9 @@ fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
 
 /// What the argument takes that a token is somewhere in the value of, where the language knows it.
 pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
+    if naming::is_in_type_argument(token) {
+        return Some(Takes::Type);
+    }
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
     let scheme = scheme(module, &blocks_around(attribute.syntax()))?;
     match scheme.argument(module, &attribute.name()?)? {

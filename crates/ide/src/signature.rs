@@ -8,7 +8,7 @@ use provider::FunctionSignature;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
 use values::{
     Str, Type,
-    functions::{Function, Parameter},
+    functions::{Function, Parameter, Shape},
 };
 
 use crate::{Document, Module};
@@ -119,9 +119,8 @@ impl<'db> Callee<'db> {
         let variadic = |text: String| format!("{text}...");
         match self {
             Callee::Library(it) => {
-                let text = |it: &Parameter| format!("{}: {}", it.name, it.shape.ty());
-                let rest = it.variadic.iter().map(|it| variadic(text(it)));
-                it.params.iter().map(text).chain(rest).collect()
+                let rest = it.variadic.iter().map(|it| variadic(parameter_text(it)));
+                it.params.iter().map(parameter_text).chain(rest).collect()
             }
             Callee::Provider(_, it) => {
                 let rest = it.variadic.iter().map(|it| variadic(text(&it.name, &it.ty)));
@@ -150,6 +149,13 @@ impl<'db> Callee<'db> {
             label.push_str(&format!(": {}", ty));
         }
         (label, ranges)
+    }
+}
+
+fn parameter_text(parameter: &Parameter) -> String {
+    match parameter.shape {
+        Shape::Type => format!("{}: type", parameter.name),
+        shape => format!("{}: {}", parameter.name, shape.ty()),
     }
 }
 
@@ -248,6 +254,11 @@ mod tests {
             expect!["provider::test::joined(first: string, «rest: number...»): list(string)"],
         );
         check("provider::other::joined($0)", expect!["nothing"]);
+    }
+
+    #[test]
+    fn a_type_is_an_argument() {
+        check("convert([], $0)", expect!["convert(value: any, «type: type»)"]);
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<bool> {
         | (Kind::Set(_), Kind::Set(_))
         | (Kind::Tuple(_), Kind::Tuple(_))
         | (Kind::Object(_), Kind::Object(_))
-            if types_exclude(&a.ty(), &b.ty()) =>
+            if types_differ(a, b) =>
         {
             Some(false)
         }
@@ -152,8 +152,7 @@ fn compare_sets(a: &Value, x: &[Value], b: &Value, y: &[Value]) -> Option<bool> 
 
 /// At least one side is unknown and neither is null.
 fn compare_unknown(a: &Value, b: &Value) -> Option<bool> {
-    if types_exclude(&a.ty(), &b.ty()) && (a.is_definitely_not_null() || b.is_definitely_not_null())
-    {
+    if types_differ(a, b) && (a.is_definitely_not_null() || b.is_definitely_not_null()) {
         return Some(false);
     }
     let (ra, rb) = (a.range(), b.range());
@@ -171,6 +170,26 @@ fn prefixes_agree(a: &Value, pa: &str, b: &Value, pb: &str) -> bool {
         (false, true) => pb.starts_with(pa),
         _ => pa.starts_with(pb) || pb.starts_with(pa),
     }
+}
+
+/// Whether the types are not the same, and will not be once everything is known. A null without a type stays one.
+fn types_differ(a: &Value, b: &Value) -> bool {
+    let (of_a, of_b) = (a.ty(), b.ty());
+    if of_a == of_b {
+        return false;
+    }
+    let is_settled = |value: &Value, ty: &Type| !ty.has_dynamic() || !has_untyped_part(value);
+    is_settled(a, &of_a) && is_settled(b, &of_b) || types_exclude(&of_a, &of_b)
+}
+
+/// Whether a part is not known that may be of any type.
+fn has_untyped_part(value: &Value) -> bool {
+    let mut found = false;
+    value.walk(&mut |_, part| {
+        found |= !part.is_known() && part.ty().has_dynamic();
+        !found
+    });
+    found
 }
 
 /// Whether no value can have both types, wherever they leave something open.

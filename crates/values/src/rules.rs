@@ -102,6 +102,8 @@ rules! {
     CarryingFunction => MarkRule::UnionTop,
     /// `tostring`, `tolist`, … and every implied conversion.
     Conversion => MarkRule::UnionTop,
+    /// The default of an optional attribute where a null stands: the operand is the null. The reference forgets it.
+    OptionalDefault => MarkRule::EphemeralDeep,
     /// `length`: the number of elements is no secret of the elements.
     Length => MarkRule::FirstTop,
     /// `keys`: the names are no secret of the elements.

@@ -98,11 +98,8 @@ impl Row {
     /// The names of the command: `state adopt`.
     fn command(&self) -> Vec<&str> {
         let words = self.arguments.iter().filter(|it| !it.starts_with('-'));
-        let groups = if self.arguments.contains(&"state") || self.arguments.contains(&"providers") {
-            2
-        } else {
-            1
-        };
+        let is_group = |it: &&&str| ["state", "providers", "metadata"].contains(*it);
+        let groups = if self.arguments.iter().any(|it| is_group(&it)) { 2 } else { 1 };
         words.copied().take(groups).collect()
     }
 
@@ -143,6 +140,7 @@ const ROWS: &[Row] = &[
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),
+    around(&["metadata", "functions", "-json"]).shows(&["\"ephemeralasnull\""]),
     around(&["providers", "schema", "-json"]).shows(&["\"write_only\":true"]),
     typed(&["plan", "-out=plan.bin", "-parallelism=2", "-lock=true", "-lock-timeout=1s"])
         .shows(&["(write-only attribute)", "Plan: 7 to add"]),
@@ -362,6 +360,7 @@ const MISTYPED: &[&[&str]] = &[
     &["-WORD"],
     &["state", "WORD"],
     &["providers", "WORD"],
+    &["metadata", "WORD"],
     &["plan", "SECRET"],
     &["plan", "-WORD"],
     &["plan", "-var", "SECRET"],

@@ -144,3 +144,29 @@ fn an_interrupt_at_a_question_ends_at_once() {
     assert!(!bench.path("terraform.tfstate").exists(), "nothing was applied");
     bench.mayfly(".", ["plan"]).succeeds();
 }
+
+#[test]
+fn a_function_that_takes_days_ends_at_one_interrupt() {
+    let bench = Bench::with_main(
+        r#"
+resource "terraform_data" "first" {
+  input = 1
+  provisioner "local-exec" {
+    command = "touch started"
+  }
+}
+resource "terraform_data" "slow" {
+  input      = bcrypt("a", 31)
+  depends_on = [terraform_data.first]
+}
+"#,
+    );
+    let run = started(&bench);
+    std::thread::sleep(Duration::from_secs(1));
+    let asked = Instant::now();
+    run.interrupt();
+    let ended = run.end();
+    assert!(asked.elapsed() < Duration::from_secs(20), "it ends soon");
+    ended.shows(&["Error: Error in function call", "interrupted; cost 31 takes too long"]);
+    assert_eq!(names(&bench), [("first".to_owned(), false)], "what was done is saved");
+}

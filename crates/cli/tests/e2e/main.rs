@@ -23,6 +23,8 @@ mod guarantees;
 mod interrupts;
 mod journal;
 mod json;
+mod language;
+mod metadata;
 mod modules;
 mod read_only;
 mod saved_plans;

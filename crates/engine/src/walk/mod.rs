@@ -286,7 +286,8 @@ impl<'a> Walk<'a> {
             state_index,
         } = input;
         let functions = Functions::new(&environment.system, !settings.phase.is_plan())
-            .of_plan(&settings.plan_time);
+            .of_plan(&settings.plan_time)
+            .until(&environment.cancel);
         let offline = Offline {
             program,
             state: None,

@@ -8,7 +8,12 @@ use db::System;
 use hir::{Interrupt, Ref, Scope, SecretParts};
 
 use super::{Each, ModuleRun, Outcome, ResourceValue, Walk};
-use crate::{builtin::functions, graph::ModuleIx, temp::TempRoot};
+use crate::{
+    builtin::functions,
+    graph::ModuleIx,
+    request::{CancelLevel, CancelToken},
+    temp::TempRoot,
+};
 
 /// The scope of one declaration, in one instance of it.
 pub(crate) struct EngineScope<'w, 'a> {
@@ -234,6 +239,8 @@ pub(crate) struct Functions {
     undecided: Option<Str>,
     /// The time of the plan that this is a run of.
     plan_time: Option<Str>,
+    /// Where a run is asked to stop.
+    cancel: Option<CancelToken>,
     /// Whether the console asks.
     pub(crate) is_console: bool,
     /// How deep templates call for templates at this moment.
@@ -249,6 +256,7 @@ impl Functions {
             acts,
             undecided: None,
             plan_time: None,
+            cancel: None,
             is_console: false,
             depth: Rc::default(),
             parts: Rc::default(),
@@ -263,6 +271,11 @@ impl Functions {
     /// The same in a run of a plan, whose time it knows.
     pub(crate) fn of_plan(self, time: &Str) -> Functions {
         Functions { plan_time: Some(time.clone()).filter(|it| !it.is_empty()), ..self }
+    }
+
+    /// The same where the user may ask not to wait any longer.
+    pub(crate) fn until(self, cancel: &CancelToken) -> Functions {
+        Functions { cancel: Some(cancel.clone()), ..self }
     }
 
     /// The same where nothing is planned: what is in temporary directories is decided later.
@@ -335,6 +348,11 @@ impl FunctionEnv for Functions {
     fn salt(&self) -> Option<[u8; 16]> {
         // All but six of its bits are random, which no salt misses.
         self.acts.then(|| uuid::Uuid::new_v4().into_bytes())
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let cancel = self.cancel.as_ref();
+        cancel.is_some_and(|cancel| cancel.level() >= CancelLevel::Stopping)
     }
 
     fn uuid(&self) -> Option<String> {

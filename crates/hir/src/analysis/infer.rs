@@ -137,7 +137,7 @@ impl<'a> Infer<'a> {
     fn composed(&mut self, id: ExprId) -> Abstract {
         let exprs = self.exprs;
         match &exprs[id] {
-            Expr::Missing | Expr::Literal(_) => Abstract::any(),
+            Expr::Missing | Expr::Literal(_) | Expr::Type(_) => Abstract::any(),
             Expr::Template(parts) => self.template(parts),
             Expr::TemplateJoin(tuple) => self.template_join(*tuple),
             Expr::Ref(reference) => self.reference(reference, id),

@@ -8,7 +8,7 @@ use values::{
 
 use super::evaluation::{Evaluation, Fault, Outcome};
 use crate::{
-    expr::{Call, ExprId},
+    expr::{Call, Expr, ExprId},
     fix::Fix,
     provider_function::Misfit,
     scope::{Interrupt, Scope},
@@ -71,6 +71,7 @@ impl Evaluation<'_> {
                     (fault, _) => Ok(self.fail_arity(fault, id)),
                 }
             }
+            (Some(function), "convert") => self.conversion(id, function, &args),
             (Some(_), "type") => {
                 let detail =
                     "The console-only \"type\" function cannot be used as part of an expression.";
@@ -183,6 +184,40 @@ impl Evaluation<'_> {
         match function.call(&values, scope.functions()) {
             Ok(result) => Ok(result),
             Err(error) => Ok(self.call_failed(id, function, args, &values, error)),
+        }
+    }
+
+    /// `convert`: its second argument is a type as it is written.
+    fn conversion(&mut self, id: ExprId, function: &Function, args: &[Argument]) -> Outcome {
+        let exprs = self.exprs;
+        let (value, to) = match (self.arity_fault(id, function, args), args) {
+            (None, [value, to]) => (value, to.at()),
+            (fault, _) => return Ok(self.fail_arity(fault, id)),
+        };
+        let value = match self.all_values(std::slice::from_ref(value))? {
+            Ok(mut values) => values.remove(0),
+            Err(failed) => return Ok(failed),
+        };
+        let Expr::Type(constraint) = &exprs[to] else {
+            let detail = "The second argument of \"convert\" is a type, written as the type of a variable is: convert(value, list(string)).";
+            let fault = Fault {
+                at: to,
+                id: "invalid-type-constraint",
+                summary: "Invalid type specification",
+                detail: detail.to_owned(),
+            };
+            return Ok(self.fail(fault, &value.deep_marks()));
+        };
+        let Some(constraint) = constraint else {
+            // That it is no type was told where it was read.
+            return Ok(Value::dynamic().with_marks(&value.deep_marks()));
+        };
+        match super::apply_type(constraint, value.clone()) {
+            Ok(converted) => Ok(converted),
+            Err(error) => {
+                let error = FunctionError::at(0, error.message);
+                Ok(self.call_failed(id, function, args, &[value], error))
+            }
         }
     }
 

@@ -2,13 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use values::{Kind, Refinements, Str, Type, Value, convert};
+use values::{
+    Kind, Refinements, Str, Type, Value, convert,
+    rules::{self, RuleId},
+};
 
 use crate::item::{DefaultStep, Defaults};
 
 /// The value with what is missing or null filled in from the defaults, at every depth. Null and unknown values stay as
 /// they are; a value of another shape than the constraint's is left for the conversion to refuse.
-pub(super) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Value {
+pub(crate) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Value {
     if value.stored_length() == Some(0) && !matches!(ty, Type::Object(_)) {
         return value;
     }
@@ -49,7 +52,9 @@ fn fill(defaults: &Defaults, ty: &Type, attributes: &BTreeMap<Str, Value>) -> BT
     for (name, default) in &defaults.attributes {
         let given = filled.get(name);
         if given.is_none_or(Value::is_null) {
-            filled.insert(name.clone(), default.0.clone());
+            // Whether something ephemeral is null is as ephemeral as what it is.
+            let marks = rules::result_marks(RuleId::OptionalDefault, given);
+            filled.insert(name.clone(), default.0.with_marks(&marks));
         } else if let Some(unknown) = given.filter(|it| !it.is_known() && !default.0.is_null()) {
             let refined = unknown.refined(&Refinements::non_null());
             filled.insert(name.clone(), refined);

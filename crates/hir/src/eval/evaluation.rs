@@ -114,6 +114,8 @@ impl<'a> Evaluation<'a> {
                 self.conditional(id, *condition, *then, *otherwise)
             }
             Expr::Call(call) => self.call(id, call),
+            // Who takes a type reads it as what it is.
+            Expr::Type(_) => Ok(Value::dynamic()),
         }
     }
 

@@ -30,6 +30,7 @@ mod traversal;
 use values::{Type, Value, convert::ConvertError};
 
 pub use call::function_problem;
+pub(crate) use constraint::with_defaults;
 pub(crate) use describe::statement;
 pub(crate) use traversal::{traversal_text, traversals};
 
@@ -117,7 +118,7 @@ pub fn locate_path(body: &Body, exprs: &Exprs, path: &values::Path) -> Option<At
 /// If the value does not convert.
 pub fn apply_type(constraint: &TypeConstraint, value: Value) -> Result<Value, ConvertError> {
     let value = match &constraint.defaults {
-        Some(defaults) => constraint::with_defaults(defaults, &constraint.ty, value),
+        Some(defaults) => with_defaults(defaults, &constraint.ty, value),
         None => value,
     };
     if constraint.ty == Type::Dynamic {

@@ -349,15 +349,8 @@ pub(super) fn labels(block: &ast::Block) -> Box<[Str]> {
 fn dynamic_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
     let node = ctx.node(header_range(block));
     let mut reader = BodyReader::new(block);
-    let [kind] = <[Str; 1]>::try_from(labels(block).into_vec()).ok().or_else(|| {
-        ctx.problem(Problem::error(
-            "missing-name",
-            header_range(block),
-            "Missing name for dynamic",
-            "All dynamic blocks must have 1 label (block_type).",
-        ));
-        None
-    })?;
+    expect_labels(ctx, block, ["type"])?;
+    let kind = labels(block).first()?.clone();
     let for_each = reader.required(ctx, "for_each").map(|attr| value(ctx, &attr));
     let labels = reader.attr("labels");
     let depth = ctx.depth();

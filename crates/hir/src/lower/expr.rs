@@ -15,7 +15,7 @@ use values::{
 use super::{ItemCtx, problem::Problem};
 use crate::{
     expr::{Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId, TemplatePart},
-    lower::reference,
+    lower::{reference, types},
 };
 
 impl ItemCtx<'_> {
@@ -177,9 +177,21 @@ impl ItemCtx<'_> {
             self.node(written.syntax().text_range());
         }
         let name: Str = name.strip_prefix("core::").unwrap_or(&name).into();
-        let args: Box<[ExprId]> = call.args().map(|arg| self.expr(&arg)).collect();
-        let expand = call.is_expanded() && !args.is_empty();
+        let written: Vec<ast::Expr> = call.args().collect();
+        let expand = call.is_expanded() && !written.is_empty();
+        // What is expanded gives values, of which none is a type.
+        let takes_type = &*name == "convert" && !(expand && written.len() == 2);
+        let args = written.iter().enumerate().map(|(position, arg)| match position {
+            1 if takes_type => self.type_argument(arg),
+            _ => self.expr(arg),
+        });
+        let args: Box<[ExprId]> = args.collect();
         self.alloc(Expr::Call(Box::new(Call { name, args, expand })), range)
+    }
+
+    fn type_argument(&mut self, arg: &ast::Expr) -> ExprId {
+        let ty = types::written(self, arg).map(Box::new);
+        self.alloc(Expr::Type(ty), arg.syntax().text_range())
     }
 
     fn unary(&mut self, unary: &ast::Unary, range: TextRange) -> ExprId {

@@ -15,9 +15,23 @@ use crate::{
 pub(super) fn constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> TypeConstraint {
     let any = TypeConstraint { ty: Type::Dynamic, defaults: None, written: false };
     let Some(value) = attr.and_then(|attr| attr.value()) else { return any };
+    // Old modules write these without an element type.
+    let element = match value.name_token().as_ref().map(|word| word.text()) {
+        Some("list") => Some(Type::list(Type::Dynamic)),
+        Some("map") => Some(Type::map(Type::Dynamic)),
+        _ => None,
+    };
+    if let Some(ty) = element {
+        return TypeConstraint { ty, defaults: None, written: true };
+    }
+    written(ctx, &value).unwrap_or(TypeConstraint { written: true, ..any })
+}
+
+/// A type as it is written, here the one that `convert` takes.
+pub(super) fn written(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<TypeConstraint> {
     let mut defaults = Defaults::default();
-    let ty = parse(ctx, &value, &mut defaults).unwrap_or(Type::Dynamic);
-    TypeConstraint { ty, defaults: present(defaults), written: true }
+    let ty = parse(ctx, value, &mut defaults)?;
+    Some(TypeConstraint { ty, defaults: present(defaults), written: true })
 }
 
 fn present(defaults: Defaults) -> Option<Arc<Defaults>> {
@@ -118,13 +132,12 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
         "number" => Some(Type::Number),
         "bool" => Some(Type::Bool),
         "any" => Some(Type::Dynamic),
-        // Old modules write these without an element type.
-        "list" => Some(Type::list(Type::Dynamic)),
-        "map" => Some(Type::map(Type::Dynamic)),
-        "set" => invalid(
+        "list" | "set" | "map" => invalid(
             ctx,
             range,
-            "The set type constructor requires one argument specifying the element type.",
+            &format!(
+                "The {word} type constructor requires one argument specifying the element type."
+            ),
         ),
         "object" | "tuple" => invalid(
             ctx,

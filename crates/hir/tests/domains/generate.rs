@@ -23,6 +23,31 @@ const MEANING: &[&str] = &[
     "\"H4sIAAAAAAAA/8pIzcnJBwAAAP//AQAA//+GphA2BQAAAA==\"",
 ];
 
+/// Types for `convert`.
+const TYPES: &[&str] = &[
+    "string",
+    "number",
+    "bool",
+    "any",
+    "list(string)",
+    "list(any)",
+    "set(string)",
+    "set(any)",
+    "map(string)",
+    "map(any)",
+    "tuple([string, any])",
+    "object({})",
+    "object({a = string})",
+    "object({a = any, k = optional(string)})",
+    "object({a = optional(string, \"d\"), b = optional(number, 7)})",
+    "object({h = optional(string, \"d\"), p = optional(any, null), s = optional(number, 1)})",
+    "object({in = optional(object({h = optional(string, \"d\")}), {}), l = optional(list(string), [])})",
+    "list(object({a = optional(string, \"d\"), h = optional(string, \"e\")}))",
+    "map(object({a = optional(any, \"d\")}))",
+    "set(object({a = optional(string, \"d\")}))",
+    "tuple([object({a = optional(number, 1)}), object({h = optional(string, \"x\")})])",
+];
+
 /// Text with holes: `parts` has one piece more than there are children.
 #[derive(Clone)]
 pub(crate) struct Tree {
@@ -235,7 +260,8 @@ impl<'r> Generator<'r> {
             Shape::Number => Want::Number,
             Shape::String if self.rng.percent(40) => return Tree::leaf(*self.rng.pick(MEANING)),
             Shape::String => Want::Text,
-            Shape::Map => Want::Mapping,
+            Shape::Map | Shape::MapOfListsOfString => Want::Mapping,
+            Shape::Type => return Tree::leaf(*self.rng.pick(TYPES)),
             Shape::Any => *self.rng.pick(&[Want::Sequence, Want::Mapping, Want::Text, Want::Any]),
             _ => Want::Sequence,
         };

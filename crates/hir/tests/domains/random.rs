@@ -166,6 +166,14 @@ fn the_domains_agree_on_calls_of_every_function() {
     agree(trees);
 }
 
+/// One function that takes a type has as much to say as many others.
+#[test]
+fn the_domains_agree_on_conversions_to_types() {
+    let convert = values::functions::lookup("convert").expect("it is there");
+    let seeds = 0..environment("DOMAINS_CASES", CASES) / 2;
+    agree(seeds.map(|seed| (seed, Generator::new(&mut Rng::new(seed)).call_of(convert))));
+}
+
 #[test]
 fn the_domains_agree_where_they_once_did_not() {
     agree_on(FOUND_BEFORE);

@@ -10,7 +10,10 @@ use values::Str;
 use super::{Action, ActionKind, Selection, declare::locals_of, layout};
 use crate::{
     Edit, Module,
-    naming::{Chain, Named, Occurrence, attribute_around, block_of, item_name, top_level},
+    naming::{
+        Chain, Named, Occurrence, attribute_around, block_of, is_in_type_argument, item_name,
+        top_level,
+    },
     scheme::{blocks_around, scheme},
 };
 
@@ -74,7 +77,8 @@ impl<'a, 'db> Part<'a, 'db> {
         let is_static = AS_WRITTEN.contains(&wish.as_str())
             || WITHOUT_LOCALS.contains(&kind.as_str())
             || inner == "lifecycle" && wish != "enabled";
-        (is_own && !is_static).then_some(())?;
+        let is_type = expr.syntax().first_token().is_none_or(|it| is_in_type_argument(&it));
+        (is_own && !is_static && !is_type).then_some(())?;
         let refers = refers(selection, &expr)?;
         Some(Part { selection, expr, block, wish, refers })
     }
@@ -160,6 +164,9 @@ fn refers(selection: &Selection<'_>, expr: &ast::Expr) -> Option<bool> {
     for node in expr.syntax().descendants() {
         let Some(reference) = ast::Reference::cast(node.clone()) else { continue };
         let root = reference.ident_token()?;
+        if is_in_type_argument(&root) {
+            continue;
+        }
         if let Some(Occurrence { named: Named::Bound(_, place), .. }) = Occurrence::at(tree, &root)
         {
             if !selection.range.contains_range(place) {

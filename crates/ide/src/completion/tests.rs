@@ -367,6 +367,24 @@ fn what_is_put_in() {
         }
     "#]],
     );
+    check_taken(
+        "locals {\n  a = convert([], li$0)\n}\n",
+        "list",
+        expect![[r#"
+        locals {
+          a = convert([], list(${1:string}))
+        }
+    "#]],
+    );
+    check_taken(
+        "locals {\n  a = convert({}, object({ b = $0 }))\n}\n",
+        "optional",
+        expect![[r#"
+        locals {
+          a = convert({}, object({ b = optional(${1:string}) }))
+        }
+    "#]],
+    );
 }
 
 #[test]
@@ -666,13 +684,13 @@ fn expressions_rank_what_fits() {
     check_words(
         "resource \"test_thing\" \"x\" {\n  for_each = {}\n  enabled = $0\n}\n",
         expect![[r#"
-            false true each path terraform tofu null; 133 functions
+            false true each path terraform tofu null; 134 functions
         "#]],
     );
     check_words(
         "locals {\n  a = [$0]\n}\n",
         expect![[r#"
-            local path terraform tofu false for null true; 133 functions
+            local path terraform tofu false for null true; 134 functions
         "#]],
     );
 }

@@ -14,7 +14,7 @@ use values::Str;
 use super::{Card, body, declared, declared::with_value, schema_attribute, type_word};
 use crate::{
     Cursor, ItemAt, language,
-    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written},
+    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written, is_in_type_argument},
     scheme::{called_by, schema_of_resource},
     shown,
 };
@@ -99,7 +99,7 @@ fn own_attribute(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
 /// Whether a name is a word of a type constraint.
 pub(crate) fn is_in_type(token: &SyntaxToken) -> bool {
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast);
-    attribute.is_some_and(|it| is_type(&it))
+    attribute.is_some_and(|it| is_type(&it)) || is_in_type_argument(token)
 }
 
 /// Whether an attribute is the `type` of a variable.

@@ -744,3 +744,29 @@ fn modules() {
         "#]],
     );
 }
+
+#[test]
+fn words_of_a_type_in_convert() {
+    check(
+        "locals {\n  a = convert([], li$0st(string))\n}\n",
+        expect![[r#"
+            at main.tf:2 `list`
+            ```hcl
+            list
+            ```
+
+            A sequence of values of one type.
+        "#]],
+    );
+    check(
+        "locals {\n  a = conv$0ert([], list(string))\n}\n",
+        expect![[r#"
+            at main.tf:2 `convert`
+            ```hcl
+            convert(value: any, type: type)
+            ```
+
+            Converts a value to a type, written as the type of a variable is. Defaults of optional attributes are filled in.
+        "#]],
+    );
+}

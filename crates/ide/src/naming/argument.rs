@@ -2,7 +2,7 @@
 
 use hir::names::ItemName;
 use syntax::{
-    AstNode, SyntaxKind, SyntaxNode,
+    AstNode, SyntaxKind, SyntaxNode, SyntaxToken,
     ast::{self, HasItems},
 };
 use values::Str;
@@ -134,6 +134,20 @@ impl Written {
     }
 }
 
+/// Whether a token is in the second argument of `convert`, or right before where it is to be.
+pub(crate) fn is_in_type_argument(token: &SyntaxToken) -> bool {
+    let is_type = |list: &SyntaxNode| {
+        let call = list.parent().and_then(ast::Call::cast);
+        let name = call.and_then(|call| call.name());
+        let name = name.as_deref().map(|name| name.strip_prefix("core::").unwrap_or(name));
+        let tokens = list.children_with_tokens().filter_map(|it| it.into_token());
+        let commas = tokens.filter(|it| it.kind() == SyntaxKind::COMMA);
+        let is_before = |comma: &SyntaxToken| comma.text_range().end() <= token.text_range().end();
+        name == Some("convert") && commas.filter(is_before).count() == 1
+    };
+    token.parent_ancestors().any(|node| node.kind() == SyntaxKind::ARG_LIST && is_type(&node))
+}
+
 /// What a traversal stands for that is read as written; `None` if it is read as other expressions are.
 pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Option<Written> {
     let directory = tree.document.directory;
@@ -150,6 +164,9 @@ pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Opt
             }
             _ => None,
         };
+    }
+    if is_in_type_argument(&traversal.root) {
+        return Some(Written::Type);
     }
     let attribute = attribute_around(&traversal.node)?;
     let is_value = attribute.value().is_some_and(|it| *it.syntax() == traversal.node);

@@ -4,7 +4,7 @@ use addr::{ModuleInstance, ResourceMode};
 use hir::Program;
 use serde_json::{Map, Value as Json, json};
 use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
-use values::{Path, Step, Value};
+use values::{Path, Step, Type, Value};
 
 use super::{PlanView, configuration};
 use crate::{
@@ -109,9 +109,11 @@ fn planned_values(inputs: &PlanJson<'_>) -> Json {
 
 fn planned_output(change: &OutputChange) -> Json {
     let value = change.after.is_wholly_known().then(|| json::known(&change.after)).flatten();
+    // Of a null the reference's plan files keep no type.
+    let ty = if change.after.is_null() { Type::Dynamic } else { change.after.ty() };
     json::object([
         ("sensitive", Some(change.sensitive.into())),
-        ("type", value.is_some().then(|| json::of_type(&change.after.ty()))),
+        ("type", value.is_some().then(|| json::of_type(&ty))),
         ("value", value),
     ])
 }

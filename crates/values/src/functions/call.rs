@@ -63,6 +63,11 @@ pub trait FunctionEnv {
         None
     }
 
+    /// Whether the user does not want to wait any longer. What takes long asks from time to time.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// A new random UUID, or `None` while it is not decided.
     fn uuid(&self) -> Option<String>;
 }
@@ -115,7 +120,8 @@ impl FunctionError {
         FunctionError { message: message.to_owned(), quotes: None, ..self }
     }
 
-    pub(super) fn at(argument: usize, message: impl Into<String>) -> FunctionError {
+    /// The reason why an argument does not fit. It may not quote a secret.
+    pub fn at(argument: usize, message: impl Into<String>) -> FunctionError {
         FunctionError { argument: Some(argument), ..FunctionError::new(message) }
     }
 }

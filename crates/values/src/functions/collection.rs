@@ -70,8 +70,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "transpose",
-        &[Parameter::any("values")],
-        Returns::From(transposed_type),
+        &[Parameter::new("values", Shape::MapOfListsOfString)],
+        Returns::Fixed(Shape::MapOfListsOfString),
         transpose,
         "Swaps the keys and values of a map of lists of strings.",
     ),
@@ -249,20 +249,9 @@ fn sum(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::number(total.unwrap_or_else(Number::zero)))
 }
 
-fn transposed_type(args: &[Value]) -> Result<Type, FunctionError> {
-    let wanted = Type::map(Type::list(Type::String));
-    if !convert::can_convert(&args[0].ty(), &wanted) {
-        // The keys of the argument may be secret, so the reason does not say which element it is.
-        return Err(FunctionError::at(0, format!("{} required", wanted.friendly_constraint())));
-    }
-    Ok(wanted)
-}
-
 fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let lists = convert::convert(&call.args[0], &call.ty)
-        .map_err(|error| FunctionError::at(0, error.message))?;
     let mut swapped: std::collections::BTreeMap<crate::Str, Vec<Value>> = Default::default();
-    for (key, list) in lists.as_map().into_iter().flatten() {
+    for (key, list) in call.args[0].as_map().into_iter().flatten() {
         if list.is_null() {
             return Err(FunctionError::new("input must not contain null list"));
         }

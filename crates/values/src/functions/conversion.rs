@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Function, Parameter, Returns, Shape},
+    signature::{Body, Function, Parameter, Place, Returns, Shape},
 };
 use crate::{Type, Value, convert, rules::RuleId};
 
@@ -34,7 +34,23 @@ pub(super) const FUNCTIONS: &[Function] = &[
     conversion("tolist", Returns::From(list_type), to_list, "Converts a value to a list."),
     conversion("toset", Returns::From(set_type), to_set, "Converts a value to a set."),
     conversion("tomap", Returns::From(map_type), to_map, "Converts a value to a map."),
+    Function {
+        name: "convert",
+        doc: "Converts a value to a type, written as the type of a variable is. Defaults of optional attributes are filled in.",
+        params: &[Parameter::any("value").nullable().lazy(), Parameter::new("type", Shape::Type)],
+        variadic: None,
+        rule: RuleId::Conversion,
+        place: Place::Everywhere,
+        returns: Returns::From(any_type),
+        nullable: true,
+        body: Body::Form,
+    },
 ];
+
+/// The type that is written decides, and it is no value.
+fn any_type(_args: &[Value]) -> Result<Type, FunctionError> {
+    Ok(Type::Dynamic)
+}
 
 fn to_primitive(call: &Call<'_>) -> Result<Value, FunctionError> {
     converted(call, &call.ty)

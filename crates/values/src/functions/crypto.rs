@@ -130,16 +130,32 @@ fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
     let Some(salt) = call.env.salt() else {
         return Ok(call.unknown());
     };
-    Ok(Value::string(bcrypt_text(call.text(0), cost, &salt)))
+    let is_interrupted = || call.env.is_interrupted();
+    match bcrypt_text(call.text(0), cost, &salt, &is_interrupted) {
+        Some(text) => Ok(Value::string(text)),
+        None => refused(format!("bcrypt: interrupted; cost {cost} takes too long")),
+    }
 }
 
 const BCRYPT_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
 
-fn bcrypt_text(password: &str, cost: i64, salt: &[u8; 16]) -> String {
+/// So many rounds take a part of a second.
+const ROUNDS_AT_ONCE: u64 = 256;
+
+/// The hash, unless it is interrupted: the highest cost, which the reference allows too, takes days.
+fn bcrypt_text(
+    password: &str,
+    cost: i64,
+    salt: &[u8; 16],
+    is_interrupted: &dyn Fn() -> bool,
+) -> Option<String> {
     let key = [password.as_bytes(), &[0]].concat();
     let mut cipher: Blowfish = Blowfish::bc_init_state();
     cipher.salted_expand_key(salt, &key);
-    for _ in 0..1_u64 << cost {
+    for round in 0..1_u64 << cost {
+        if round % ROUNDS_AT_ONCE == 0 && is_interrupted() {
+            return None;
+        }
         cipher.bc_expand_key(&key);
         cipher.bc_expand_key(salt);
     }
@@ -153,7 +169,7 @@ fn bcrypt_text(password: &str, cost: i64, salt: &[u8; 16]) -> String {
         hash.extend(words.iter().flat_map(|word| word.to_be_bytes()));
     }
     let (salt, hash) = (BCRYPT_BASE64.encode(salt), BCRYPT_BASE64.encode(&hash[..23]));
-    format!("$2a${cost:02}${salt}{hash}")
+    Some(format!("$2a${cost:02}${salt}{hash}"))
 }
 
 fn rsadecrypt(call: &Call<'_>) -> Result<Value, FunctionError> {

@@ -53,7 +53,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "templatestring",
-        &[Parameter::string("str"), Parameter::any("vars")],
+        &[Parameter::string("data"), Parameter::any("vars")],
         Returns::From(|_| Ok(Type::Dynamic)),
         templatestring,
         "Renders a string as a template with variables.",

@@ -3,8 +3,8 @@
 //! Start at [`lookup`] and [`Function::call`]; `signature` holds the vocabulary, `call` the protocol that all functions
 //! share (conversion of arguments, nulls, unknowns, marks), and the other modules one family each.
 //!
-//! `try` and `can` are listed for their documentation only: they are forms of expressions, evaluated where expressions
-//! are.
+//! `try`, `can` and `convert` are listed for their documentation only: they are forms of expressions, evaluated where
+//! expressions are.
 
 mod address;
 mod assume;

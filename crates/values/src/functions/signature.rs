@@ -64,6 +64,10 @@ pub enum Shape {
     ListOfBool,
     /// `set(string)`
     SetOfString,
+    /// `map(list(string))`
+    MapOfListsOfString,
+    /// A type, which is no value.
+    Type,
 }
 
 /// Where a function can be called.
@@ -107,11 +111,11 @@ pub(super) enum Body {
 }
 
 impl Shape {
-    /// The type to convert to.
+    /// The type to convert to. What is no value is not converted.
     #[must_use]
     pub fn ty(self) -> Type {
         match self {
-            Shape::Any => Type::Dynamic,
+            Shape::Any | Shape::Type => Type::Dynamic,
             Shape::Bool => Type::Bool,
             Shape::Number => Type::Number,
             Shape::String => Type::String,
@@ -122,6 +126,7 @@ impl Shape {
             Shape::ListOfNumber => Type::list(Type::Number),
             Shape::ListOfBool => Type::list(Type::Bool),
             Shape::SetOfString => Type::set(Type::String),
+            Shape::MapOfListsOfString => Type::map(Type::list(Type::String)),
         }
     }
 }

@@ -5,6 +5,7 @@ mod additions;
 mod mutations;
 mod properties;
 mod results;
+mod samples;
 mod unknowns;
 
 use expect_test::expect_file;
@@ -55,7 +56,7 @@ impl FunctionEnv for World {
     }
 
     fn render_template(&self, _name: &str, text: &str, variables: &Value) -> Result<Value, String> {
-        Ok(Value::string(format!("{}{:?}", text.trim_end(), variables)))
+        Ok(Value::string(format!("{}{:?}", text.trim_end(), variables.without_all_marks())))
     }
 
     fn now(&self) -> Option<String> {

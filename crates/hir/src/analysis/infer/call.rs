@@ -6,7 +6,7 @@
 use provider::FunctionSignature;
 use values::{
     MarkKind, Type, Value, convert,
-    functions::{self, Function, Place},
+    functions::{self, Function, FunctionError, Place},
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -16,6 +16,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
     },
+    eval,
     expr::{At, Call, Expr, ExprId},
     fix::Fix,
     provider_function::{self, Lookup, Misfit},
@@ -45,6 +46,9 @@ impl Infer<'_> {
             Err(args) => return self.any_number(function, rule, &args),
         };
         match function {
+            Some(function) if function.name == "convert" => {
+                self.conversion_call(id, call, function, &args)
+            }
             Some(function) => self.library_call(id, call, function, &args),
             None if is_of_provider => self.provider_call(id, call, &args),
             None => self.failed_call(&args),
@@ -261,7 +265,7 @@ impl Infer<'_> {
             Err(_) if takes_null(function, args, &plain) => return self.failed_call(args),
             Err(error) => {
                 let at = error.argument.and_then(|index| call.args.get(index));
-                let (name, summary, detail) = crate::eval::function_problem(function, &error);
+                let (name, summary, detail) = eval::function_problem(function, &error);
                 self.fails(at.copied().unwrap_or(id), name, summary, detail);
                 return self.failed_call(args);
             }
@@ -287,6 +291,43 @@ impl Infer<'_> {
             rule => self.blend(rule, args, &ty, &result),
         };
         Abstract { failing: failing.losing_marks(loses), ..value }
+    }
+
+    /// `convert`, whose second argument is a type as it is written.
+    fn conversion_call(
+        &mut self,
+        id: ExprId,
+        call: &Call,
+        function: &Function,
+        args: &[Abstract],
+    ) -> Abstract {
+        if !self.has_right_arity(id, call, function, args.len()) {
+            return self.failed_call(args);
+        }
+        let exprs = self.exprs;
+        let to = call.args.get(1).map(|to| &exprs[*to]);
+        let (Some(Expr::Type(Some(constraint))), Some(value)) = (to, args.first()) else {
+            // What stands there was reported.
+            return self.failed_call(args);
+        };
+        if let Err(error) = eval::apply_type(constraint, value.plain_value()) {
+            // A null that is replaced by a default may be of any type.
+            let is_sure = value.constant.is_some()
+                || value.failing.keeps_type && constraint.defaults.is_none();
+            if is_sure {
+                let error = FunctionError::at(0, error.message);
+                let (name, summary, detail) = eval::function_problem(function, &error);
+                self.fails(call.args[0], name, summary, detail);
+            }
+            return self.failed_call(args);
+        }
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::Conversion, value), value);
+        let bare = Abstract { marks: TriMarks::NONE, ..value.clone() };
+        let converted = self.given_type(&bare, constraint);
+        let mut failing = failing_call(&args[..1]);
+        failing.is_typed_early |= !value.has_open_type() || !constraint.ty.has_dynamic();
+        flow.onto(Abstract { failing, ..converted })
     }
 
     /// Whether an expression just reads something that is there.

@@ -40,7 +40,7 @@ impl Closed {
         let mut free: Vec<Vec<SymbolId>> = Vec::with_capacity(exprs.len());
         let mut no_refs: Vec<bool> = Vec::with_capacity(exprs.len());
         for (_, expr) in exprs.iter() {
-            let mut pure = !matches!(expr, Expr::Ref(_) | Expr::Missing);
+            let mut pure = !matches!(expr, Expr::Ref(_) | Expr::Missing | Expr::Type(None));
             let mut names = Vec::new();
             expr.for_each_child(&mut |child| {
                 pure &= no_refs[child.0 as usize];

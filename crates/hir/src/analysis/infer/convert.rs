@@ -1,13 +1,14 @@
 //! Conversion of abstract values: types, marks and structure as the conversion of values has them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use values::{MarkKind, Type, convert, rules::RuleId};
+use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
 use super::{Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Inside, Presence, Tri, TriMarks},
-    item::ConstValue,
+    eval,
+    item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
 
 impl Infer<'_> {
@@ -27,12 +28,14 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         let inside = match to {
             Type::Set(_) => {
-                // A set cannot hold marked elements.
-                let elements = Abstract { marks: TriMarks::NONE, ..value.clone() };
+                // A set cannot hold marked elements. What the conversion leaves out of them marks nothing.
+                let list = Type::list(ty.element().cloned().unwrap_or(Type::Dynamic));
+                let inside = self.converted_inside(&value.inside, &value.ty, &list);
+                let elements = Abstract { marks: TriMarks::NONE, inside, ..value.clone() };
                 flow.add(self.rule_marks(RuleId::SetConstruction, &elements), value);
                 Inside::PLAIN
             }
-            _ => self.converted_inside(&value.inside, &ty),
+            _ => self.converted_inside(&value.inside, &value.ty, &ty),
         };
         if is_read_from_elements(&value.ty, to) && may_shape(value) {
             // The new element type holds names out of ephemeral elements.
@@ -44,7 +47,94 @@ impl Infer<'_> {
         flow.onto(Abstract { ty, constant, inside, presence, ..value.clone() })
     }
 
-    fn converted_inside(&self, inside: &Inside, to: &Type) -> Inside {
+    /// The value converted as a constraint says: defaults of optional attributes are filled in first.
+    pub(super) fn given_type(&self, value: &Abstract, constraint: &TypeConstraint) -> Abstract {
+        match &constraint.defaults {
+            Some(defaults) => {
+                self.converted(&self.filled(value, defaults, &constraint.ty), &constraint.ty)
+            }
+            None => self.converted(value, &constraint.ty),
+        }
+    }
+
+    /// The value with defaults where something is missing, or may be null.
+    fn filled(&self, value: &Abstract, defaults: &Defaults, to: &Type) -> Abstract {
+        if value.is_null() {
+            return value.clone();
+        }
+        let inside = self.filled_inside(value, defaults, to);
+        // The parts of a collection take one type once they are filled in.
+        let inside = match value.ty {
+            Type::Object(_) | Type::Tuple(_) => inside,
+            _ => inside.map(&mut Abstract::opened),
+        };
+        let constant = value.constant.as_ref();
+        let constant = constant.map(|it| eval::with_defaults(defaults, to, it.0.clone()));
+        let ty = match &constant {
+            Some(constant) => constant.ty(),
+            None if value.ty.is_collection() && !to.has_dynamic() => value.ty.clone(),
+            None => Type::Dynamic,
+        };
+        let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
+        let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
+        Abstract { ty, constant: constant.map(ConstValue), inside, presence, ..value.clone() }
+    }
+
+    fn filled_inside(&self, value: &Abstract, defaults: &Defaults, to: &Type) -> Inside {
+        let filled_part = |part: &Abstract, step: &DefaultStep, to: Option<&Type>| {
+            let mut children = defaults.children.iter();
+            match (children.find(|(at, _)| at == step), to) {
+                (Some((_, child)), Some(to)) => self.filled(part, child, to),
+                _ => part.clone(),
+            }
+        };
+        match (&value.inside, to) {
+            (Inside::Attrs(attrs), Type::Object(object)) => {
+                let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::clone(attrs);
+                for (name, default) in &defaults.attributes {
+                    let given = self.given_or_default(attrs.get(name), default);
+                    attrs.insert(name.clone(), given);
+                }
+                let filled = attrs.iter().map(|(name, attr)| {
+                    let step = DefaultStep::Attr(name.clone());
+                    (name.clone(), filled_part(attr, &step, object.get(name)))
+                });
+                Inside::attrs(filled.collect())
+            }
+            (Inside::Items(items), Type::Tuple(types)) => {
+                let positions = (0..).map(DefaultStep::Position);
+                let items = items.iter().zip(positions).enumerate();
+                let filled =
+                    items.map(|(at, (item, step))| filled_part(item, &step, types.get(at)));
+                Inside::items(filled.collect())
+            }
+            (Inside::Opaque(marks), _) => Inside::Opaque(marks.weakened()),
+            (inside, to) if to.is_collection() => {
+                inside.map(&mut |part| filled_part(part, &DefaultStep::Element, to.element()))
+            }
+            // A part that is marked may be a null, which a default takes the place of.
+            (inside, _) => Inside::Opaque(inside.marks().weakened()),
+        }
+    }
+
+    /// An attribute, or its default where there is none or a null.
+    fn given_or_default(&self, given: Option<&Abstract>, default: &ConstValue) -> Abstract {
+        let default = Abstract::constant(default.0.clone());
+        let Some(given) = given else { return default };
+        if !given.is_null() && given.presence >= Presence::NotNull {
+            return given.clone();
+        }
+        let mut flow = Flow::default();
+        flow.add(self.rule_marks(RuleId::OptionalDefault, given), given);
+        let presence = if default.is_null() { given.presence } else { Presence::NotNull };
+        let default = flow.onto(default);
+        match given.is_null() {
+            true => default,
+            false => Abstract { presence, ..given.either(&default) },
+        }
+    }
+
+    fn converted_inside(&self, inside: &Inside, from: &Type, to: &Type) -> Inside {
         match (inside, to) {
             (Inside::Attrs(attrs), Type::Object(object)) => {
                 let names = object.iter();
@@ -70,7 +160,8 @@ impl Infer<'_> {
             (Inside::Each(each), Type::List(element) | Type::Map(element)) => {
                 Inside::Each(Arc::new(self.element(each, element)))
             }
-            (Inside::Opaque(marks), _) => Inside::Opaque(*marks),
+            // The marked part may be one that is left out.
+            (inside, to) if leaves_out(from, to) => Inside::Opaque(inside.marks().weakened()),
             (inside, _) => Inside::Opaque(inside.marks()),
         }
     }
@@ -82,9 +173,33 @@ impl Infer<'_> {
         }
         let inside = match &element.inside {
             inside if inside.marks() == Default::default() => Inside::PLAIN,
+            inside if leaves_out(&element.ty, to) => Inside::Opaque(inside.marks().weakened()),
             inside => inside.map(&mut Abstract::opened),
         };
         Abstract { ty: Type::Dynamic, constant: None, inside, ..element.clone() }
+    }
+}
+
+/// Whether a conversion may leave out attributes that the target does not have.
+fn leaves_out(from: &Type, to: &Type) -> bool {
+    let has_object = |ty: &Type| leaves_out(&Type::Dynamic, ty);
+    match (from, to) {
+        (Type::Object(from), Type::Object(to)) => {
+            from.iter().any(|(name, ty)| to.get(name).is_none_or(|to| leaves_out(ty, to)))
+        }
+        (_, Type::Object(_)) => true,
+        (Type::Object(from), Type::Map(to)) => from.iter().any(|(_, ty)| leaves_out(ty, to)),
+        (Type::Tuple(from), Type::List(to) | Type::Set(to)) => {
+            from.iter().any(|ty| leaves_out(ty, to))
+        }
+        (Type::Tuple(from), Type::Tuple(to)) => {
+            from.iter().zip(to.iter()).any(|(from, to)| leaves_out(from, to))
+        }
+        (Type::List(from) | Type::Set(from), Type::List(to) | Type::Set(to))
+        | (Type::Map(from), Type::Map(to)) => leaves_out(from, to),
+        (_, Type::List(to) | Type::Set(to) | Type::Map(to)) => has_object(to),
+        (_, Type::Tuple(to)) => to.iter().any(has_object),
+        _ => false,
     }
 }
 

@@ -146,3 +146,73 @@ fn values_are_described_in_a_few_words() {
         ),
     ]);
 }
+
+#[test]
+fn convert_takes_a_type() {
+    check_all(&[
+        ("convert(\"true\", bool)", "true"),
+        ("convert([], list(string))", "list[]"),
+        ("convert([1, \"a\"], list(any))", "list[\"1\", \"a\"]"),
+        ("convert({a = 1, b = 2}, object({a = string}))", "{a = \"1\"}"),
+        ("convert({}, object({a = optional(string)}))", "{a = tostring(null)}"),
+        ("convert({}, object({a = optional(string, \"x\")}))", "{a = \"x\"}"),
+        ("convert({a = null}, object({a = optional(string, \"x\")}))", "{a = \"x\"}"),
+        ("convert([{}], list(object({a = optional(number, 1)})))", "list[{a = 1}]"),
+        ("core::convert(1, string)", "\"1\""),
+        ("try(convert(\"x\", number), 7)", "7"),
+        ("can(convert([], list(string)))", "true"),
+        ("[for v in [\"1\"] : convert(v, number)]", "[1]"),
+        ("convert(var.u, list(string))", "unknown list of string"),
+        ("convert(var.us, number)", "unknown number"),
+        ("convert(var.e, any)", "ephemeral(\"hush\")"),
+        ("convert({a = var.s}, object({a = string}))", "{a = sensitive(\"secret\")}"),
+        ("convert([var.s], set(string))", "sensitive(set[\"secret\"])"),
+        (
+            "convert(\"x\", bool)",
+            "Invalid function argument: Invalid value for \"value\" parameter: a bool is required. (while calling convert(value, type))",
+        ),
+        (
+            "convert({}, object({a = string}))",
+            "Invalid function argument: Invalid value for \"value\" parameter: attribute \"a\" is required. (while calling convert(value, type))",
+        ),
+        (
+            "convert(1)",
+            "Not enough function arguments: Function \"convert\" expects 2 argument(s). Missing value for \"type\".",
+        ),
+        (
+            "convert(1, string, 2)",
+            "Too many function arguments: Function \"convert\" expects only 2 argument(s).",
+        ),
+        (
+            "convert([1, 2]...)",
+            "Invalid type specification: The second argument of \"convert\" is a type, written as the type of a variable is: convert(value, list(string)).",
+        ),
+    ]);
+}
+
+#[test]
+fn what_convert_says_quotes_no_secret() {
+    let said = outcome("convert(var.s, number)");
+    assert!(said.contains("a number is required") && !said.contains("\"secret\""), "{said}");
+    let said = outcome("convert({(var.s) = 1}, object({a = string}))");
+    assert!(said.contains("attribute \"a\" is required") && !said.contains("\"secret\""), "{said}");
+}
+
+#[test]
+fn a_type_that_is_none_is_told_of_where_it_stands() {
+    for (text, said) in [
+        ("convert(1, strin)", "Did you mean \"string\"?"),
+        ("convert([], list)", "The list type constructor requires one argument"),
+        ("convert(1, 5)", "A type specification is either"),
+        ("convert(1, \"string\")", "Quoted type constraints are no longer supported."),
+        ("convert(1, (string))", "A type specification is either"),
+        ("convert({}, object({a = optional(string, var.a)}))", "A default is a constant"),
+        (
+            "convert({}, object({a = optional(number, \"x\")}))",
+            "This default value is not compatible",
+        ),
+    ] {
+        let (_, _, problems) = lower_expression(text);
+        assert!(problems.iter().any(|it| it.detail.contains(said)), "{text}: {problems:?}");
+    }
+}

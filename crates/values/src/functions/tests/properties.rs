@@ -1,11 +1,18 @@
 //! What holds for every function and every value.
 
-use proptest::{collection::vec, prelude::*, sample::select};
+use std::collections::BTreeMap;
 
-use super::{World, call};
+use proptest::{
+    collection::vec, prelude::*, sample::select, strategy::ValueTree, test_runner::TestRunner,
+};
+
+use super::{
+    World, call,
+    samples::{Sample, callable, samples},
+};
 use crate::{
     Deprecation, Kind, Mark, MarkKind, Marks, Type, Value,
-    functions::{Function, all, lookup},
+    functions::{Shape, all, lookup},
     rules::{MarkRule, RuleId},
 };
 
@@ -53,13 +60,93 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn arguments() -> impl Strategy<Value = (&'static Function, Vec<Value>)> {
-    let functions: Vec<&'static Function> = all().filter(|function| !function.is_form()).collect();
-    (select(functions), vec(value(), 0..4))
+/// A function with arguments at random, or with those of one of its samples, of which some are others: of another sample, of
+/// the type of the parameter, or anything.
+fn arguments() -> impl Strategy<Value = Sample> {
+    let random = (select(callable().collect::<Vec<_>>()), vec(value(), 0..4));
+    prop_oneof![1 => random, 4 => varied()]
+}
+
+fn varied() -> impl Strategy<Value = Sample> {
+    let all = samples();
+    let drawn = select(all.clone()).prop_flat_map(move |(function, args)| {
+        let alike: Vec<Vec<Value>> =
+            all.iter().filter(|it| it.0.name == function.name).map(|it| it.1.clone()).collect();
+        let args: Vec<_> = args
+            .into_iter()
+            .enumerate()
+            .map(|(position, arg)| {
+                let others = alike.iter().filter_map(|it| it.get(position).cloned());
+                let others: Vec<Value> = others.collect();
+                let shape = function.parameter(position).map_or(Shape::Any, |it| it.shape);
+                prop_oneof![6 => Just(arg), 2 => select(others), 3 => of_shape(shape), 1 => value()]
+            })
+            .collect();
+        (Just(function), args)
+    });
+    drawn.boxed()
+}
+
+/// A value that converts to the type of a parameter, most of the time.
+fn of_shape(shape: Shape) -> BoxedStrategy<Value> {
+    let number = || (-3_i64..12).prop_map(Value::int);
+    let text = || select(vec!["", "a", "b,c", "k", "1", "true", "é", "a\nb"]).prop_map(Value::from);
+    let boolean = || any::<bool>().prop_map(Value::bool);
+    let texts = || vec(text(), 0..4).prop_map(|items| Value::list(Type::String, items));
+    match shape {
+        Shape::Bool => boolean().boxed(),
+        Shape::Number => number().boxed(),
+        Shape::String => text().boxed(),
+        Shape::ListOfString => texts().boxed(),
+        Shape::SetOfString => {
+            vec(text(), 0..4).prop_map(|items| Value::set(Type::String, items)).boxed()
+        }
+        Shape::ListOfNumber => {
+            vec(number(), 0..4).prop_map(|items| Value::list(Type::Number, items)).boxed()
+        }
+        Shape::ListOfBool => {
+            vec(boolean(), 0..4).prop_map(|items| Value::list(Type::Bool, items)).boxed()
+        }
+        Shape::List | Shape::Set => {
+            prop_oneof![texts(), vec(value(), 0..4).prop_map(Value::tuple)].boxed()
+        }
+        Shape::Map => {
+            vec((select(vec!["a", "b", "k"]), text()), 0..3).prop_map(Value::object_from).boxed()
+        }
+        Shape::MapOfListsOfString => {
+            vec((select(vec!["a", "b", "k"]), texts()), 0..3).prop_map(Value::object_from).boxed()
+        }
+        Shape::Any | Shape::Type => value().boxed(),
+    }
+}
+
+/// A run of calls that all fail would show nothing.
+#[test]
+fn most_calls_that_are_drawn_succeed_and_every_function_is_reached() {
+    const DRAWN: u32 = 6_000;
+    let mut runner = TestRunner::deterministic();
+    let mut reached: BTreeMap<&str, u32> = callable().map(|it| (it.name, 0)).collect();
+    let mut succeeded = 0;
+    let strategy = arguments();
+    for _ in 0..DRAWN {
+        let drawn = strategy.new_tree(&mut runner).expect("a value");
+        let (function, args) = drawn.current();
+        if function.call(&args, &World).is_ok() {
+            succeeded += 1;
+            *reached.entry(function.name).or_default() += 1;
+        }
+    }
+    let seldom: Vec<_> = reached.iter().filter(|it| *it.1 < 5).collect();
+    assert!(seldom.is_empty(), "too few calls succeed: {seldom:?}");
+    assert!(succeeded * 2 > DRAWN, "{succeeded} of {DRAWN}");
 }
 
 /// One part of the arguments, by counting all parts.
-fn at_part(args: &[Value], which: usize, change: impl Fn(&Value) -> Value) -> Vec<Value> {
+pub(super) fn at_part(
+    args: &[Value],
+    which: usize,
+    mut change: impl FnMut(&Value) -> Value,
+) -> Vec<Value> {
     let count = std::cell::Cell::new(0);
     let mut visit = |_: &crate::Path, part: &Value| {
         count.set(count.get() + 1);
@@ -68,7 +155,7 @@ fn at_part(args: &[Value], which: usize, change: impl Fn(&Value) -> Value) -> Ve
     args.iter().map(|arg| arg.transform(&mut visit)).collect()
 }
 
-fn parts(args: &[Value]) -> usize {
+pub(super) fn parts(args: &[Value]) -> usize {
     let mut count = 0;
     args.iter().for_each(|arg| {
         arg.walk(&mut |_, _| {
@@ -84,7 +171,7 @@ fn is_unknown_somewhere(value: &Value) -> bool {
 }
 
 /// Whether what is said of `partial` allows `exact`: unknown parts may be anything that their refinements allow.
-fn allows(partial: &Value, exact: &Value) -> bool {
+pub(super) fn allows(partial: &Value, exact: &Value) -> bool {
     match (partial.kind(), exact.kind()) {
         (Kind::Unknown(known), _) => {
             let type_fits = crate::conform::conforms(&exact.ty(), &partial.ty()).is_empty()
