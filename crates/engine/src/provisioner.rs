@@ -3,10 +3,7 @@
 //! **Invariant:** where a secret is in the configuration, nothing that the command prints is shown; of a failure, only
 //! its status and what is left of the output without the secrets (DESIGN 2.11).
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Severity};
@@ -14,8 +11,7 @@ use hir::{
     Entry, Expr, ExprId, Exprs, Scope,
     item::{Provisioner, RefPlace},
 };
-use provider::{Attribute, Block};
-use values::{MarkKind, Str, Type, Value};
+use values::{MarkKind, Value};
 
 use crate::{
     event::Event,
@@ -24,21 +20,6 @@ use crate::{
     resource::Subject,
     walk::{Each, EngineScope, Failed, OwnObject, Walk},
 };
-
-/// The arguments of `local-exec`.
-static SCHEMA: LazyLock<Block> = LazyLock::new(|| {
-    let attributes = [
-        ("command", Attribute::required(Type::String)),
-        ("interpreter", Attribute::optional(Type::list(Type::String))),
-        ("working_dir", Attribute::optional(Type::String)),
-        ("environment", Attribute::optional(Type::map(Type::String))),
-        ("quiet", Attribute::optional(Type::Bool)),
-    ];
-    Block::new(
-        attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect(),
-        BTreeMap::new(),
-    )
-});
 
 /// The longest output that is kept for an error, in bytes.
 const KEPT_OUTPUT: usize = 64 * 1024;
@@ -135,7 +116,7 @@ impl Walk<'_> {
             entry,
             &provisioner.body,
             provisioner.node,
-            &SCHEMA,
+            hir::provisioner::local_exec(),
             Some(&subject.text),
         ) {
             Ok((config, parts)) => {
