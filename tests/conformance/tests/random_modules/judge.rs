@@ -119,6 +119,7 @@ impl Run<'_> {
             return self.refused_by_plan(&misplaced, &found, &planned);
         }
         tally.validated += 1;
+        foreseen(&found, &planned.diagnostics)?;
         if planned.has_errors() {
             return Ok(());
         }
@@ -284,6 +285,16 @@ impl Run<'_> {
 
     fn sources(&self) -> Sources {
         self.world.program().sources.clone()
+    }
+}
+
+/// What a plan refuses analysis saw, at least as something that can be: hints are for editors.
+fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
+    let of_plan = planned.iter().filter(|it| is_misplaced(it));
+    let mut unforeseen = of_plan.filter(|it| !found.iter().any(|hint| hint.id == it.id));
+    match unforeseen.next() {
+        Some(it) => wrong("unforeseen", format!("{}: {}", it.summary, it.detail)),
+        None => Ok(()),
     }
 }
 
