@@ -87,7 +87,12 @@ impl Modules {
                 without.blocks.remove(index);
                 found.push(without);
             }
+            // A secret that is not declared as one is none.
+            let is_mark = |it: &str| ["sensitive = true", "ephemeral = true"].contains(&it);
             for entry in (0..block.entries.len()).rev() {
+                if block.header.starts_with("variable") && is_mark(&block.entries[entry]) {
+                    continue;
+                }
                 let mut without = self.clone();
                 without.blocks[index].entries.remove(entry);
                 found.push(without);
@@ -526,7 +531,10 @@ impl<'a> ModuleGenerator<'a> {
         let value = self.expr_with(Kind::Text, Marks::Any, bound);
         let mut bound = bound.to_vec();
         bound.push(Name::new("it.value", Kind::Text, Marks::Any));
-        let name = self.kept(Kind::Text, Marks::Plain, &bound);
+        let name = match self.random.percent(8) {
+            true => "it.value".to_owned(),
+            false => self.kept(Kind::Text, Marks::Plain, &bound),
+        };
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
             "dynamic \"region\" {{\n    for_each = {{ eu = {value} }}\n    iterator = it\n    labels = [it.key]\n    content {{\n      name = \"g${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"

@@ -180,9 +180,11 @@ impl Run<'_> {
         found: &[Diagnostic],
         planned: &PlanOutcome,
     ) -> Verdict {
-        let is_looked_at = !["count = 0", "for_each = toset(", "enabled ="]
-            .iter()
-            .any(|it| self.fixture.contains(it));
+        // Where there are no instances, nothing is evaluated.
+        let of_objects = self.fixture.lines().filter_map(|it| it.strip_prefix("  for_each = "));
+        let mut maps = of_objects.filter(|it| !it.starts_with("{ a = "));
+        let is_looked_at = maps.next().is_none()
+            && !["count = 0", "enabled ="].iter().any(|it| self.fixture.contains(it));
         let only_misplaced = found.iter().filter(|it| it.is_error()).all(is_misplaced);
         let mut errors = planned.diagnostics.iter().filter(|it| it.is_error());
         match misplaced.first() {
