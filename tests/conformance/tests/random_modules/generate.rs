@@ -515,10 +515,10 @@ impl<'a> ModuleGenerator<'a> {
 
     /// Blocks in a block that is made, too, of what that is made of and of other things.
     fn dynamic_mirror(&mut self, bound: &[Name]) -> String {
-        let marks = if self.random.percent(10) { Marks::Any } else { Marks::Plain };
-        let all = self.expr_with(Kind::List, marks, bound);
+        // Of what is around one that is not known, a plan refuses more than it has to.
+        let all = self.expr_with(Kind::List, Marks::Plain, bound);
         let mut bound = bound.to_vec();
-        bound.push(Name::new("inner.value", Kind::Text, marks));
+        bound.push(Name::new("inner.value", Kind::Text, Marks::Plain));
         let name = self.kept(Kind::Text, Marks::Plain, &bound);
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
