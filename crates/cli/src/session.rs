@@ -484,6 +484,7 @@ const FIRST: &[&str] = &[
     "dynamic-module-source",
     "invalid-version-constraint",
     "unsupported-opentofu-version",
+    "duplicate-backend",
     unsupported::ID,
 ];
 

@@ -3,10 +3,7 @@
 //! **Invariant:** where a secret is in the configuration, nothing that the command prints is shown; of a failure, only
 //! its status and what is left of the output without the secrets (DESIGN 2.11).
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Severity};
@@ -14,8 +11,7 @@ use hir::{
     Entry, Expr, ExprId, Exprs, Scope,
     item::{Provisioner, RefPlace},
 };
-use provider::{Attribute, Block};
-use values::{MarkKind, Str, Type, Value};
+use values::{MarkKind, Value};
 
 use crate::{
     event::Event,
@@ -24,21 +20,6 @@ use crate::{
     resource::Subject,
     walk::{Each, EngineScope, Failed, OwnObject, Walk},
 };
-
-/// The arguments of `local-exec`.
-static SCHEMA: LazyLock<Block> = LazyLock::new(|| {
-    let attributes = [
-        ("command", Attribute::required(Type::String)),
-        ("interpreter", Attribute::optional(Type::list(Type::String))),
-        ("working_dir", Attribute::optional(Type::String)),
-        ("environment", Attribute::optional(Type::map(Type::String))),
-        ("quiet", Attribute::optional(Type::Bool)),
-    ];
-    Block::new(
-        attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect(),
-        BTreeMap::new(),
-    )
-});
 
 /// The longest output that is kept for an error, in bytes.
 const KEPT_OUTPUT: usize = 64 * 1024;
@@ -132,7 +113,8 @@ impl Walk<'_> {
         self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
         let decode = || {
             let (body, node) = (&provisioner.body, provisioner.node);
-            self.decode_with_parts(&scope, entry, body, node, &SCHEMA, Some(&subject.text))
+            let schema = hir::provisioner::local_exec();
+            self.decode_with_parts(&scope, entry, body, node, schema, Some(&subject.text))
         };
         let ran = match self.answered(decode).await {
             Ok((config, parts)) => {

@@ -395,7 +395,22 @@ pub struct Terraform {
     /// `backend "type" {}`: the type and where it stands.
     pub backend: Option<Block>,
     /// Where `cloud {}` stands.
-    pub cloud: Option<NodeId>,
+    pub clouds: Box<[NodeId]>,
+    /// `provider_meta "name" {}`: the names, and where they stand.
+    pub provider_metas: Box<[(Str, NodeId)]>,
+    /// `encryption {}`, once only where nothing is wrong.
+    pub encryptions: Box<[Encryption]>,
+}
+
+/// `encryption {}`: how state and plan files are written. What its targets refer to was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encryption {
+    /// `key_provider "type" "name" {}` blocks.
+    pub key_providers: Box<[Block]>,
+    /// `method "type" "name" {}` blocks.
+    pub methods: Box<[Block]>,
+    /// The block's header.
+    pub node: NodeId,
 }
 
 /// One entry of `required_providers`.

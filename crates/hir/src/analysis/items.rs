@@ -1,8 +1,10 @@
 //! The inference of each kind of item.
 
 mod conditions;
+mod encryption;
 mod module_call;
 mod output;
+mod provisioner;
 mod refactoring;
 mod resource;
 mod variable;
@@ -79,7 +81,9 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
                 backend_config(&mut infer, item, backend);
             }
             let entries = it.required_providers.iter();
+            it.encryptions.iter().for_each(|it| encryption::check(&mut infer, item, it));
             infer.problems.extend(repeated_settings(&env, it));
+            infer.problems.extend(repeated_sources(it));
             infer
                 .problems
                 .extend(entries.flat_map(|it| [wrong_source(it), wrong_version(it)]).flatten());
@@ -590,49 +594,137 @@ pub(super) fn object(parts: BTreeMap<Str, Abstract>) -> Abstract {
 
 /// What a module may say once only, and says in an earlier `terraform` block, too. Each override file may say it once more.
 fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem> {
-    let mut problems = Vec::new();
-    if settings.backend.is_none()
-        && settings.cloud.is_none()
-        && settings.requirements_node.is_none()
-    {
-        return problems;
-    }
     let file = |key: ItemKey| {
         let file = key.block.file(env.db);
         db::is_override(file.path(env.db)).then_some(file)
     };
+    let has_any = |it: &Terraform| SETTINGS.iter().any(|setting| !setting.0(it).is_empty());
+    if !has_any(settings) && settings.provider_metas.is_empty() {
+        return Vec::new();
+    }
     let all = crate::names::terraform_blocks(env.db, env.directory);
     let before = all.iter().take_while(|key| **key != env.key);
     let earlier: Vec<(ItemKey, &Terraform)> = before
         .filter(|key| file(**key) == file(env.key))
         .filter_map(|key| Some((*key, item(env.db, *key).kind.as_terraform()?)))
         .collect();
-    let mut report = |summary: &str, detail: &str, at: NodeId, first: (ItemKey, NodeId)| {
-        let mut problem = ItemProblem::error(at.into(), "duplicate-declaration", summary, detail);
-        problem.related.push((first.0, first.1.into(), "first declared here".to_owned()));
-        problems.push(problem);
+    let first = |of: &dyn Fn(&Terraform) -> Vec<NodeId>| {
+        earlier.iter().find_map(|(key, it)| Some((*key, *of(it).first()?)))
     };
-    let backend = |it: &Terraform| it.backend.as_ref().map(|it| it.node);
-    let first = |of: &dyn Fn(&Terraform) -> Option<NodeId>| {
-        earlier.iter().find_map(|(key, it)| Some((*key, of(it)?)))
-    };
-    if let (Some(at), Some(first)) = (backend(settings), first(&backend)) {
-        let detail = "A module may have only one backend configuration. Remove one of the two.";
-        report("Duplicate backend configuration", detail, at, first);
+    let mut problems = Vec::new();
+    for (of, id, summary, detail) in SETTINGS {
+        let own = of(settings);
+        let (first, later) = match first(of) {
+            Some(first) => (first, own.as_slice()),
+            None if own.is_empty() => continue,
+            None => ((env.key, own[0]), &own[1..]),
+        };
+        problems.extend(later.iter().map(|at| repeated(id, summary, detail, *at, first)));
     }
-    if let (Some(at), Some(first)) = (settings.requirements_node, first(&|it| it.requirements_node))
-    {
-        let detail = "A module may have only one required providers configuration. Merge the two.";
-        report("Duplicate required providers configuration", detail, at, first);
+    for (index, (name, at)) in settings.provider_metas.iter().enumerate() {
+        let same = |it: &[(Str, NodeId)]| it.iter().find(|it| it.0 == *name).map(|it| it.1);
+        let here = same(&settings.provider_metas[..index]).map(|node| (env.key, node));
+        let before = earlier.iter().find_map(|(key, it)| Some((*key, same(&it.provider_metas)?)));
+        let detail = format!(
+            "A provider_meta block for provider \"{name}\" was already declared. Providers may only have one provider_meta block per module."
+        );
+        let first = before.or(here);
+        problems.extend(
+            first.map(|it| repeated(DUPLICATE, "Duplicate provider_meta block", &detail, *at, it)),
+        );
     }
-    let clouds = first(&|it| it.cloud).or(settings.cloud.map(|node| (env.key, node)));
-    let backends = first(&backend).or(backend(settings).map(|node| (env.key, node)));
-    if let (Some(cloud), Some(other)) = (clouds, backends)
-        && let Some(at) = backend(settings).or(settings.cloud)
+    let (backends, clouds) = (backends as fn(&Terraform) -> Vec<NodeId>, clouds as fn(&_) -> _);
+    let own = |of: fn(&Terraform) -> Vec<NodeId>| of(settings).first().copied();
+    let cloud = first(&clouds).or(own(clouds).map(|node| (env.key, node)));
+    let backend = first(&backends).or(own(backends).map(|node| (env.key, node)));
+    if let (Some(cloud), Some(other)) = (cloud, backend)
+        && let Some(at) = own(backends).or(own(clouds))
     {
         let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since both say where state is kept. Remove one of the two.";
         let first = if cloud.1 == at { other } else { cloud };
-        report("Both a backend and cloud configuration are present", detail, at, first);
+        let summary = "Both a backend and cloud configuration are present";
+        problems.push(repeated(DUPLICATE, summary, detail, at, first));
+    }
+    problems
+}
+
+fn repeated(
+    id: &'static str,
+    summary: &str,
+    detail: &str,
+    at: NodeId,
+    first: (ItemKey, NodeId),
+) -> ItemProblem {
+    let mut problem = ItemProblem::error(at.into(), id, summary, detail);
+    problem.related.push((first.0, first.1.into(), "first declared here".to_owned()));
+    problem
+}
+
+type Nodes = fn(&Terraform) -> Vec<NodeId>;
+
+const DUPLICATE: &str = "duplicate-declaration";
+
+/// What a module may say once: where it stands, and the id, the summary and the detail of what is said of a second one.
+const SETTINGS: &[(Nodes, &str, &str, &str)] = &[
+    (
+        backends,
+        "duplicate-backend",
+        "Duplicate backend configuration",
+        "A module may have only one backend configuration. Remove one of the two.",
+    ),
+    (
+        |it| it.requirements_node.into_iter().collect(),
+        "duplicate-required-providers",
+        "Duplicate required providers configuration",
+        "A module may have only one required providers configuration. Merge the two.",
+    ),
+    (
+        clouds,
+        DUPLICATE,
+        "Duplicate cloud configurations",
+        "A module may have only one \"cloud\" block. Remove one of the two.",
+    ),
+    (
+        |it| it.encryptions.iter().map(|it| it.node).collect(),
+        DUPLICATE,
+        "Duplicate encryption configuration",
+        "A module may have only one encryption configuration. Merge the two.",
+    ),
+];
+
+fn backends(settings: &Terraform) -> Vec<NodeId> {
+    settings.backend.iter().map(|it| it.node).collect()
+}
+
+fn clouds(settings: &Terraform) -> Vec<NodeId> {
+    settings.clouds.to_vec()
+}
+
+/// Two names for one provider, of which nobody can tell which one a resource type without `provider` means.
+fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
+    let mut problems = Vec::new();
+    let mut seen: Vec<(addr::ProviderSource, &Str)> = Vec::new();
+    for entry in &settings.required_providers {
+        let Some((text, _)) = &entry.source else { continue };
+        let Ok(source) = addr::ProviderSource::parse(text) else { continue };
+        let Some((_, first)) = seen.iter().find(|it| it.0 == source || *it.1 == entry.local_name)
+        else {
+            seen.push((source, &entry.local_name));
+            continue;
+        };
+        // That it is the same name was said.
+        if **first == entry.local_name {
+            continue;
+        }
+        let detail = format!(
+            "Provider {} with the local name \"{}\" was previously required as \"{first}\". A provider can only be required once within \
+             required_providers. Remove one of the two, and name the other wherever a \"provider\" argument has the removed name.",
+            source.for_display(),
+            entry.local_name
+        );
+        let (id, summary) = ("duplicate-required-provider", "Duplicate required provider");
+        let problem = ItemProblem::error(entry.node.into(), id, summary, detail);
+        problems.push(problem.with_severity(Severity::Warning));
     }
     problems
 }

@@ -4,7 +4,7 @@ use db::Severity;
 use values::Str;
 
 use super::origin::Origin;
-use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic};
+use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic, unsupported};
 
 /// A problem at a place of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,4 +93,10 @@ impl From<EvalDiagnostic> for ItemProblem {
             fix: it.fix,
         }
     }
+}
+
+/// That this version does not run what stands there.
+pub(super) fn not_supported(at: impl Into<At>, what: &str) -> ItemProblem {
+    let detail = unsupported::detail(what);
+    ItemProblem::error(at.into(), unsupported::ID, unsupported::SUMMARY, detail)
 }

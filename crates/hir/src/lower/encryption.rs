@@ -9,21 +9,22 @@ use super::{
     body::{self, BodyReader},
     problem::Problem,
 };
-use crate::{item::Body, suggest};
-
-const KEY_PROVIDERS: &[&str] =
-    &["pbkdf2", "aws_kms", "gcp_kms", "azure_vault", "openbao", "external"];
-const METHODS: &[&str] = &["aes_gcm", "unencrypted", "external"];
+use crate::{
+    encryption::{KEY_PROVIDERS, METHODS},
+    item::{Block, Encryption},
+    suggest,
+};
 
 /// The names that targets may use: `type.name` of the methods.
 type Declared = FxHashSet<(Str, Str)>;
 
-/// Checks the block.
-pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) {
+/// Reads the block, and checks what its parts are and what its targets name.
+pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encryption {
     body::refuse_labels(ctx, block);
+    let node = ctx.node(body::header_range(block));
     let mut reader = BodyReader::new(block);
-    declared(ctx, &mut reader, "key_provider", KEY_PROVIDERS);
-    let methods = declared(ctx, &mut reader, "method", METHODS);
+    let (key_providers, _) = declared(ctx, &mut reader, "key_provider", KEY_PROVIDERS);
+    let (method_blocks, methods) = declared(ctx, &mut reader, "method", METHODS);
     for kind in ["state", "plan"] {
         if let Some(target) = reader.single_block(ctx, kind, "encryption block") {
             body::refuse_labels(ctx, &target);
@@ -33,25 +34,43 @@ pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) {
     let sources = reader.single_block(ctx, "remote_state_data_sources", "encryption block");
     if let Some(sources) = sources {
         let mut reader = BodyReader::new(&sources);
+        body::refuse_labels(ctx, &sources);
         let default = reader.single_block(ctx, "default", "remote_state_data_sources block");
+        default.iter().for_each(|it| body::refuse_labels(ctx, it));
         default.iter().for_each(|it| target(ctx, it, &methods, false));
-        for source in reader.blocks("remote_state_data_source") {
-            body::expect_labels(ctx, &source, ["name"]);
-            target(ctx, &source, &methods, false);
-        }
+        data_sources(ctx, &mut reader, &methods);
         reader.finish(ctx);
     }
     reader.finish(ctx);
+    Encryption { key_providers, methods: method_blocks, node }
 }
 
-/// The blocks of one kind, with their types and names.
+fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &Declared) {
+    let mut seen = FxHashSet::default();
+    for source in reader.blocks("remote_state_data_source") {
+        if let Some([name]) = body::expect_labels(ctx, &source, ["name"])
+            && !seen.insert(name.text())
+        {
+            let name = name.text();
+            ctx.problem(Problem::error(
+                "duplicate-declaration",
+                body::header_range(&source),
+                "Duplicate remote_data_source",
+                format!("Found multiple instances of remote_state_data_source \"{name}\". Names must be unique."),
+            ));
+        }
+        target(ctx, &source, methods, false);
+    }
+}
+
+/// The blocks of one kind that have a type and a name, and those. Of two of one name the first counts.
 fn declared(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader<'_>,
     kind: &'static str,
     types: &[&str],
-) -> Declared {
-    let mut declared = Declared::default();
+) -> (Box<[Block]>, Declared) {
+    let (mut kept, mut declared) = (Vec::new(), Declared::default());
     for block in reader.blocks(kind) {
         let Some([ty, name]) = body::expect_labels(ctx, &block, ["type", "name"]) else { continue };
         let (type_name, block_name) = (ty.text(), name.text());
@@ -71,13 +90,14 @@ fn declared(
             ctx.problem(Problem::error(
                 "duplicate-declaration",
                 body::header_range(&block),
-                format!("Duplicate {kind} \"{block_name}\""),
-                format!("A {kind} \"{type_name}\" with the name \"{block_name}\" was already declared. Names must be unique per type."),
+                format!("Duplicate {kind}"),
+                format!("Found multiple instances of {kind}.{type_name}.{block_name}. Names must be unique per type."),
             ));
+            continue;
         }
-        let _: Body = body::schema_body(ctx, &block);
+        kept.extend(body::schema_block(ctx, &block));
     }
-    declared
+    (kept.into(), declared)
 }
 
 /// What is encrypted: `method`, `fallback {}` and, of what this program writes, `enforced`.
@@ -90,6 +110,7 @@ fn target(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>, methods: &Declared, is_
         method(ctx, &value, methods);
     }
     if let Some(fallback) = reader.single_block(ctx, "fallback", "encryption target") {
+        body::refuse_labels(ctx, &fallback);
         target(ctx, &fallback, methods, false);
     }
     reader.finish(ctx);
@@ -116,11 +137,14 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
         return;
     }
     let of_type = methods.iter().filter(|it| *it.0 == *ty).map(|(_, name)| &**name);
-    let hint = suggest::question(suggest::closest(&name, of_type));
+    let close = suggest::closest(&name, of_type).map(|name| format!("method.{ty}.{name}"));
+    let of_name =
+        methods.iter().find(|it| *it.1 == *name).map(|(ty, _)| format!("method.{ty}.{name}"));
+    let hint = suggest::question(close.or(of_name).as_deref());
     ctx.problem(Problem::error(
         "undeclared-reference",
         range,
-        "Reference to undeclared encryption method",
+        "Undefined encryption method",
         format!("There is no method \"{ty}\" \"{name}\" in this encryption block.{hint}"),
     ));
 }

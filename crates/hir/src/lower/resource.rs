@@ -340,6 +340,7 @@ pub(super) fn connection(
     provisioners: &[Provisioner],
 ) -> Option<Block> {
     let block = reader.single_block(ctx, "connection", "resource")?;
+    body::refuse_labels(ctx, &block);
     let place = provisioner_place(provisioners.iter().any(|it| it.at_destroy));
     ctx.in_place(place, |ctx| body::schema_block(ctx, &block))
 }
@@ -369,6 +370,7 @@ fn provisioner(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Provisioner>
     reader.absorb_escape(ctx);
     ctx.in_place(provisioner_place(at_destroy), |ctx| {
         let connection = reader.single_block(ctx, "connection", "provisioner");
+        connection.iter().for_each(|it| body::refuse_labels(ctx, it));
         let connection = connection.and_then(|block| body::schema_block(ctx, &block));
         let body = reader.rest(ctx);
         let kind = Str::from(&*kind.text());

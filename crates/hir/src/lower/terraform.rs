@@ -1,6 +1,5 @@
 //! `terraform` blocks.
 
-use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
     flat::ast::{self, BodyItem},
@@ -14,7 +13,8 @@ use super::{
     problem::Problem,
 };
 use crate::{
-    item::{ItemKind, RequiredProvider, Terraform},
+    expr::NodeId,
+    item::{Encryption, ItemKind, RequiredProvider, Terraform},
     unsupported,
 };
 
@@ -27,6 +27,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
         reader.attr(name);
     }
     let blocks = reader.blocks("required_providers");
+    blocks.iter().for_each(|it| body::refuse_labels(ctx, it));
     blocks.iter().skip(1).for_each(|it| ctx.problem(duplicate_requirements(it)));
     let requirements_node = blocks.first().map(|it| ctx.node(body::header_range(it)));
     let required_providers = blocks
@@ -57,27 +58,43 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
         }
         Some(backend)
     });
-    let clouds = reader.blocks("cloud");
-    let cloud = clouds.first().map(|it| ctx.node(body::header_range(it)));
-    provider_meta(ctx, &mut reader);
-    let encryptions = reader.blocks("encryption");
-    let before = ctx.problems.len();
-    encryptions.iter().for_each(|it| encryption::encryption(ctx, it));
-    // What is wrong with it is mended first.
-    let is_sound = ctx.problems.len() == before;
-    for nested in clouds.iter().chain(encryptions.iter().filter(|_| is_sound)) {
-        let kind = nested.block_type().unwrap_or_default();
-        let what = format!("\"{kind}\" in the terraform block");
-        ctx.problem(Problem::unsupported(body::header_range(nested), &what));
-    }
+    let clouds = clouds(ctx, &mut reader);
+    let provider_metas = provider_metas(ctx, &mut reader);
+    let encryptions = encryptions(ctx, &mut reader);
     reader.finish(ctx);
     Some(ItemKind::Terraform(Box::new(Terraform {
         required_version,
         required_providers,
         requirements_node,
         backend,
-        cloud,
+        clouds,
+        provider_metas,
+        encryptions,
     })))
+}
+
+fn clouds(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[NodeId]> {
+    let blocks = reader.blocks("cloud");
+    for block in &blocks {
+        body::refuse_labels(ctx, block);
+        let what = "\"cloud\" in the terraform block";
+        ctx.problem(Problem::unsupported(body::header_range(block), what));
+    }
+    blocks.iter().map(|it| ctx.node(body::header_range(it))).collect()
+}
+
+fn encryptions(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Encryption]> {
+    let read = |block: &ast::Block<'_>| {
+        let before = ctx.problems.len();
+        let encryption = encryption::encryption(ctx, block);
+        // What is wrong with it is mended first.
+        if ctx.problems.len() == before {
+            let what = "\"encryption\" in the terraform block";
+            ctx.problem(Problem::unsupported(body::header_range(block), what));
+        }
+        encryption
+    };
+    reader.blocks("encryption").iter().map(read).collect()
 }
 
 fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
@@ -90,23 +107,15 @@ fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
 }
 
 /// `provider_meta "name" {}`: what a module tells a provider about itself.
-fn provider_meta(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) {
-    let mut seen = FxHashSet::default();
-    for nested in reader.blocks("provider_meta") {
-        let range = body::header_range(&nested);
-        let Some([provider]) = body::expect_labels(ctx, &nested, ["provider"]) else { continue };
-        if seen.insert(provider.text()) {
-            let what = "\"provider_meta\" in the terraform block";
-            ctx.problem(Problem::unsupported(range, what));
-            continue;
-        }
-        ctx.problem(Problem::error(
-            "duplicate-block",
-            range,
-            "Duplicate provider_meta block",
-            format!("There already is a provider_meta block for the provider \"{}\". Only one is allowed.", provider.text()),
-        ));
-    }
+fn provider_metas(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[(Str, NodeId)]> {
+    let read = |block: &ast::Block<'_>| {
+        let range = body::header_range(block);
+        let [provider] = body::expect_labels(ctx, block, ["provider"])?;
+        let what = "\"provider_meta\" in the terraform block";
+        ctx.problem(Problem::unsupported(range, what));
+        Some((Str::from(&*provider.text()), ctx.node(range)))
+    };
+    reader.blocks("provider_meta").iter().filter_map(read).collect()
 }
 
 /// `language {}` (`reference`: surface 2.2): which edition of the language a module is written in, and for which programs.

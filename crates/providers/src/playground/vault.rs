@@ -52,6 +52,9 @@ fn schema() -> Schema {
             .attribute("token_wo", string().optional().write_only())
             .attribute("slot_id", string().computed().keeps_state())
     };
+    let mirror = Block::new()
+        .attribute("name", string().optional())
+        .attribute("token_wo", string().optional().write_only());
     // A group's object is there even where no block is written, so nothing in it can be required or chosen late.
     let group = Block::new()
         .attribute("note", string().optional())
@@ -84,7 +87,7 @@ fn schema() -> Schema {
             .attribute("logins_by_role", login(ObjectNesting::Map))
             .attribute("fault", Fault::attribute())
             .block("primary", Nesting::Single, place())
-            .block("replica", Nesting::List, place())
+            .block("replica", Nesting::List, place().block("mirror", Nesting::List, mirror))
             .block("region", Nesting::Map, place())
             .block("fallback", Nesting::Group, group),
     )

@@ -178,7 +178,7 @@ impl Expressions<'_> {
 
     fn text(&mut self, marks: Marks, depth: usize) -> String {
         let a = self.make(Kind::Text, marks, depth);
-        match self.random.below(22) {
+        match self.random.below(24) {
             0 | 1 => format!("\"<${{{a}}}>\""),
             2 => format!("\"${{{a}}}-${{{}}}\"", self.make(Kind::Text, marks, depth)),
             3 => {
@@ -218,6 +218,21 @@ impl Expressions<'_> {
             }
             19 => format!("jsondecode(jsonencode({{ it = {a} }})).it"),
             20 => format!("{{ a = {a}, b = \"b\" }}[\"a\"]"),
+            21 => {
+                let all = self.make(Kind::Map, marks, depth);
+                let condition =
+                    self.with(Name::new("v", Kind::Text, marks), Kind::Bool, marks, depth);
+                format!(
+                    "\"%{{ for k, v in {all} ~}} ${{k}}%{{ if {condition} ~}} ${{v}} %{{~ endif }}%{{ endfor ~}} \""
+                )
+            }
+            22 => {
+                let all = self.make(Kind::List, marks, depth);
+                let inner = self.with(Name::new("v", Kind::Text, marks), Kind::Text, marks, depth);
+                format!(
+                    "\"%{{ for v in {all} }}%{{ for w in [{inner}] }}${{v}}${{w}}%{{ endfor }}%{{ endfor }}\""
+                )
+            }
             _ => format!("trimspace({a})"),
         }
     }

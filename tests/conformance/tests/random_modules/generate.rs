@@ -19,6 +19,8 @@ const ROOT: &str = "main.tf";
 #[derive(Clone)]
 pub(crate) struct Modules {
     blocks: Vec<Piece>,
+    /// The id of the error about a place that is read before anything runs, and holds `local.early`.
+    pub(crate) early: Option<&'static str>,
     /// Values of variables of the root module.
     pub(crate) values: Vec<(String, Value)>,
 }
@@ -35,9 +37,13 @@ impl Modules {
     /// The configuration of a seed.
     pub(crate) fn generate(seed: u64) -> Modules {
         let mut random = Random::new(seed);
-        let mut all = Modules { blocks: Vec::new(), values: Vec::new() };
-        let children: Vec<Child> =
-            (0..random.below(3)).map(|index| child(&mut all, &mut random, index)).collect();
+        let mut all = Modules { blocks: Vec::new(), early: None, values: Vec::new() };
+        let inner: Vec<Child> = (0..random.below(2))
+            .map(|index| child(&mut all, &mut random, "n", index, &[]))
+            .collect();
+        let children: Vec<Child> = (0..random.below(3))
+            .map(|index| child(&mut all, &mut random, "m", index, &inner))
+            .collect();
         let mut module = ModuleGenerator::new(&mut all, &mut random, ROOT);
         module.root(&children);
         all
@@ -67,6 +73,10 @@ impl Modules {
     pub(crate) fn smaller(&self) -> Vec<Modules> {
         let mut found = Vec::new();
         for (index, block) in self.blocks.iter().enumerate().rev() {
+            // Without it nothing is asked.
+            if block.entries.iter().any(|it| it.contains("local.early")) {
+                continue;
+            }
             let is_last = !self
                 .blocks
                 .iter()
@@ -77,7 +87,12 @@ impl Modules {
                 without.blocks.remove(index);
                 found.push(without);
             }
+            // A secret that is not declared as one is none.
+            let is_mark = |it: &str| ["sensitive = true", "ephemeral = true"].contains(&it);
             for entry in (0..block.entries.len()).rev() {
+                if block.header.starts_with("variable") && is_mark(&block.entries[entry]) {
+                    continue;
+                }
                 let mut without = self.clone();
                 without.blocks[index].entries.remove(entry);
                 found.push(without);
@@ -97,18 +112,38 @@ impl Piece {
 /// A module that can be called.
 struct Child {
     name: String,
+    /// Whether it wants a second configuration of the provider, under the alias `extra`.
+    has_extra: bool,
     inputs: Vec<Name>,
     outputs: Vec<Name>,
 }
 
-fn child(all: &mut Modules, random: &mut Random, index: usize) -> Child {
-    let name = format!("m{index}");
+fn child(
+    all: &mut Modules,
+    random: &mut Random,
+    prefix: &str,
+    index: usize,
+    inner: &[Child],
+) -> Child {
+    let name = format!("{prefix}{index}");
     let mut module = ModuleGenerator::new(all, random, &format!("{name}/main.tf"));
     module.piece("variable \"prefix\"", vec!["type = string".to_owned()]);
+    let has_extra = module.random.percent(40);
+    if has_extra {
+        let entry = "playground = { source = \"mayfly/playground\", configuration_aliases = [playground.extra] }";
+        let required = format!("required_providers {{\n    {entry}\n  }}");
+        module.piece("terraform", vec![required]);
+        module.other_provider = Some("playground.extra");
+    }
     let inputs: Vec<Name> = (0..1 + module.random.below(4)).map(|it| module.input(it)).collect();
     module.body();
+    for it in inner {
+        if module.random.percent(60) {
+            module.call(it);
+        }
+    }
     let outputs = (0..1 + module.random.below(4)).map(|it| module.output(it)).collect();
-    Child { name, inputs, outputs }
+    Child { name, has_extra, inputs, outputs }
 }
 
 struct ModuleGenerator<'a> {
@@ -118,11 +153,15 @@ struct ModuleGenerator<'a> {
     names: Vec<Name>,
     /// For names that nobody else has.
     count: usize,
+    /// A configuration of the provider beside the default one.
+    other_provider: Option<&'static str>,
 }
 
 impl<'a> ModuleGenerator<'a> {
     fn new(all: &'a mut Modules, random: &'a mut Random, file: &str) -> ModuleGenerator<'a> {
-        ModuleGenerator { all, random, file: file.to_owned(), names: Vec::new(), count: 0 }
+        let file = file.to_owned();
+        let other_provider = (file == ROOT).then_some("playground.other");
+        ModuleGenerator { all, random, file, names: Vec::new(), count: 0, other_provider }
     }
 
     fn piece(&mut self, header: &str, entries: Vec<String>) {
@@ -201,7 +240,7 @@ impl<'a> ModuleGenerator<'a> {
             let message = if self.random.percent(80) { "No." } else { "No: ${jsonencode(§)}." };
             let message = message.replace('§', &format!("var.{name}"));
             entries.push(format!(
-                "validation {{\n    condition = can({condition})\n    error_message = \"{message}\"\n  }}"
+                "validation {{\n    condition = can({condition}) || var.{name} == null\n    error_message = \"{message}\"\n  }}"
             ));
         }
         self.piece(&format!("variable \"{name}\""), entries);
@@ -260,7 +299,8 @@ impl<'a> ModuleGenerator<'a> {
         if !self.random.percent(percent) {
             return None;
         }
-        let condition = self.expressions(&[]).truth();
+        // One that refers to nothing is refused.
+        let condition = format!("path.root != \"\" && ({})", self.expressions(&[]).truth());
         // Only a check that fails lets the run go on.
         let fails = self.random.percent(if block == "assert" { 50 } else { 2 });
         let condition = if fails { format!("!({condition})") } else { condition };
@@ -271,25 +311,52 @@ impl<'a> ModuleGenerator<'a> {
         ))
     }
 
+    /// The block of a managed resource.
+    fn managed_lifecycle(&mut self) -> Option<String> {
+        let mut entries = self.conditions(15);
+        if self.random.percent(15) {
+            entries.push("ignore_changes = [input]".to_owned());
+        }
+        if self.random.percent(10) {
+            let prevent = self.kept(Kind::Bool, Marks::Plain, &[]);
+            entries.push(format!("prevent_destroy = {prevent}"));
+        }
+        (!entries.is_empty()).then(|| format!("lifecycle {{\n    {}\n  }}", entries.join("\n    ")))
+    }
+
+    fn conditions(&mut self, percent: usize) -> Vec<String> {
+        let both = ["precondition", "postcondition"];
+        both.iter().filter_map(|block| self.condition(block, percent)).collect()
+    }
+
     fn lifecycle(&mut self, percent: usize) -> Option<String> {
-        let entries: Vec<String> = ["precondition", "postcondition"]
-            .iter()
-            .filter_map(|block| self.condition(block, percent))
-            .collect();
+        let entries = self.conditions(percent);
         (!entries.is_empty()).then(|| format!("lifecycle {{\n    {}\n  }}", entries.join("\n    ")))
     }
 
     fn check(&mut self) {
         let name = self.fresh("check");
-        let assert = self.condition("assert", 100).unwrap_or_default();
-        self.piece(&format!("check \"{name}\""), vec![assert]);
+        let mut entries = Vec::new();
+        if self.random.percent(30) {
+            let scoped = self.fresh("scoped");
+            let read = self.other_name();
+            entries.push(format!(
+                "data \"playground_secret\" \"{scoped}\" {{\n    name = {read}\n  }}"
+            ));
+            let name = format!("data.playground_secret.{scoped}.arn");
+            self.names.push(Name::new(name, Kind::Text, Marks::Plain));
+        }
+        entries.extend(self.condition("assert", 100));
+        // Nobody else may name it.
+        self.names.retain(|it| !it.text.contains(".scoped"));
+        self.piece(&format!("check \"{name}\""), entries);
     }
 
     // Resources.
 
     /// How many there are: the entry, what is bound for each, and what goes behind a name to have a first one.
     fn repetition(&mut self) -> (Vec<String>, Vec<Name>, &'static str, &'static str) {
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 => {
                 let count = if self.random.percent(85) { "2" } else { "0" };
                 (vec![format!("count = {count}")], Vec::new(), "-${count.index}", "[0]")
@@ -309,6 +376,11 @@ impl<'a> ModuleGenerator<'a> {
                 let all = self.known(Kind::List);
                 let key = Name::new("each.value", Kind::Text, Marks::Plain);
                 (vec![format!("for_each = toset({all})")], vec![key], "-${each.key}", "?")
+            }
+            5 => {
+                let all = self.known(Kind::Map);
+                let each = Name::new("each.value", Kind::Text, Marks::Plain);
+                (vec![format!("for_each = {all}")], vec![each], "-${each.key}", "?")
             }
             4 => {
                 let is_there = self.known(Kind::Bool);
@@ -337,18 +409,36 @@ impl<'a> ModuleGenerator<'a> {
         }
         if self.random.percent(25) {
             let command = self.expr_with(Kind::Text, Marks::Any, &bound);
+            let connection = self.connection(&bound);
             entries.push(format!(
-                "provisioner \"local-exec\" {{\n    command = \"echo ${{{command}}}\"\n  }}"
+                "provisioner \"local-exec\" {{\n    command = \"echo ${{{command}}}\"\n    {connection}\n  }}"
             ));
+            if self.random.percent(50) {
+                entries.push(self.connection(&bound));
+            }
+        }
+        // A connection of both would count as one at destruction.
+        if self.random.percent(10) && !entries.iter().any(|it| it.starts_with("connection")) {
+            let last = "provisioner \"local-exec\" {\n    when = destroy\n    command = \"echo ${self.id}\"\n  }";
+            entries.push(last.to_owned());
         }
         if !entries.iter().any(|it| it.starts_with("lifecycle")) {
-            entries.extend(self.lifecycle(15));
+            entries.extend(self.managed_lifecycle());
         }
         self.piece(&format!("resource \"terraform_data\" \"{name}\""), entries);
         if first != "?" {
             let text = format!("terraform_data.{name}{first}.output");
             self.names.push(Name::new(text, kind, Marks::Plain));
         }
+    }
+
+    /// What a provisioner reaches a machine with; it may be ephemeral.
+    fn connection(&mut self, bound: &[Name]) -> String {
+        let password = self.expr_with(Kind::Text, Marks::Any, bound);
+        let port = self.expr_with(Kind::Number, Marks::Any, bound);
+        format!(
+            "connection {{\n      host = \"localhost\"\n      password = {password}\n      port = {port}\n    }}"
+        )
     }
 
     fn secret(&mut self) {
@@ -361,8 +451,10 @@ impl<'a> ModuleGenerator<'a> {
             entries
                 .push(format!("description = {}", self.kept(Kind::Text, Marks::Sensitive, &bound)));
         }
-        if self.file == ROOT && self.random.percent(20) {
-            entries.push("provider = playground.other".to_owned());
+        if let Some(other) = self.other_provider
+            && self.random.percent(20)
+        {
+            entries.push(format!("provider = {other}"));
         }
         self.piece(&format!("resource \"playground_secret\" \"{name}\""), entries);
         if first != "?" {
@@ -414,8 +506,24 @@ impl<'a> ModuleGenerator<'a> {
         bound.push(Name::new("replica.value", Kind::Text, marks));
         let name = self.kept(Kind::Text, Marks::Plain, &bound);
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
+        let mirror =
+            if self.random.percent(50) { self.dynamic_mirror(&bound) } else { String::new() };
         format!(
-            "dynamic \"replica\" {{\n    for_each = {all}\n    content {{\n      name = \"d${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
+            "dynamic \"replica\" {{\n    for_each = {all}\n    content {{\n      name = \"d${{{name}}}\"\n      token_wo = {token}\n      {mirror}\n    }}\n  }}"
+        )
+    }
+
+    /// Blocks in a block that is made, too, of what that is made of and of other things.
+    fn dynamic_mirror(&mut self, bound: &[Name]) -> String {
+        // Of what is around one that is not known, a plan refuses more than it has to.
+        let all = self.expr_with(Kind::List, Marks::Plain, bound);
+        let mut bound = bound.to_vec();
+        bound.push(Name::new("inner.value", Kind::Text, Marks::Plain));
+        let name = self.kept(Kind::Text, Marks::Plain, &bound);
+        let token = self.expr_with(Kind::Text, Marks::Any, &bound);
+        format!(
+            "dynamic \"mirror\" {{\n        for_each = {all}\n        iterator = inner\n        content {{\n          name = \"i${{{name}}}\"\n          \
+             token_wo = {token}\n        }}\n      }}"
         )
     }
 
@@ -423,16 +531,30 @@ impl<'a> ModuleGenerator<'a> {
         let value = self.expr_with(Kind::Text, Marks::Any, bound);
         let mut bound = bound.to_vec();
         bound.push(Name::new("it.value", Kind::Text, Marks::Any));
-        let name = self.kept(Kind::Text, Marks::Plain, &bound);
+        let name = match self.random.percent(8) {
+            true => "it.value".to_owned(),
+            false => self.kept(Kind::Text, Marks::Plain, &bound),
+        };
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
             "dynamic \"region\" {{\n    for_each = {{ eu = {value} }}\n    iterator = it\n    labels = [it.key]\n    content {{\n      name = \"g${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
         )
     }
 
+    /// The name of what is there to be read, found out in whatever way.
+    fn other_name(&mut self) -> String {
+        match self.random.percent(50) {
+            true => "\"other\"".to_owned(),
+            false => {
+                let either = self.kept(Kind::Bool, Marks::Sensitive, &[]);
+                format!("({either}) ? \"other\" : \"other\"")
+            }
+        }
+    }
+
     fn data_source(&mut self) {
         let name = self.fresh("d");
-        let entries = vec!["name = \"other\"".to_owned()];
+        let entries = vec![format!("name = {}", self.other_name())];
         self.piece(&format!("data \"playground_secret\" \"{name}\""), entries);
         let text = format!("data.playground_secret.{name}.arn");
         self.names.push(Name::new(text, Kind::Text, Marks::Plain));
@@ -509,9 +631,55 @@ impl<'a> ModuleGenerator<'a> {
         children.iter().for_each(|it| self.call(it));
         self.body();
         (0..1 + self.random.below(3)).for_each(|_| self.root_output());
+        if self.random.percent(15) {
+            self.refactoring();
+        }
+        if self.random.percent(12) {
+            self.early();
+        }
+    }
+
+    /// Blocks about objects of a state that has none.
+    fn refactoring(&mut self) {
+        let to = self.fresh("t");
+        self.piece(&format!("resource \"terraform_data\" \"{to}\""), vec!["input = 1".to_owned()]);
+        let addresses = [("from", "before".to_owned()), ("to", to)];
+        let entries = addresses.map(|(end, name)| format!("{end} = terraform_data.{name}"));
+        self.piece("moved", entries.into());
+        let command = "provisioner \"local-exec\" {\n    when = destroy\n    command = \"echo ${self.id}\"\n  }";
+        let from = "from = terraform_data.gone".to_owned();
+        self.piece("removed", vec![from, command.to_owned()]);
+    }
+
+    /// A place that is read before anything runs, or that this version does not run: analysis alone says what may be there.
+    fn early(&mut self) {
+        let marks = *self.random.of(&[Marks::Plain, Marks::Any, Marks::Any]);
+        let value = self.expr(Kind::Text, marks);
+        self.piece("locals", vec![format!("early = {value}")]);
+        let (id, header, entries) = *self.random.of(EARLY);
+        let entries = entries.iter().map(|it| (*it).to_owned()).collect();
+        if entries_need_instances(header) {
+            let named = vec!["for_each = { a = 1 }".to_owned()];
+            self.piece("resource \"terraform_data\" \"early\"", named);
+        }
+        self.piece(header, entries);
+        self.all.early = Some(id);
+    }
+
+    /// The configurations of the provider that a module is handed.
+    fn passed(&mut self, child: &Child) -> Option<String> {
+        let other = self.other_provider.unwrap_or("playground");
+        let default = if self.random.percent(20) { other } else { "playground" };
+        if !child.has_extra {
+            return (default != "playground")
+                .then(|| format!("providers = {{ playground = {default} }}"));
+        }
+        let extra = if self.random.percent(50) { other } else { "playground" };
+        Some(format!("providers = {{ playground = {default}, playground.extra = {extra} }}"))
     }
 
     fn call(&mut self, child: &Child) {
+        let is_inner = self.file != ROOT;
         let (repeated, behind, first) = *self.random.of(&[
             ("", "", ""),
             ("", "", ""),
@@ -519,9 +687,11 @@ impl<'a> ModuleGenerator<'a> {
             ("count = 2", "-${count.index}", "[1]"),
             ("for_each = { a = \"x\", b = \"y\" }", "-${each.key}", "[\"b\"]"),
         ]);
-        let mut entries = vec![format!("source = \"./{}\"", child.name)];
+        let (way, prefix) = if is_inner { ("..", "${var.prefix}-") } else { (".", "") };
+        let mut entries = vec![format!("source = \"{way}/{}\"", child.name)];
         entries.extend((!repeated.is_empty()).then(|| repeated.to_owned()));
-        entries.push(format!("prefix = \"{}{behind}\"", child.name));
+        entries.push(format!("prefix = \"{prefix}{}{behind}\"", child.name));
+        entries.extend(self.passed(child));
         for input in &child.inputs {
             let name = input.text.trim_start_matches("var.");
             entries.push(format!("{name} = {}", self.kept(input.kind, input.marks, &[])));
@@ -532,6 +702,43 @@ impl<'a> ModuleGenerator<'a> {
             self.names.push(Name::new(text, output.kind, output.marks));
         }
     }
+}
+
+/// Places that are read early, each with the id of the error about an ephemeral value, and what may not be there.
+const EARLY: &[(&str, &str, &[&str])] = &[
+    ("ephemeral-backend", "terraform", &["backend \"local\" {\n    path = local.early\n  }"]),
+    (
+        "ephemeral-static-value",
+        "provider \"playground\"",
+        &["alias = \"early\"", "for_each = toset([local.early])"],
+    ),
+    (
+        "ephemeral-provider-key",
+        "resource \"playground_secret\" \"keyed\"",
+        &["name = \"keyed\"", "provider = playground.other[local.early]"],
+    ),
+    ("invalid-import-id", "import", &["to = terraform_data.early[\"a\"]", "id = local.early"]),
+    (
+        "invalid-import-id",
+        "import",
+        &["to = terraform_data.early[\"a\"]", "identity = { it = local.early }"],
+    ),
+    ("invalid-import-key", "import", &["to = terraform_data.early[local.early]", "id = \"x\""]),
+    (
+        "invalid-import",
+        "import",
+        &["for_each = toset([local.early])", "to = terraform_data.early[\"a\"]", "id = \"x\""],
+    ),
+    ("ephemeral-static-value", "module \"early\"", &["source = local.early"]),
+    (
+        "ephemeral-static-value",
+        "module \"early\"",
+        &["source = \"example.com/a/b/c\"", "version = local.early"],
+    ),
+];
+
+fn entries_need_instances(header: &str) -> bool {
+    header == "import"
 }
 
 fn value_of(kind: Kind, canary: &str) -> Value {

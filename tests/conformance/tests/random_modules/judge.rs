@@ -9,6 +9,7 @@ use hir::{
     names::{ItemName, block_names, lookup},
 };
 use render::{PlanJson, PlanView, StateJson, Style};
+use state::PlanMode;
 use values::MarkKind;
 
 use crate::{
@@ -17,7 +18,8 @@ use crate::{
 };
 
 /// The names of the errors about ephemeral values in places that keep them.
-const MISPLACED: [&str; 6] = [
+const MISPLACED: [&str; 7] = [
+    "ephemeral-prevent-destroy",
     "ephemeral-value-misuse",
     "ephemeral-repetition",
     "ephemeral-root-output",
@@ -44,6 +46,8 @@ pub(crate) struct Tally {
     planned: u64,
     applied: u64,
     compared: u64,
+    early: u64,
+    destroyed: u64,
 }
 
 impl Tally {
@@ -54,12 +58,18 @@ impl Tally {
             planned: self.planned + other.planned,
             applied: self.applied + other.applied,
             compared: self.compared + other.compared,
+            early: self.early + other.early,
+            destroyed: self.destroyed + other.destroyed,
         }
     }
 
     /// Whether enough of so many configurations came far enough.
     pub(crate) fn is_telling(&self, of: u64) -> bool {
-        self.validated * 4 > of && self.applied * 5 > of && self.misplaced * 50 > of
+        self.validated * 4 > of
+            && self.applied * 5 > of
+            && self.misplaced * 50 > of
+            && self.early * 25 > of
+            && self.destroyed * 6 > of
     }
 }
 
@@ -74,8 +84,8 @@ pub(crate) fn judge(modules: &Modules, tally: &mut Tally) -> Option<Wrong> {
             world.set_value(name, value.clone());
         }
     }
-    let mut run =
-        Run { world: &mut world, fixture: &fixture, is_comparable: modules.is_comparable() };
+    let (is_comparable, early) = (modules.is_comparable(), modules.early);
+    let mut run = Run { world: &mut world, fixture: &fixture, is_comparable, early };
     run.judge(tally).err()
 }
 
@@ -84,6 +94,8 @@ struct Run<'w> {
     fixture: &'w str,
     /// Whether a console tells the marks that a run has.
     is_comparable: bool,
+    /// The error about `local.early`, where it may not be ephemeral.
+    early: Option<&'static str>,
 }
 
 type Verdict = Result<(), Wrong>;
@@ -97,6 +109,7 @@ impl Run<'_> {
         let found = self.world.validate();
         self.diagnostics("validate", &found)?;
         explained(&found)?;
+        self.early(&found, tally)?;
         let planned = self.world.plan();
         self.diagnostics("plan", &planned.diagnostics)?;
         self.events("plan")?;
@@ -106,6 +119,7 @@ impl Run<'_> {
             return self.refused_by_plan(&misplaced, &found, &planned);
         }
         tally.validated += 1;
+        foreseen(&found, &planned.diagnostics)?;
         if planned.has_errors() {
             return Ok(());
         }
@@ -117,7 +131,46 @@ impl Run<'_> {
         self.events("apply")?;
         tally.applied += u64::from(!has_errors(&said));
         self.state()?;
-        self.static_marks(tally)
+        self.static_marks(tally)?;
+        self.destroyed(tally)
+    }
+
+    /// The end of everything, with the provisioners that run then.
+    fn destroyed(&mut self, tally: &mut Tally) -> Verdict {
+        self.world.mode = PlanMode::Destroy;
+        let planned = self.world.plan();
+        self.diagnostics("plan -destroy", &planned.diagnostics)?;
+        self.events("plan -destroy")?;
+        if planned.has_errors() {
+            return Ok(());
+        }
+        self.plan(&planned)?;
+        let said = self.world.apply_plan(&planned.plan, planned.refreshed.clone());
+        self.diagnostics("destroy", &said)?;
+        self.events("destroy")?;
+        tally.destroyed += u64::from(!has_errors(&said));
+        self.state()
+    }
+
+    /// What is read before anything runs is refused where it is surely ephemeral, and nowhere else.
+    fn early(&self, found: &[Diagnostic], tally: &mut Tally) -> Verdict {
+        let Some(id) = self.early else { return Ok(()) };
+        let project = self.world.project();
+        let (db, workspace, root) = (project.db(), project.workspace(), project.root());
+        let name = ItemName::Local("early".into());
+        let Some(key) = lookup(db, root, &name) else { return Ok(()) };
+        let known = item_value(db, AnalyzedItem::of(db, workspace, root, key));
+        let is_told = found.iter().any(|it| it.id == id && it.is_error() && is_about_ephemeral(it));
+        tally.early += 1;
+        match known.deep_marks().ephemeral {
+            Tri::Yes if !is_told => {
+                wrong("early", format!("local.early is ephemeral, and no {id} is told"))
+            }
+            Tri::No if is_told => {
+                wrong("early", format!("local.early is not ephemeral, and {id} is told"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What analysis is sure of is refused by a plan that was not analysed before.
@@ -127,12 +180,16 @@ impl Run<'_> {
         found: &[Diagnostic],
         planned: &PlanOutcome,
     ) -> Verdict {
-        let is_looked_at = !["count = 0", "for_each = toset(", "enabled ="]
-            .iter()
-            .any(|it| self.fixture.contains(it));
+        // Where there are no instances, nothing is evaluated.
+        let of_objects = self.fixture.lines().filter_map(|it| it.strip_prefix("  for_each = "));
+        let mut maps = of_objects.filter(|it| !it.starts_with("{ a = "));
+        let is_looked_at = maps.next().is_none()
+            && !["count = 0", "enabled ="].iter().any(|it| self.fixture.contains(it));
         let only_misplaced = found.iter().filter(|it| it.is_error()).all(is_misplaced);
         let mut errors = planned.diagnostics.iter().filter(|it| it.is_error());
         match misplaced.first() {
+            // Nor where a block is made of nothing.
+            Some(first) if first.detail.starts_with("\"replica") => Ok(()),
             Some(first) if is_looked_at && only_misplaced && errors.next().is_none() => {
                 wrong("false-alarm", format!("{}: {}", first.summary, first.detail))
             }
@@ -235,6 +292,16 @@ impl Run<'_> {
     }
 }
 
+/// What a plan refuses analysis saw, at least as something that can be: hints are for editors.
+fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
+    let of_plan = planned.iter().filter(|it| is_misplaced(it));
+    let mut unforeseen = of_plan.filter(|it| !found.iter().any(|hint| hint.id == it.id));
+    match unforeseen.next() {
+        Some(it) => wrong("unforeseen", format!("{}: {}", it.summary, it.detail)),
+        None => Ok(()),
+    }
+}
+
 fn reference(name: &ItemName) -> Option<Ref> {
     Some(match name {
         ItemName::Variable(name) => Ref::Variable(name.clone()),
@@ -247,6 +314,10 @@ fn reference(name: &ItemName) -> Option<Ref> {
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(Diagnostic::is_error)
+}
+
+fn is_about_ephemeral(it: &Diagnostic) -> bool {
+    format!("{} {}", it.summary, it.detail).to_lowercase().contains("ephemeral")
 }
 
 fn is_misplaced(it: &Diagnostic) -> bool {

@@ -6,19 +6,24 @@ use std::collections::BTreeMap;
 use addr::Target;
 use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
-use values::{Kind, Str, Type, convert};
+use values::{Kind, Str, Type, Value, convert};
 
-use super::{Infer, Inference, ItemEnv, ItemProblem, by_certainty, without_schema};
+use super::{
+    Infer, Inference, ItemEnv, ItemProblem, by_certainty, provisioner,
+    resource::missing_provider_config,
+};
 use crate::{
     Db,
     analysis::{
-        instances::each_value,
-        value::{Abstract, Tri},
+        AnalyzedItem,
+        instances::{Keys, each_value, keys_of},
+        item_value,
+        value::{Abstract, Inside, Tri},
     },
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},
     item::{Import, ImportTarget, Item, Moved, RefTarget, Removed},
-    names::{ItemKey, ItemName, all_of, item, lookup},
+    names::{ItemKey, ItemName, all_of, called_directory, item, lookup},
 };
 
 fn found(problems: Vec<ItemProblem>) -> Inference {
@@ -52,15 +57,17 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
 
 pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Inference {
     let mut infer = Infer::new(&item.exprs, env);
-    for provisioner in &removed.provisioners {
-        without_schema(&mut infer, &provisioner.body);
-        provisioner.connection.iter().for_each(|it| without_schema(&mut infer, &it.body));
-    }
-    removed.connection.iter().for_each(|it| without_schema(&mut infer, &it.body));
-    // A reference that has no value then is told of as such, whatever else is wrong with it.
-    let mut problems = Vec::new();
+    // `self` is an object of a type that is not looked up here.
+    *env.self_object.borrow_mut() = Some(Abstract::any());
+    provisioner::infer(&mut infer, &removed.provisioners, removed.connection.as_ref());
+    *env.self_object.borrow_mut() = None;
+    let mut problems = std::mem::take(&mut infer.problems);
+    // The key of what is removed is known when it is.
+    problems.retain(|it| !["invalid-each", "invalid-count-reference"].contains(&it.id));
     for refused in destroy_time::refused(item) {
+        // Whatever else is wrong with a reference that has no value then does not matter.
         let at = At::from(refused);
+        problems.retain(|it| it.at != at);
         let (id, summary) = (destroy_time::ID, destroy_time::SUMMARY);
         problems.push(ItemProblem::error(at, id, summary, destroy_time::DETAIL));
     }
@@ -260,8 +267,12 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
         check_id(&mut infer, item, import, id);
     }
     if let Some(identity) = import.identity {
-        let value = infer.expr(identity);
-        refuse_marks(&mut infer, identity, &value, "identity");
+        check_identity(&mut infer, identity);
+    }
+    // What is no key at all is said as such.
+    if !infer.problems.iter().any(|it| it.id == "invalid-import-key") {
+        let target = wrong_target(&mut infer, import, &env);
+        infer.problems.extend(target);
     }
     problems.append(&mut infer.problems);
     check_provider(import, &env, &mut problems);
@@ -280,6 +291,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
         ),
         _ => None,
     };
+    let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
     let is_iterable = matches!(
         value.ty,
         Type::Dynamic
@@ -291,6 +303,10 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
     );
     let detail = match what {
         Some(what) => what.to_owned(),
+        None if is_null => {
+            "The given \"for_each\" argument value is unsuitable: the given value is null."
+                .to_owned()
+        }
         None if !is_iterable => format!(
             "The given \"for_each\" argument value is unsuitable: it must be a map, a set, a list or a tuple, and is {}.",
             value.ty.friendly_name()
@@ -302,9 +318,33 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
     infer.problems.push(problem.because(value.origin.as_ref()));
 }
 
+fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
+    let value = infer.expr(identity);
+    let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
+    let is_object = matches!(value.ty, Type::Dynamic | Type::Object(_) | Type::Map(_));
+    if is_object && !is_null {
+        return refuse_marks(infer, identity, &value, "identity");
+    }
+    let detail = match is_null {
+        true => "The import identity cannot be null.".to_owned(),
+        false => format!(
+            "The import identity is an object with the attributes that the provider knows the object by, and not {}.",
+            value.ty.friendly_name()
+        ),
+    };
+    let summary = "Invalid import identity argument";
+    infer.problems.push(ItemProblem::error(identity.into(), "invalid-import-id", summary, detail));
+}
+
 /// Keys of instances are shown and kept.
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
+    if let Some(problem) = no_key(&value) {
+        let summary = "Import block 'to' address contains an invalid key";
+        let detail = format!("Invalid instance key: {problem}.");
+        infer.problems.push(ItemProblem::error(key.into(), "invalid-import-key", summary, detail));
+        return;
+    }
     let marks = value.deep_marks();
     let (certainty, what) = match (marks.ephemeral, marks.sensitive) {
         (Tri::No, sensitive) => (sensitive, "sensitive"),
@@ -351,7 +391,7 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     let text = value.constant.as_ref().map(|it| &it.0);
     let detail = if refers_to_itself {
         "The import ID cannot reference the resource being imported."
-    } else if text.is_some_and(values::Value::is_null) {
+    } else if text.is_some_and(Value::is_null) {
         "The import ID cannot be null."
     } else if text.is_some_and(|it| matches!(it.kind(), Kind::String(text) if text.is_empty())) {
         "The import ID value evaluates to an empty string, please provide a non-empty value."
@@ -367,9 +407,128 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
 }
 
+/// Why a constant cannot be the key of an instance.
+fn no_key(value: &Abstract) -> Option<&'static str> {
+    let is_primitive = matches!(value.ty, Type::Dynamic | Type::String | Type::Number);
+    let constant = value.constant.as_ref().map(|it| it.0.unmark().0);
+    match constant.as_ref().map(Value::kind) {
+        Some(Kind::Number(number)) if !number.is_integer() || number.signum() < 0 => {
+            Some("value must be a whole number, and not negative")
+        }
+        Some(Kind::Null) => Some("either a string or an integer is required, and it is null"),
+        _ if !is_primitive => Some("either a string or an integer is required"),
+        _ => None,
+    }
+}
+
+/// What an import is to, in its module: where a step of the address leads, and how its instances are told apart.
+struct Place<'p> {
+    /// As it is called in messages.
+    what: &'p str,
+    key: Option<ExprId>,
+    declared: ItemKey,
+}
+
+/// That there is no instance of the address in the configuration (`reference`: surface 11.5). One of the root module
+/// without a key may be written by `-generate-config-out`.
+fn wrong_target(infer: &mut Infer<'_>, import: &Import, env: &ItemEnv<'_>) -> Option<ItemProblem> {
+    let to = &import.to;
+    let mut directory = env.directory;
+    let undeclared = || {
+        let address = whole_address(to);
+        let detail = format!(
+            "The configuration for the given import target {address} does not exist. All target instances must have an associated configuration to \
+             be imported."
+        );
+        let summary = "Configuration for import target does not exist";
+        Some(ItemProblem::error(to.node.into(), "undeclared-import-target", summary, detail))
+    };
+    for (name, key) in to.module.names().iter().zip(&to.module_keys) {
+        let Some(call) = lookup(env.db, directory, &ItemName::Module(Str::from(name.as_str())))
+        else {
+            return undeclared();
+        };
+        let place = Place { what: "module", key: *key, declared: call };
+        if let Some(problem) = wrong_key(infer, import, env, directory, &place) {
+            return Some(problem);
+        }
+        let called = item(env.db, call).kind.as_module_call()?;
+        directory = called_directory(env.db, env.workspace, directory, called)?;
+    }
+    match lookup(env.db, directory, &ItemName::Resource(to.resource.clone())) {
+        Some(declared) => {
+            let place = Place { what: "resource", key: to.key, declared };
+            wrong_key(infer, import, env, directory, &place)
+        }
+        None if to.module.is_root() && to.key.is_none() && import.for_each.is_none() => None,
+        None => undeclared(),
+    }
+}
+
+fn whole_address(to: &ImportTarget) -> String {
+    let modules = to.module.names().iter().map(|name| format!("module.{name}."));
+    modules.chain([to.resource.to_string()]).collect()
+}
+
+/// A key where there is none, none where there is one, one of the wrong kind, or one of which there surely is no instance.
+fn wrong_key(
+    infer: &mut Infer<'_>,
+    import: &Import,
+    env: &ItemEnv<'_>,
+    directory: Directory,
+    place: &Place<'_>,
+) -> Option<ItemProblem> {
+    let Place { what, key, declared } = *place;
+    let keys = keys_of(env.db, declared.block, declared.index);
+    let constant = key.and_then(|key| infer.expr(key).constant).map(|it| it.0.unmark().0);
+    let detail = match (keys, key, constant.as_ref().map(Value::kind)) {
+        (Keys::None, Some(_), Some(Kind::Number(_))) => {
+            format!("The target {what} does not use count.")
+        }
+        (Keys::None, Some(_), Some(_)) => format!("The target {what} does not use for_each."),
+        (Keys::None, Some(_), None) => {
+            format!("The target {what} uses neither count nor for_each.")
+        }
+        (Keys::Numbers, None, _) => format!("The target {what} is using count."),
+        (Keys::Texts, None, _) => format!("The target {what} is using for_each."),
+        (Keys::Numbers, _, Some(Kind::String(_))) => {
+            format!("The target {what} does not use for_each.")
+        }
+        (Keys::Texts, _, Some(Kind::Number(_))) => format!("The target {what} does not use count."),
+        _ => {
+            let instances = AnalyzedItem::of(env.db, env.workspace, directory, declared);
+            let missing = missing_instance(item_value(env.db, instances), constant.as_ref()?)?;
+            let detail = format!(
+                "The target {what} has no instance with the key {missing}. All target instances must have an associated configuration to be \
+                 imported."
+            );
+            let summary = "Configuration for import target does not exist";
+            let at = key.map_or(import.to.node.into(), At::from);
+            return Some(ItemProblem::error(at, "undeclared-import-target", summary, detail));
+        }
+    };
+    let at = key.map_or(import.to.node.into(), At::from);
+    Some(ItemProblem::error(at, "wrong-import-key", "Invalid import 'to' expression", detail))
+}
+
+/// The key, where all instances are known and none has it.
+fn missing_instance(instances: &Abstract, key: &Value) -> Option<String> {
+    match (&instances.inside, key.kind()) {
+        (Inside::Items(items), Kind::Number(number)) => {
+            let is_there = number.to_usize().is_some_and(|it| it < items.len());
+            (!is_there).then(|| number.to_string())
+        }
+        (Inside::Attrs(names), Kind::String(text)) => {
+            let is_there = names.keys().any(|it| **it == **text);
+            (!is_there).then(|| format!("{:?}", &**text))
+        }
+        _ => None,
+    }
+}
+
 /// A provider is chosen only where the import makes the configuration of the resource.
 fn check_provider(import: &Import, env: &ItemEnv<'_>, problems: &mut Vec<ItemProblem>) {
-    let Some((_, node)) = &import.provider else { return };
+    let Some((provider, node)) = &import.provider else { return };
     let name = ItemName::Resource(import.to.resource.clone());
     if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
         problems.push(ItemProblem::error(
@@ -379,6 +538,13 @@ fn check_provider(import: &Import, env: &ItemEnv<'_>, problems: &mut Vec<ItemPro
             "The provider argument can only be specified in import blocks that will generate configuration. To choose the provider of a resource \
              that is declared, use the provider argument of its block.",
         ));
+        return;
+    }
+    if let Some(alias) = &provider.alias {
+        let declared = ItemName::Provider(provider.local_name.clone(), Some(alias.clone()));
+        if lookup(env.db, env.directory, &declared).is_none() {
+            problems.push(missing_provider_config(&provider.local_name, alias, provider.node));
+        }
     }
 }
 

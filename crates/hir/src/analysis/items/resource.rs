@@ -1,9 +1,13 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
+use std::sync::Arc;
+
 use addr::{ProviderSource, ResourceMode};
+use db::Severity;
+use provider::Schema;
 use values::{Path, Step, Str, Type};
 
-use super::conditions;
+use super::{conditions, provisioner};
 use crate::{
     analysis::{
         Inference,
@@ -11,16 +15,15 @@ use crate::{
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
-        problem::ItemProblem,
+        problem::{ItemProblem, not_supported},
         value::{Abstract, Tri},
     },
     destroy_time,
-    expr::{At, Expr, ExprId, NodeId, Ref},
+    expr::{Expr, ExprId, Exprs, NodeId, Ref},
     fix::Fix,
-    item::{IgnoreChanges, Item, Lifecycle, Provisioner, Resource},
-    lower::MISSING_ARGUMENT,
+    item::{IgnoreChanges, Item, Lifecycle, Resource},
     names::{ItemName, provider_local_name, required_providers},
-    suggest, unsupported,
+    suggest,
     workspace::{SchemaLookup, resource_schema},
 };
 
@@ -31,14 +34,10 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     check_provider(&mut infer, &env, resource);
     let object = body(&mut infer, &env, item, resource, &source);
     super::check_depends_on(&mut infer, &env, &resource.depends_on);
-    lifecycle(&mut infer, &env, &resource.lifecycle, &object);
+    let schema = found_schema(&env, resource, &source);
+    lifecycle(&mut infer, &env, &resource.lifecycle, &object, schema.as_deref());
     *env.self_object.borrow_mut() = Some(object.clone());
-    for provisioner in &resource.provisioners {
-        self::provisioner(&mut infer, provisioner);
-    }
-    if let Some(connection) = &resource.connection {
-        without_schema(&mut infer, &connection.body);
-    }
+    provisioner::infer(&mut infer, &resource.provisioners, resource.connection.as_ref());
     destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
     let address = address(&env, resource);
@@ -73,6 +72,18 @@ fn instances(
         _ => object,
     };
     all_instances(resource.repetition, argument, object)
+}
+
+fn found_schema(
+    env: &ItemEnv<'_>,
+    resource: &Resource,
+    source: &ProviderSource,
+) -> Option<Arc<Schema>> {
+    let address = &resource.resource;
+    match resource_schema(env.db, env.workspace, source, address.mode, &address.type_name) {
+        SchemaLookup::Found(schema) => Some(schema),
+        SchemaLookup::NoSuchType | SchemaLookup::NoProvider => None,
+    }
 }
 
 fn body(
@@ -196,12 +207,22 @@ pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeI
     )
 }
 
-fn lifecycle(infer: &mut Infer<'_>, env: &ItemEnv<'_>, lifecycle: &Lifecycle, object: &Abstract) {
+fn lifecycle(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    lifecycle: &Lifecycle,
+    object: &Abstract,
+    schema: Option<&Schema>,
+) {
     if let Some(prevent) = lifecycle.prevent_destroy {
         prevent_destroy(infer, prevent);
     }
     if let IgnoreChanges::Paths(paths) = &lifecycle.ignore_changes {
-        paths.iter().for_each(|(path, node)| check_ignored(infer, &path.0, *node, &object.ty));
+        for (path, node) in paths {
+            let redundant = schema.and_then(|schema| redundant_ignore(&path.0, *node, schema));
+            infer.problems.extend(redundant);
+            check_ignored(infer, &path.0, *node, &object.ty);
+        }
     }
     replace_triggers(infer, &lifecycle.replace_triggered_by);
     for precondition in &lifecycle.preconditions {
@@ -241,30 +262,82 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
     ));
 }
 
+/// An attribute that no configuration can give has no change to ignore.
+fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemProblem> {
+    let [Step::Attr(name)] = path.steps() else { return None };
+    schema.block().attributes().get(name).filter(|it| it.is_computed_only())?;
+    let detail = format!(
+        "Adding an attribute name to ignore_changes tells Mayfly to ignore future changes to the argument in configuration after the object has \
+         been created, retaining the value originally configured.\n\nThe attribute {name} is decided by the provider alone and therefore there can \
+         be no configured value to compare with. Including this attribute in ignore_changes has no effect. Remove the attribute from \
+         ignore_changes to quiet this warning."
+    );
+    let summary = "Redundant ignore_changes element";
+    let problem = ItemProblem::error(node.into(), "redundant-ignore-changes", summary, detail);
+    Some(problem.with_severity(Severity::Warning))
+}
+
 /// What is ignored must be there: each name that is an attribute of an object is one of the type's.
 fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type) {
     let mut ty = object;
     for step in path.steps() {
-        let (Step::Attr(name), Type::Object(attributes)) = (step, ty) else { return };
-        let Some(inner) = attributes.get(name) else {
-            let close = suggest::closest(name, attributes.iter().map(|(name, _)| &**name));
-            let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
-            let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
-            let detail = format!("This object does not have an attribute named \"{name}\".{hint}");
-            let problem = ItemProblem::error(node.into(), id, summary, detail);
-            infer.problems.push(problem.fixed_by(Fix::last(name, close)));
-            return;
+        ty = match (step, ty) {
+            (Step::Attr(name), Type::Object(attributes)) => match attributes.get(name) {
+                Some(inner) => inner,
+                None => {
+                    return infer.problems.push(no_attribute(
+                        name,
+                        attributes.iter().map(|it| it.0),
+                        node,
+                    ));
+                }
+            },
+            (Step::Attr(_), Type::String | Type::Number | Type::Bool) => {
+                let detail = format!(
+                    "Can't access attributes on a primitive-typed value ({}).",
+                    ty.friendly_name()
+                );
+                let summary = "Unsupported attribute";
+                let at = node.into();
+                return infer.problems.push(ItemProblem::error(
+                    at,
+                    "unsupported-attribute",
+                    summary,
+                    detail,
+                ));
+            }
+            (Step::Index(_), Type::String | Type::Number | Type::Bool) => {
+                let (summary, detail) = ("Invalid index", "This value does not have any indices.");
+                let at = node.into();
+                return infer.problems.push(ItemProblem::error(
+                    at,
+                    "invalid-index",
+                    summary,
+                    detail,
+                ));
+            }
+            _ => return,
         };
-        ty = inner;
     }
+}
+
+fn no_attribute<'a>(name: &Str, names: impl Iterator<Item = &'a Str>, node: NodeId) -> ItemProblem {
+    let close = suggest::closest(name, names.map(|name| &**name));
+    let hint = suggest::question(close);
+    let detail = format!("This object does not have an attribute named \"{name}\".{hint}");
+    let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
+    ItemProblem::error(node.into(), id, summary, detail).fixed_by(Fix::last(name, close))
 }
 
 /// What is wrong with a trigger is said first; a list that could be right is not run yet.
 fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
     let before = infer.problems.len();
     for &trigger in triggers {
+        if let Some(problem) = wrong_trigger(infer.exprs, trigger) {
+            infer.problems.push(problem);
+            continue;
+        }
         infer.expr(trigger);
-        check_trigger(infer, trigger);
         if let Some(resource) = ephemeral_root(infer.exprs, trigger) {
             let detail = format!(
                 "{resource} is an ephemeral resource. It is opened anew in every run and has no changes that could trigger a replacement."
@@ -282,29 +355,91 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
     }
 }
 
-fn not_supported(at: impl Into<At>, what: &str) -> ItemProblem {
-    let detail = unsupported::detail(what);
-    ItemProblem::error(at.into(), unsupported::ID, unsupported::SUMMARY, detail)
+const OTHER_REFERENCE: &str = "Only resources, count.index, and each.key may be used in replace_triggered_by. To react to another value, keep it in a \
+                               terraform_data resource and name that.";
+
+/// Only a change of a resource, or of a part of one, can trigger a replacement (`reference`: surface 2.3).
+fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
+    const OF_REFERENCE: &str = "Invalid reference in replace_triggered_by expression";
+    const OF_EXPRESSION: &str = "Invalid replace_triggered_by expression";
+    let wrong = |at: ExprId, summary: &str, detail: &str| {
+        Some(ItemProblem::error(at.into(), "invalid-replace-trigger", summary, detail))
+    };
+    let references = references_in(exprs, trigger);
+    for &(at, reference) in &references {
+        match reference {
+            Ref::Resource(_) | Ref::EachKey | Ref::CountIndex => {}
+            Ref::EachValue => {
+                let summary = "Invalid each reference in replace_triggered_by expression";
+                let detail = "Only each.key may be used in replace_triggered_by: it names the same instance of another resource.";
+                return wrong(at, summary, detail);
+            }
+            _ => return wrong(at, OF_REFERENCE, OTHER_REFERENCE),
+        }
+    }
+    let resources = references.iter().filter(|(_, it)| matches!(it, Ref::Resource(_))).count();
+    match resources {
+        0 if matches!(exprs[trigger], Expr::Missing) => None,
+        0 => {
+            let detail = "Missing resource reference in replace_triggered_by expression. An entry names a managed resource, one of its instances or \
+                          one of its attributes.";
+            wrong(trigger, OF_EXPRESSION, detail)
+        }
+        1 => match unreadable_step(exprs, trigger) {
+            None => None,
+            Some(at) if at == trigger => {
+                let detail = "Unexpected expression found in replace_triggered_by. An entry names a managed resource, one of its instances or one \
+                              of its attributes, and is not calculated.";
+                wrong(at, OF_EXPRESSION, detail)
+            }
+            Some(at) => {
+                let detail = "A single static variable reference is required: only attribute access and indexing with constant keys, each.key or \
+                              count.index. No calculations, function calls, template expressions, etc are allowed here.";
+                wrong(at, "Invalid expression", detail)
+            }
+        },
+        _ => {
+            let detail = "Multiple resource references in replace_triggered_by expression. Write an entry for each.";
+            wrong(trigger, OF_EXPRESSION, detail)
+        }
+    }
 }
 
-/// Only a change of a resource, or of a part of one, can trigger a replacement.
-fn check_trigger(infer: &mut Infer<'_>, trigger: ExprId) {
-    let mut at = trigger;
-    while let Expr::GetAttr { base, .. } | Expr::Index { base, .. } = &infer.exprs[at] {
-        at = *base;
+fn references_in(exprs: &Exprs, root: ExprId) -> Vec<(ExprId, &Ref)> {
+    let (mut open, mut found) = (vec![root], Vec::new());
+    while let Some(expr) = open.pop() {
+        exprs[expr].for_each_child(&mut |child| open.push(child));
+        if let Expr::Ref(reference) = &exprs[expr] {
+            found.push((expr, reference));
+        }
     }
-    if !matches!(&infer.exprs[at], Expr::Ref(Ref::Resource(_)) | Expr::Missing) {
-        infer.problems.push(ItemProblem::error(
-            trigger.into(),
-            "invalid-replace-trigger",
-            "Invalid reference in replace_triggered_by expression",
-            "An entry of replace_triggered_by names a managed resource, one of its instances or one of its attributes. To react to another value, \
-             keep it in a terraform_data resource and name that.",
-        ));
+    found.sort_by_key(|(expr, _)| *expr);
+    found
+}
+
+/// The first part of a trigger that is no step to a resource: the trigger itself, or a key that is calculated.
+fn unreadable_step(exprs: &Exprs, trigger: ExprId) -> Option<ExprId> {
+    let is_key = |key: ExprId| {
+        matches!(
+            &exprs[key],
+            Expr::Literal(_) | Expr::Missing | Expr::Ref(Ref::EachKey | Ref::CountIndex)
+        )
+    };
+    let (mut at, mut wrong_key) = (trigger, None);
+    loop {
+        at = match &exprs[at] {
+            Expr::GetAttr { base, .. } => *base,
+            Expr::Index { base, key } => {
+                wrong_key = (!is_key(*key)).then_some(*key).or(wrong_key);
+                *base
+            }
+            Expr::Ref(_) => return wrong_key,
+            _ => return Some(trigger),
+        };
     }
 }
 
-fn ephemeral_root(exprs: &crate::Exprs, mut at: ExprId) -> Option<addr::Resource> {
+fn ephemeral_root(exprs: &Exprs, mut at: ExprId) -> Option<addr::Resource> {
     loop {
         match &exprs[at] {
             Expr::GetAttr { base, .. } | Expr::Index { base, .. } => at = *base,
@@ -326,67 +461,5 @@ fn destroy_references(infer: &mut Infer<'_>, item: &Item) {
             destroy_time::SUMMARY,
             destroy_time::DETAIL,
         ));
-    }
-}
-
-/// Arguments of the provisioners that exist; each may be ephemeral (RFC, "provisioner block").
-const PROVISIONERS: &[(&str, &[&str], &[&str])] = &[
-    ("local-exec", &["command"], &["interpreter", "working_dir", "environment", "quiet"]),
-    ("remote-exec", &[], &["inline", "script", "scripts"]),
-    ("file", &["destination"], &["source", "content"]),
-];
-
-fn provisioner(infer: &mut Infer<'_>, provisioner: &Provisioner) {
-    without_schema(infer, &provisioner.body);
-    if let Some(connection) = &provisioner.connection {
-        without_schema(infer, &connection.body);
-    }
-    let known = PROVISIONERS.iter().find(|(kind, _, _)| *kind == &*provisioner.kind);
-    let Some((_, required, optional)) = known else {
-        let names = PROVISIONERS.iter().map(|(kind, _, _)| *kind);
-        let close = suggest::closest(&provisioner.kind, names);
-        let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
-        infer.problems.push(ItemProblem::error(
-            provisioner.node.into(),
-            "unknown-provisioner",
-            "Unknown provisioner",
-            format!("There is no provisioner \"{}\". Provisioners are local-exec, remote-exec and file.{hint}", provisioner.kind),
-        ).fixed_by(Fix::last(&provisioner.kind, close)));
-        return;
-    };
-    if let Some(what) = unsupported::provisioner(&provisioner.kind) {
-        infer.problems.push(not_supported(provisioner.node, &what));
-    }
-    for name in *required {
-        if !provisioner.body.attrs.iter().any(|attr| *attr.name == **name) {
-            let detail =
-                format!("The argument \"{name}\" is required, but no definition was found.");
-            infer.problems.push(
-                ItemProblem::error(
-                    provisioner.node.into(),
-                    MISSING_ARGUMENT,
-                    "Missing required argument",
-                    detail,
-                )
-                .fixed_by(Some(Fix::MissingArgument((*name).into()))),
-            );
-        }
-    }
-    for attr in &provisioner.body.attrs {
-        let names = || required.iter().chain(*optional).copied();
-        if !names().any(|name| name == &*attr.name) {
-            let close = suggest::closest(&attr.name, names());
-            let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
-            let detail = format!("An argument named \"{}\" is not expected here.{hint}", attr.name);
-            infer.problems.push(
-                ItemProblem::error(
-                    attr.node.into(),
-                    "unsupported-argument",
-                    "Unsupported argument",
-                    detail,
-                )
-                .fixed_by(Fix::first(&attr.name, close)),
-            );
-        }
     }
 }

@@ -31,10 +31,10 @@ pub(super) struct FoundBlock {
 }
 
 impl Found {
-    fn deep_marks(&self) -> Marks {
-        self.blocks
-            .iter()
-            .fold(self.marks.clone(), |all, block| all.union(&block.value.deep_marks()))
+    /// The marks of everything that is kept: a write-only attribute is not, wherever it stands.
+    fn kept_marks(&self, schema: &provider::Block) -> Marks {
+        let kept = |it: &FoundBlock| provider::null_write_only(&it.value, schema).deep_marks();
+        self.blocks.iter().fold(self.marks.clone(), |all, block| all.union(&kept(block)))
     }
 
     fn into_values(self) -> Vec<Value> {
@@ -59,7 +59,8 @@ impl Evaluation<'_> {
             }
         }
         if found.is_unknown {
-            return Ok(Value::unknown(nested.implied_type()).with_marks(&found.deep_marks()));
+            let marks = found.kept_marks(&nested.block);
+            return Ok(Value::unknown(nested.implied_type()).with_marks(&marks));
         }
         Ok(match nested.nesting {
             Nesting::Single | Nesting::Group => self.one_block(kind, nested, place, found),

@@ -41,6 +41,8 @@ impl Evaluation<'_> {
         if is_unknown {
             self.bind(dynamic.iterator, iterator(Value::dynamic(), Value::dynamic(), &own));
             let value = self.body(&block.body, &nested.block, &inner)?;
+            // Of what is not known nothing is kept but its marks, and a write-only attribute would not be kept either.
+            let value = provider::null_write_only(&value, &nested.block);
             found.is_unknown = true;
             found.marks.add(&value.deep_marks().union(&for_each.deep_marks()).union(&inner.marks));
         }

@@ -1,0 +1,285 @@
+//! The key providers and methods of `encryption {}`: their arguments, and the keys that they have from one another.
+//!
+//! What they are made of is known before anything is planned, and what they hold is never written down, so it may be
+//! ephemeral (`reference`: ephemeral 9).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use values::{Kind, Type, Value};
+
+use super::{Infer, ItemProblem, refuse_dynamic};
+use crate::{
+    analysis::body::{BodyInfer, Persistence},
+    encryption::{self as known, Constant},
+    expr::{Expr, ExprId, Exprs, Ref},
+    fix::Fix,
+    item::{Attr, Block, Body, Encryption, Item},
+    lower::MISSING_ARGUMENT,
+    suggest,
+};
+
+/// `type` and `name` of a key provider.
+type Name<'i> = (&'i str, &'i str);
+
+const UNBUILDABLE: &str = "Unable to build encryption key data";
+
+/// Checks one block.
+pub(super) fn check(infer: &mut Infer<'_>, item: &Item, encryption: &Encryption) {
+    let declared: FxHashSet<Name<'_>> = encryption.key_providers.iter().filter_map(name).collect();
+    let parts = encryption.key_providers.iter().map(|it| (it, false));
+    for (block, is_method) in parts.chain(encryption.methods.iter().map(|it| (it, true))) {
+        Part { item, block, is_method, declared: &declared }.check(infer);
+    }
+    cycle(infer, encryption);
+}
+
+fn name(block: &Block) -> Option<Name<'_>> {
+    match &*block.labels {
+        [kind, name, ..] => Some((&**kind, &**name)),
+        _ => None,
+    }
+}
+
+/// A key provider or a method.
+struct Part<'i> {
+    item: &'i Item,
+    block: &'i Block,
+    is_method: bool,
+    declared: &'i FxHashSet<Name<'i>>,
+}
+
+impl Part<'_> {
+    fn check(&self, infer: &mut Infer<'_>) {
+        let Some((kind, _)) = name(self.block) else { return };
+        let schema = if self.is_method { known::method(kind) } else { known::key_provider(kind) };
+        // That there is no such type was said.
+        let Some(schema) = schema else { return };
+        let (of_keys, others): (Vec<&Attr>, Vec<&Attr>) = self
+            .block
+            .body
+            .attrs
+            .iter()
+            .partition(|attr| !keys_in(&self.item.exprs, attr.value).is_empty());
+        for attr in &of_keys {
+            self.check_keys(infer, attr, schema);
+        }
+        let body = &self.block.body;
+        let without_keys = Body {
+            attrs: others.iter().map(|it| (*it).clone()).collect(),
+            blocks: body.blocks.clone(),
+            is_json: body.is_json,
+        };
+        // What is said of them is not said of a missing argument.
+        let before = infer.problems.len();
+        BodyInfer { infer, persistence: Persistence::Ephemeral }.block(
+            &without_keys,
+            schema,
+            self.block.node,
+            "",
+        );
+        let is_there = |it: &ItemProblem| {
+            let Some(Fix::MissingArgument(name)) = &it.fix else { return false };
+            of_keys.iter().any(|attr| attr.name == *name)
+        };
+        let found = infer.problems.split_off(before);
+        infer.problems.extend(found.into_iter().filter(|it| !is_there(it)));
+        for attr in others.iter().filter(|it| schema.attributes().contains_key(&it.name)) {
+            refuse_dynamic(infer, self.item, attr.value, &self.subject());
+            self.check_constant(infer, attr);
+        }
+        self.check_whole(infer);
+    }
+
+    /// The name as the reference has it in its messages.
+    fn subject(&self) -> String {
+        format!("encryption.{}", self.address())
+    }
+
+    fn address(&self) -> String {
+        let (kind, name) = name(self.block).unwrap_or_default();
+        let what = if self.is_method { "method" } else { "key_provider" };
+        format!("{what}.{kind}.{name}")
+    }
+
+    /// An argument that names key providers.
+    fn check_keys(&self, infer: &mut Infer<'_>, attr: &Attr, schema: &provider::Block) {
+        for key in keys_in(&self.item.exprs, attr.value) {
+            let (at, found) = match key {
+                Key::Whole { at, name } if self.declared.contains(&name) => (at, None),
+                Key::Whole { at, name } => (at, Some(self.undefined(at, name))),
+                Key::Incomplete(at) => {
+                    let detail =
+                        "Expected key_provider.<type>.<name>, as in key_provider.pbkdf2.main.";
+                    let summary = "Invalid Key Provider expression format";
+                    let problem =
+                        ItemProblem::error(at.into(), "invalid-encryption-keys", summary, detail);
+                    (at, Some(problem))
+                }
+            };
+            let wanted = schema.attributes().get(&attr.name).map(|it| it.implied_type());
+            let found = found.or_else(|| match wanted {
+                None => Some(unexpected(attr)),
+                Some(Type::Dynamic) => None,
+                Some(wanted) => {
+                    let wanted = wanted.friendly_name();
+                    let detail = format!(
+                        "Inappropriate value for attribute \"{}\": {wanted} required, and a key provider is an object.",
+                        attr.name
+                    );
+                    let (id, summary) = ("incorrect-attribute-type", "Incorrect attribute value type");
+                    Some(ItemProblem::error(at.into(), id, summary, detail))
+                }
+            });
+            infer.problems.extend(found);
+        }
+    }
+
+    fn undefined(&self, at: ExprId, (kind, name): Name<'_>) -> ItemProblem {
+        let of_type = self.declared.iter().filter(|it| it.0 == kind).map(|it| it.1);
+        let close = suggest::closest(name, of_type);
+        let whole = close.map(|name| (kind, name));
+        let of_name = self.declared.iter().find(|it| it.1 == name).copied();
+        let meant = whole.or(of_name).map(|(kind, name)| format!("key_provider.{kind}.{name}"));
+        let hint = suggest::question(meant.as_deref());
+        let detail = format!(
+            "Key provider {kind}.{name} is missing from the encryption configuration.{hint}"
+        );
+        let summary = "Undefined Key Provider";
+        ItemProblem::error(at.into(), "undeclared-reference", summary, detail)
+            .fixed_by(Fix::last(name, close))
+    }
+
+    fn check_constant(&self, infer: &mut Infer<'_>, attr: &Attr) {
+        let Some((kind, _)) = name(self.block) else { return };
+        let Some(constant) = infer.expr(attr.value).constant else { return };
+        let (value, _) = constant.0.unmark();
+        let texts: Vec<&str>;
+        let constant = match value.kind() {
+            Kind::String(text) => Constant::Text(text),
+            Kind::Number(number) => match number.to_i64() {
+                Some(number) => Constant::Number(number),
+                None => return,
+            },
+            Kind::List(elements) | Kind::Tuple(elements) => {
+                let read: Option<Vec<&str>> = elements.iter().map(Value::as_str).collect();
+                let Some(read) = read else { return };
+                texts = read;
+                Constant::Texts(&texts)
+            }
+            _ => return,
+        };
+        if let Some(problem) = known::unfit(kind, &attr.name, &constant) {
+            let detail = format!("{} failed with error: {problem}.", self.address());
+            infer.problems.push(unbuildable(attr.value.into(), detail));
+        }
+    }
+
+    /// Arguments that need or exclude one another.
+    fn check_whole(&self, infer: &mut Infer<'_>) {
+        let Some((kind, _)) = name(self.block) else { return };
+        let argument = |name: &str| self.block.body.attrs.iter().find(|it| &*it.name == name);
+        let header = self.block.node.into();
+        if let Some((keys, true)) = known::key_argument(self.is_method, kind)
+            && argument(keys).is_none()
+        {
+            let detail =
+                format!("The argument \"{keys}\" is required, but no definition was found.");
+            let summary = "Missing required argument";
+            let problem = ItemProblem::error(header, MISSING_ARGUMENT, summary, detail);
+            infer.problems.push(problem.fixed_by(Some(Fix::MissingArgument(keys.into()))));
+        }
+        let (first, second, none, both) = match (self.is_method, kind) {
+            (false, "pbkdf2") => (
+                "passphrase",
+                "chain",
+                Some("no passphrase provided and no chained provider defined"),
+                "passphrase and chain are mutually exclusive",
+            ),
+            (false, "aws_kms") => (
+                "allowed_account_ids",
+                "forbidden_account_ids",
+                None,
+                "conflicting config attributes: only allowed_account_ids or forbidden_account_ids can be specified, not both",
+            ),
+            _ => return,
+        };
+        let (at, problem) = match (argument(first), argument(second), none) {
+            (Some(_), Some(second), _) => (second.node.into(), both),
+            (None, None, Some(none)) => (header, none),
+            _ => return,
+        };
+        let detail = format!("{} failed with error: {problem}.", self.address());
+        infer.problems.push(unbuildable(at, detail));
+    }
+}
+
+fn unbuildable(at: crate::At, detail: String) -> ItemProblem {
+    ItemProblem::error(at, "invalid-encryption-argument", UNBUILDABLE, detail)
+}
+
+fn unexpected(attr: &Attr) -> ItemProblem {
+    let detail = format!("An argument named \"{}\" is not expected here.", attr.name);
+    ItemProblem::error(attr.node.into(), "unsupported-argument", "Unsupported argument", detail)
+}
+
+/// A reference to a key provider: `key_provider.type.name`, which reads as an attribute of a resource.
+enum Key<'i> {
+    Whole { at: ExprId, name: Name<'i> },
+    Incomplete(ExprId),
+}
+
+fn keys_in(exprs: &Exprs, root: ExprId) -> Vec<Key<'_>> {
+    let (mut open, mut found) = (vec![root], Vec::new());
+    while let Some(at) = open.pop() {
+        match &exprs[at] {
+            Expr::GetAttr { base, name } if let Some(kind) = key_type(exprs, *base) => {
+                found.push(Key::Whole { at, name: (kind, name) });
+            }
+            _ if key_type(exprs, at).is_some() => found.push(Key::Incomplete(at)),
+            expr => expr.for_each_child(&mut |child| open.push(child)),
+        }
+    }
+    found
+}
+
+fn key_type(exprs: &Exprs, at: ExprId) -> Option<&str> {
+    match &exprs[at] {
+        Expr::Ref(Ref::Resource(it)) if it.type_name == "key_provider" => Some(&it.name),
+        _ => None,
+    }
+}
+
+/// A key provider that has its key from itself, on whatever way.
+fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
+    let exprs = infer.exprs;
+    let blocks: FxHashMap<Name<'_>, &Block> =
+        encryption.key_providers.iter().filter_map(|it| Some((name(it)?, it))).collect();
+    let chained = |at: Name<'_>| -> Option<Name<'_>> {
+        let attrs = blocks.get(&at)?.body.attrs.iter();
+        attrs.flat_map(|attr| keys_in(exprs, attr.value)).find_map(|key| match key {
+            Key::Whole { name, .. } => Some(name),
+            Key::Incomplete(_) => None,
+        })
+    };
+    let mut done: FxHashSet<Name<'_>> = FxHashSet::default();
+    for start in encryption.key_providers.iter().filter_map(name) {
+        let mut path: Vec<Name<'_>> = Vec::new();
+        let mut at = Some(start);
+        while let Some(name) = at.filter(|name| done.insert(*name)) {
+            path.push(name);
+            at = chained(name);
+        }
+        let ring = at.and_then(|back| path.iter().position(|it| *it == back));
+        let Some(ring) = ring.map(|first| &path[first..]) else { continue };
+        let names =
+            ring.iter().chain(&ring[..1]).map(|(kind, name)| format!("key_provider.{kind}.{name}"));
+        let detail = format!(
+            "Can not load key_provider.{}.{} due to circular reference: {}. One of them has to have its passphrase from elsewhere.",
+            ring[0].0,
+            ring[0].1,
+            names.collect::<Vec<_>>().join(" → ")
+        );
+        let header = blocks[&ring[0]].node.into();
+        let summary = "Circular reference detected";
+        infer.problems.push(ItemProblem::error(header, "dependency-cycle", summary, detail));
+    }
+}

@@ -1,0 +1,138 @@
+//! `provisioner` and `connection` blocks, against what the provisioners understand.
+
+use db::Severity;
+use provider::Block as SchemaBlock;
+
+use super::{Infer, ItemProblem};
+use crate::{
+    analysis::{
+        body::{BodyInfer, Persistence, without_schema},
+        problem::not_supported,
+    },
+    expr::NodeId,
+    fix::Fix,
+    item::{Block, Body, Provisioner},
+    provisioner, suggest, unsupported,
+};
+
+/// Infers the provisioners of something, and the connections that they use.
+pub(super) fn infer(
+    infer: &mut Infer<'_>,
+    provisioners: &[Provisioner],
+    connection: Option<&Block>,
+) {
+    let before = infer.problems.len();
+    for provisioner in provisioners {
+        arguments(infer, provisioner);
+        self::connection(infer, connection, provisioner.connection.as_ref());
+    }
+    match connection {
+        // Nobody uses it, so the reference does not read it either.
+        Some(unused) if provisioners.is_empty() => without_schema(infer, &unused.body),
+        _ => {}
+    }
+    // What is wrong with the common connection is found once for each that uses it.
+    let mut said: Vec<ItemProblem> = Vec::new();
+    for problem in infer.problems.split_off(before) {
+        if !said.contains(&problem) {
+            said.push(problem);
+        }
+    }
+    infer.problems.append(&mut said);
+}
+
+fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
+    let Some(schema) = provisioner::schema(&provisioner.kind) else {
+        without_schema(infer, &provisioner.body);
+        infer.problems.push(unknown(provisioner));
+        return;
+    };
+    if let Some(what) = unsupported::provisioner(&provisioner.kind) {
+        infer.problems.push(not_supported(provisioner.node, &what));
+    }
+    against(infer, &provisioner.body, schema, provisioner.node);
+    if let Some((summary, detail)) = contradiction(infer, provisioner) {
+        let (at, id) = (provisioner.node.into(), "invalid-provisioner");
+        infer.problems.push(ItemProblem::error(at, id, summary, detail));
+    }
+}
+
+/// Everything that a provisioner is given is gone with it, so it may be ephemeral (RFC, "provisioner block").
+fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: NodeId) {
+    BodyInfer { infer, persistence: Persistence::Ephemeral }.block(body, schema, header, "");
+}
+
+fn unknown(provisioner: &Provisioner) -> ItemProblem {
+    let kind = &provisioner.kind;
+    let close = suggest::closest(kind, provisioner::KINDS);
+    let hint = suggest::question(close);
+    let detail = format!(
+        "There is no provisioner \"{kind}\". Provisioners are local-exec, remote-exec and file.{hint}"
+    );
+    let (at, id) = (provisioner.node.into(), "unknown-provisioner");
+    ItemProblem::error(at, id, "Unknown provisioner", detail).fixed_by(Fix::last(kind, close))
+}
+
+/// Arguments of which one is needed, and no other beside it.
+fn contradiction(
+    infer: &mut Infer<'_>,
+    provisioner: &Provisioner,
+) -> Option<(&'static str, &'static str)> {
+    let (names, none, several, detail) = match &*provisioner.kind {
+        "file" => (
+            &["source", "content"][..],
+            "Must provide one of 'source' or 'content'",
+            "Cannot set both 'source' and 'content'",
+            "What is copied is a file or a directory of this computer (\"source\"), or a text (\"content\").",
+        ),
+        "remote-exec" => (
+            &["inline", "script", "scripts"][..],
+            "Invalid remote-exec provisioner configuration",
+            "Invalid remote-exec provisioner configuration",
+            "Only one of \"inline\", \"script\", or \"scripts\" must be set",
+        ),
+        _ => return None,
+    };
+    let written = provisioner.body.attrs.iter().filter(|it| names.contains(&&*it.name));
+    let mut set = 0;
+    for attr in written {
+        let value = infer.expr(attr.value);
+        let is_null = value.constant.is_some_and(|it| it.0.is_null());
+        set += usize::from(!is_null);
+    }
+    match set {
+        0 => Some((none, detail)),
+        1 => None,
+        _ => Some((several, detail)),
+    }
+}
+
+/// The connection of one provisioner: its own arguments, and those of `outer` that it does not give itself.
+fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>) {
+    let schema = provisioner::connection();
+    let (outer, own) = match (outer, own) {
+        (None, None) => return,
+        (Some(only), None) | (None, Some(only)) => {
+            return against(infer, &only.body, schema, only.node);
+        }
+        (Some(outer), Some(own)) => (outer, own),
+    };
+    let before = infer.problems.len();
+    against(infer, &merged(&outer.body, &own.body), schema, outer.node);
+    // The reference does not look for such arguments where there are two blocks, and they do no harm.
+    for problem in &mut infer.problems[before..] {
+        if ["unsupported-argument", "unsupported-block"].contains(&problem.id) {
+            problem.severity = Severity::Warning;
+        }
+    }
+}
+
+fn merged(outer: &Body, own: &Body) -> Body {
+    let is_replaced = |name: &str| own.attrs.iter().any(|it| *it.name == *name);
+    let kept = outer.attrs.iter().filter(|it| !is_replaced(&it.name));
+    Body {
+        attrs: own.attrs.iter().chain(kept).cloned().collect(),
+        blocks: own.blocks.iter().chain(&outer.blocks).cloned().collect(),
+        is_json: own.is_json || outer.is_json,
+    }
+}

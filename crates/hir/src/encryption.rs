@@ -1,0 +1,246 @@
+//! The key providers and methods that `encryption {}` can name, and their arguments (`reference`: surface 4.4).
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use provider::{Attribute, Block, NestedBlock, Nesting};
+use values::{Str, Type};
+
+/// The types of key providers.
+pub const KEY_PROVIDERS: &[&str] =
+    &["pbkdf2", "aws_kms", "gcp_kms", "azure_vault", "openbao", "external"];
+
+/// The types of methods.
+pub const METHODS: &[&str] = &["aes_gcm", "unencrypted", "external"];
+
+/// The arguments of a key provider, if there is one of that type.
+pub fn key_provider(kind: &str) -> Option<&'static Block> {
+    match kind {
+        "pbkdf2" => Some(&PBKDF2),
+        "aws_kms" => Some(&AWS_KMS),
+        "gcp_kms" => Some(&GCP_KMS),
+        "azure_vault" => Some(&AZURE_VAULT),
+        "openbao" => Some(&OPENBAO),
+        "external" => Some(&EXTERNAL_KEYS),
+        _ => None,
+    }
+}
+
+/// The arguments of a method, if there is one of that type. Keys are references that whoever asks checks.
+pub fn method(kind: &str) -> Option<&'static Block> {
+    match kind {
+        "aes_gcm" => Some(&AES_GCM),
+        "unencrypted" => Some(&UNENCRYPTED),
+        "external" => Some(&EXTERNAL_METHOD),
+        _ => None,
+    }
+}
+
+/// The argument of a key provider or a method that is a key provider: its name, and whether it has to be there.
+pub fn key_argument(is_method: bool, kind: &str) -> Option<(&'static str, bool)> {
+    match (is_method, kind) {
+        (false, "pbkdf2") => Some(("chain", false)),
+        (true, "aes_gcm") => Some(("keys", true)),
+        (true, "external") => Some(("keys", false)),
+        _ => None,
+    }
+}
+
+/// What a constant argument may not be, in the reference's words. `value` is the whole number or the text that it is.
+pub fn unfit(kind: &str, argument: &str, value: &Constant<'_>) -> Option<String> {
+    let problem = match (kind, argument, value) {
+        ("pbkdf2", "passphrase", Constant::Text(text)) if text.len() < 16 => {
+            "passphrase is too short (minimum 16 characters)".to_owned()
+        }
+        ("pbkdf2", "key_length", Constant::Number(..=0)) => {
+            "the key length must be larger than zero".to_owned()
+        }
+        ("pbkdf2", "salt_length", Constant::Number(..=0)) => {
+            "the salt length must be larger than zero".to_owned()
+        }
+        ("pbkdf2", "iterations", Constant::Number(..=0)) => {
+            "the number of iterations must be larger than zero".to_owned()
+        }
+        ("pbkdf2", "iterations", Constant::Number(..200_000)) => {
+            "the number of iterations is dangerously low (<200000), refusing to generate key"
+                .to_owned()
+        }
+        ("pbkdf2", "hash_function", Constant::Text(name))
+            if !["sha256", "sha512"].contains(name) =>
+        {
+            format!("invalid hash function name: {name} (use sha256 or sha512)")
+        }
+        ("aws_kms", "key_spec", Constant::Text(spec)) if !["AES_256", "AES_128"].contains(spec) => {
+            format!("invalid key_spec {spec}, expected one of [AES_256 AES_128]")
+        }
+        ("gcp_kms" | "azure_vault", "key_length", Constant::Number(..1)) => {
+            "key_length must be at least 1".to_owned()
+        }
+        ("gcp_kms" | "azure_vault", "key_length", Constant::Number(1025..)) => {
+            "key_length must be less than the limit of 1024".to_owned()
+        }
+        ("openbao", "key_length", Constant::Number(length))
+            if ![0, 16, 32, 64].contains(length) =>
+        {
+            format!("data key length should one of 16, 32 or 64 bytes: got {length}")
+        }
+        ("external", _, Constant::Texts([])) => format!("the {argument} option is required"),
+        ("external", _, Constant::Texts(["", ..])) => {
+            format!("the first entry of {argument} must not be empty")
+        }
+        (
+            _,
+            "kms_key_id" | "kms_encryption_key" | "az_vault_uri" | "az_vault_key_name" | "key_name",
+            Constant::Text(""),
+        ) => {
+            format!("no {argument} provided")
+        }
+        _ => return None,
+    };
+    Some(problem)
+}
+
+/// A constant of a configuration, as far as arguments are looked at.
+pub enum Constant<'v> {
+    /// A whole number.
+    Number(i64),
+    /// A text.
+    Text(&'v str),
+    /// Several texts.
+    Texts(&'v [&'v str]),
+}
+
+const STRING: Type = Type::String;
+
+static PBKDF2: LazyLock<Block> = LazyLock::new(|| {
+    block(
+        true,
+        &[],
+        &[
+            ("passphrase", STRING),
+            ("chain", Type::Dynamic),
+            ("key_length", Type::Number),
+            ("iterations", Type::Number),
+            ("hash_function", STRING),
+            ("salt_length", Type::Number),
+        ],
+    )
+});
+
+static AWS_KMS: LazyLock<Block> = LazyLock::new(|| {
+    let texts = || Type::list(STRING);
+    let optional = [
+        ("access_key", STRING),
+        ("max_retries", Type::Number),
+        ("profile", STRING),
+        ("region", STRING),
+        ("secret_key", STRING),
+        ("skip_credentials_validation", Type::Bool),
+        ("skip_requesting_account_id", Type::Bool),
+        ("sts_region", STRING),
+        ("token", STRING),
+        ("http_proxy", STRING),
+        ("https_proxy", STRING),
+        ("no_proxy", STRING),
+        ("insecure", Type::Bool),
+        ("use_dualstack_endpoint", Type::Bool),
+        ("use_fips_endpoint", Type::Bool),
+        ("custom_ca_bundle", STRING),
+        ("ec2_metadata_service_endpoint", STRING),
+        ("ec2_metadata_service_endpoint_mode", STRING),
+        ("skip_metadata_api_check", Type::Bool),
+        ("shared_credentials_files", texts()),
+        ("shared_config_files", texts()),
+        // Objects, whose attributes AWS is asked with.
+        ("assume_role", Type::Dynamic),
+        ("assume_role_with_web_identity", Type::Dynamic),
+        ("allowed_account_ids", texts()),
+        ("forbidden_account_ids", texts()),
+        ("retry_mode", STRING),
+    ];
+    let required = [("kms_key_id", STRING), ("key_spec", STRING)];
+    let endpoints = block(false, &[], &[("iam", STRING), ("sts", STRING)]);
+    let endpoints = NestedBlock { max_items: 1, ..NestedBlock::new(Nesting::List, endpoints) };
+    let arguments = block(true, &required, &optional);
+    let blocks = BTreeMap::from([(Str::from("endpoints"), endpoints)]);
+    Block::new(arguments.attributes().clone(), blocks)
+});
+
+static GCP_KMS: LazyLock<Block> = LazyLock::new(|| {
+    block(
+        true,
+        &[("kms_encryption_key", STRING), ("key_length", Type::Number)],
+        &[
+            ("credentials", STRING),
+            ("access_token", STRING),
+            ("impersonate_service_account", STRING),
+            ("impersonate_service_account_delegates", Type::list(STRING)),
+        ],
+    )
+});
+
+static AZURE_VAULT: LazyLock<Block> = LazyLock::new(|| {
+    let required =
+        [("az_vault_uri", STRING), ("az_vault_key_name", STRING), ("key_length", Type::Number)];
+    block(
+        true,
+        &required,
+        &[
+            ("disable_cli", Type::Bool),
+            ("client_id", STRING),
+            ("client_secret", STRING),
+            ("client_certificate_password", STRING),
+            ("client_certificate_path", STRING),
+            ("use_oidc", Type::Bool),
+            ("oidc_token", STRING),
+            ("oidc_token_file_path", STRING),
+            ("oidc_request_url", STRING),
+            ("oidc_request_token", STRING),
+            ("use_msi", Type::Bool),
+            ("metadata_host", STRING),
+            ("environment", STRING),
+            ("subscription_id", STRING),
+            ("tenant_id", STRING),
+        ],
+    )
+});
+
+static OPENBAO: LazyLock<Block> = LazyLock::new(|| {
+    block(
+        true,
+        &[("key_name", STRING)],
+        &[
+            ("address", STRING),
+            ("token", STRING),
+            ("key_length", Type::Number),
+            ("transit_engine_path", STRING),
+        ],
+    )
+});
+
+static EXTERNAL_KEYS: LazyLock<Block> =
+    LazyLock::new(|| block(true, &[("command", Type::list(STRING))], &[]));
+
+static AES_GCM: LazyLock<Block> = LazyLock::new(|| {
+    block(false, &[], &[("keys", Type::Dynamic), ("aad", Type::list(Type::Number))])
+});
+
+static UNENCRYPTED: LazyLock<Block> = LazyLock::new(|| block(false, &[], &[]));
+
+static EXTERNAL_METHOD: LazyLock<Block> = LazyLock::new(|| {
+    let commands =
+        [("encrypt_command", Type::list(STRING)), ("decrypt_command", Type::list(STRING))];
+    block(false, &commands, &[("keys", Type::Dynamic)])
+});
+
+/// Every key provider may say under which name its metadata is kept.
+fn block(
+    is_key_provider: bool,
+    required: &[(&'static str, Type)],
+    optional: &[(&'static str, Type)],
+) -> Block {
+    let alias = is_key_provider.then(|| ("encrypted_metadata_alias", Attribute::optional(STRING)));
+    let required = required.iter().map(|(name, ty)| (*name, Attribute::required(ty.clone())));
+    let optional = optional.iter().map(|(name, ty)| (*name, Attribute::optional(ty.clone())));
+    let all = required.chain(optional).chain(alias);
+    Block::new(all.map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+}
