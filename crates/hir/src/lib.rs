@@ -24,6 +24,7 @@ pub mod provider_function;
 pub mod scope;
 pub mod secret_message;
 mod source_map;
+pub mod statics;
 pub mod suggest;
 pub mod symbols;
 pub mod unsupported;

@@ -13,10 +13,7 @@ use super::{
     encryption, expr,
     problem::Problem,
 };
-use crate::{
-    item::{ItemKind, RequiredProvider, Terraform},
-    unsupported,
-};
+use crate::item::{ItemKind, RequiredProvider, Terraform};
 
 pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
@@ -48,14 +45,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     }
     let backend = backend.and_then(|block| {
         body::expect_labels(ctx, &block, ["type"])?;
-        let backend = body::schema_block(ctx, &block)?;
-        // Arguments of the local one are judged first: they may not be ephemeral.
-        if let Some(what) = unsupported::backend(&backend)
-            && backend.labels.first().is_none_or(|kind| &**kind != "local")
-        {
-            ctx.problem(Problem::unsupported(body::header_range(&block), &what));
-        }
-        Some(backend)
+        body::schema_block(ctx, &block)
     });
     let clouds = reader.blocks("cloud");
     let cloud = clouds.first().map(|it| ctx.node(body::header_range(it)));
@@ -65,10 +55,9 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     encryptions.iter().for_each(|it| encryption::encryption(ctx, it));
     // What is wrong with it is mended first.
     let is_sound = ctx.problems.len() == before;
-    for nested in clouds.iter().chain(encryptions.iter().filter(|_| is_sound)) {
-        let kind = nested.block_type().unwrap_or_default();
-        let what = format!("\"{kind}\" in the terraform block");
-        ctx.problem(Problem::unsupported(body::header_range(nested), &what));
+    for nested in encryptions.iter().filter(|_| is_sound) {
+        let what = "\"encryption\" in the terraform block";
+        ctx.problem(Problem::unsupported(body::header_range(nested), what));
     }
     reader.finish(ctx);
     Some(ItemKind::Terraform(Box::new(Terraform {

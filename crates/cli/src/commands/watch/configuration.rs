@@ -114,7 +114,7 @@ impl Configuration {
                 loaded.read_state(session, args)?;
             }
             if args.state.is_none() {
-                session::refuse_other_backends(&loaded.project)?;
+                session.check_backend(&loaded.project)?;
             }
         }
         let loaded = match self.loaded.take() {
