@@ -19,7 +19,7 @@ use crate::{
         provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Overrides, Program},
-    statics::{ResolvedModule, modules},
+    statics::{ResolvedModule, Target, modules},
     symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
 };
@@ -179,9 +179,13 @@ impl Build<'_> {
             let target = |name: &Str| of.calls.iter().find(|(it, _)| it == name).map(|(_, it)| it);
             let called = |call: &ModuleCall| Some(ModuleId(target(&call.name)?.module as u32));
             let mut module = self.module(id, of.directory, called);
-            let sources = of.calls.iter();
-            let sources = sources.filter_map(|(name, it)| Some((name.clone(), it.source.clone()?)));
-            module.sources = sources.collect();
+            let known = |part: fn(&Target) -> &Option<Str>| {
+                let calls = of.calls.iter();
+                let known = calls.filter_map(move |(name, it)| Some((name, part(it).as_ref()?)));
+                known.map(|(name, it)| (name.clone(), it.clone())).collect()
+            };
+            module.sources = known(|it| &it.source);
+            module.versions = known(|it| &it.version);
             Arc::new(module)
         };
         (0u32..).map(ModuleId).zip(resolved).map(module).collect()
@@ -203,6 +207,7 @@ impl Build<'_> {
             resources: BTreeMap::new(),
             calls: BTreeMap::new(),
             sources: BTreeMap::new(),
+            versions: BTreeMap::new(),
             providers: BTreeMap::new(),
             checks: BTreeMap::new(),
             others: self.others(directory),

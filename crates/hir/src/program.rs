@@ -11,7 +11,7 @@ use provider::ProviderSchemas;
 use values::Str;
 
 use crate::{
-    expr::At,
+    expr::{At, Expr, Literal},
     item::{Check, Item, ModuleCall, Output, ProviderConfig, Resource, Variable},
 };
 
@@ -55,6 +55,8 @@ pub struct Module {
     pub calls: BTreeMap<Str, (Entry, ModuleId)>,
     /// What the sources of calls come to that are no literals.
     pub sources: BTreeMap<Str, Str>,
+    /// The same of version constraints.
+    pub versions: BTreeMap<Str, Str>,
     /// Provider configurations by local name and alias.
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
     /// `check` blocks.
@@ -72,6 +74,15 @@ impl Module {
     pub fn source_of<'m>(&'m self, name: &Str, call: &'m Entry) -> &'m str {
         let written = call.module_call().source.as_ref();
         written.or_else(|| self.sources.get(name)).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The `version` of a call, if it has one.
+    pub fn version_of(&self, name: &Str, call: &Entry) -> Option<Str> {
+        let written = call.module_call().version?;
+        match &call.item.exprs[written] {
+            Expr::Literal(Literal::String(text)) => Some(text.clone()),
+            _ => self.versions.get(name).cloned(),
+        }
     }
 
     /// Every item that means something to the engine.

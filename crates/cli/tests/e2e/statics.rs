@@ -37,7 +37,7 @@ fn a_variable_chooses_a_module() {
     let unset = "It depends on var.flavour, which is not available";
     for command in ["init", "validate", "plan"] {
         let ended = bench.mayfly(".", [command, "-no-color"]).fails();
-        ended.shows(&["Error: Unable to compute static value", unset, "source = local.directory"]);
+        ended.shows(&["Error: Unable to compute static value", "source = local.directory", unset]);
         // Nothing that follows from it is told of.
         assert_eq!(ended.printed().matches("Error: ").count(), 1, "{}", ended.printed());
     }

@@ -53,6 +53,8 @@ pub struct Target {
     pub module: usize,
     /// The source, where it is no literal.
     pub source: Option<Str>,
+    /// The version constraint, where it is no literal.
+    pub version: Option<Str>,
 }
 
 /// A call whose source or version is no literal, on all paths that lead to its module.
@@ -172,9 +174,10 @@ impl<'db> Walk<'db> {
         for (name, key) in names_of_kind(self.db, directory, NameKind::Module) {
             let ItemName::Module(name) = name else { continue };
             let Some(call) = item(self.db, key).kind.as_module_call() else { continue };
-            if is_dynamic_call(self.db, key, call) {
-                self.version(path, key, call);
-            }
+            let version = match is_dynamic_call(self.db, key, call) {
+                true => self.version(path, key, call),
+                false => None,
+            };
             let source = match call.source_expr {
                 Some(_) => self.source(path, key, call),
                 None => None,
@@ -189,7 +192,7 @@ impl<'db> Walk<'db> {
             let below = path.below(self.db, key, called);
             let (module, is_below_literal) = self.module(below);
             is_literal &= is_below_literal;
-            calls.push((name, Target { module, source }));
+            calls.push((name, Target { module, source, version }));
         }
         self.above.pop();
         let module = self.number(ResolvedModule { directory, calls });
@@ -236,16 +239,19 @@ impl<'db> Walk<'db> {
         }
     }
 
-    fn version(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) {
+    fn version(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) -> Option<Str> {
         match version_of(self.db, path, key) {
-            Ok(Some(version)) => {
+            Ok(version) => {
                 let versions = &mut self.of(path, call).versions;
-                if !versions.contains(version) {
+                if let Some(version) = version.as_ref().filter(|it| !versions.contains(it)) {
                     versions.push(version.clone());
                 }
+                version.clone()
             }
-            Ok(None) => {}
-            Err(trouble) => self.troubled(path, call, trouble),
+            Err(trouble) => {
+                self.troubled(path, call, trouble);
+                None
+            }
         }
     }
 
@@ -292,7 +298,7 @@ fn in_order(modules: &[ResolvedModule], root: usize) -> Vec<ResolvedModule> {
         }
     }
     let renumbered = |(name, target): &(Str, Target)| {
-        let target = Target { module: numbers[&target.module], source: target.source.clone() };
+        let target = Target { module: numbers[&target.module], ..target.clone() };
         (name.clone(), target)
     };
     let ordered = order.iter().map(|&it| ResolvedModule {
