@@ -308,18 +308,22 @@ impl Session {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a configuration what it needs to know which modules it calls.
-    pub(crate) fn give(&self, project: &mut Project) {
+    /// Gives a configuration what it needs to know which modules it calls, and where its state is. Gives whether that is
+    /// something else than before.
+    pub(crate) fn give(&self, project: &mut Project) -> bool {
         let mut early = self.lock_early();
-        let flags = std::mem::take(&mut early.flags);
-        early.flags = variables::plain_flags(project.db(), project.root(), flags);
-        if project.tree().is_dynamic(project.workspace()) {
-            let mut given = variables::given(self, project.db(), project.root(), &early.flags);
-            let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
-            let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
-            given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
-            project.give(given);
+        if !early.flags.is_empty() {
+            let flags = std::mem::take(&mut early.flags);
+            early.flags = variables::plain_flags(project.db(), project.root(), flags);
         }
+        if !project.tree().is_dynamic(project.workspace()) {
+            return false;
+        }
+        let mut given = variables::given(self, project.db(), project.root(), &early.flags);
+        let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
+        let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
+        given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
+        project.give(given)
     }
 
     fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {

@@ -128,9 +128,9 @@ impl Project {
         self.tree.set_schemas(self.workspace, source, schemas);
     }
 
-    /// Gives the configuration what its root module is given from outside.
-    pub fn give(&mut self, given: Given) {
-        self.tree.give(self.workspace, given);
+    /// Gives the configuration what its root module is given from outside. Gives whether that is something else than before.
+    pub fn give(&mut self, given: Given) -> bool {
+        self.tree.give(self.workspace, given)
     }
 
     /// Gives a file that is part of the configuration a new text, as an editor does.

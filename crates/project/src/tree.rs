@@ -220,15 +220,18 @@ impl SourceTree {
         statics::needs_given(&self.db, workspace)
     }
 
-    /// Gives a configuration what its root module is given from outside. The files of `given` are read here.
-    pub fn give(&mut self, workspace: Workspace, given: Given) {
+    /// Gives a configuration what its root module is given from outside; files are read here. Gives whether that is something
+    /// else than before.
+    pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
         let files = workspace.given(&self.db).files.clone();
         let given = Given { files, ..given };
-        if *workspace.given(&self.db) != given {
+        let is_other = *workspace.given(&self.db) != given;
+        if is_other {
             self.more_changed();
             workspace.set_given(&mut self.db).to(given);
             self.load_called_modules();
         }
+        is_other
     }
 
     /// Reads the files that sources are made from. Gives whether there was one that was not read before.
@@ -242,8 +245,11 @@ impl SourceTree {
             let mut given = workspace.given(&self.db).clone();
             let root = self.base.join(&**workspace.root(&self.db).path(&self.db));
             for path in &wanted {
-                let bytes = self.system.read_file(&db::system::normalize(&root.join(&**path)));
-                given.files.insert(path.clone(), bytes.ok().map(Arc::from));
+                let full = db::system::normalize(&root.join(&**path));
+                // A device may have no end, and a pipe no beginning.
+                let is_file = self.system.is_file(&full);
+                let bytes = is_file.then(|| self.system.read_file(&full).ok()).flatten();
+                given.files.insert(path.clone(), bytes.map(Arc::from));
             }
             self.more_changed();
             workspace.set_given(&mut self.db).to(given);

@@ -161,6 +161,48 @@ output "version" {
     bench.mayfly(".", ["init"]).succeeds().lacks(&["Downloading"]);
 }
 
+/// A module whose calls lead elsewhere each time is judged once.
+#[test]
+fn what_is_wrong_with_a_module_is_told_once() {
+    let bench = Bench::with_main(
+        r#"
+module "one" {
+  source = "./inner"
+  where  = "a"
+}
+module "two" {
+  source = "./inner"
+  where  = "b"
+}
+"#,
+    );
+    bench.write("a/main.tf", "locals {}\n");
+    bench.write("b/main.tf", "locals {}\n");
+    bench.write(
+        "inner/main.tf",
+        r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "where" {}
+module "m" {
+  source = "../${var.where}"
+}
+resource "playground_database" "d" {
+  identifier          = "d"
+  password_wo         = "x"
+  password_wo_version = 1
+  allocated_storage   = 0
+}
+"#,
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    let ended = bench.mayfly(".", ["validate", "-no-color"]).fails();
+    assert_eq!(ended.printed().matches("Error: ").count(), 1, "{}", ended.printed());
+}
+
 #[test]
 fn a_version_constraint_comes_from_a_local() {
     let bench = Bench::with_main(
