@@ -71,6 +71,24 @@ fn a_saved_plan_calls_the_modules_that_it_was_made_with() {
     bench.mayfly(".", ["destroy", "-auto-approve", "-var=flavour=large"]).succeeds();
 }
 
+#[test]
+fn watch_follows_a_value_to_another_module() {
+    let bench = chosen();
+    bench.write("terraform.tfvars", "flavour = \"small\"\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    let watch = bench.mayfly(".", ["watch", "-no-color"]).start();
+    watch.wait_for("Plan: 1 to add");
+    bench.write("terraform.tfvars", "flavour = \"none\"\n");
+    watch.wait_for("There is no module at \"./modules/none\"");
+    bench.write("terraform.tfvars", "flavour = \"large\"\n");
+    watch.wait_for_times("Plan: 1 to add", 2);
+    // The files of the module that is called now count, too.
+    bench.write("modules/large/main.tf", "locals {\n  a = nothing.b\n}\n");
+    watch.wait_for("Reference to undeclared resource");
+    watch.interrupt();
+    watch.end();
+}
+
 fn git(bench: &Bench, arguments: &[&str]) {
     let status = Command::new("git")
         .arg("-C")
