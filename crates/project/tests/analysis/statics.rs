@@ -399,7 +399,12 @@ fn an_edit_leads_to_another_module() {
     let (found, program) = project.checked_again();
     assert!(found.iter().all(|it| !it.is_error()), "{found:?}");
     assert_eq!(program.modules.iter().map(|it| &*it.dir).collect::<Vec<_>>(), [".", "large"]);
-    let text = text.replace("\"large\"", "\"none\"");
+    // Both were read by now, so that no module comes.
+    let text = text.replace("\"large\"", "\"small\"");
+    project.set_text("main.tf", &text);
+    let (_, program) = project.checked_again();
+    assert_eq!(program.modules.iter().map(|it| &*it.dir).collect::<Vec<_>>(), [".", "small"]);
+    let text = text.replace("\"small\"", "\"none\"");
     project.set_text("main.tf", &text);
     assert_eq!(
         errors(&project),
