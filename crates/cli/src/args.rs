@@ -151,7 +151,19 @@ impl Command {
             Command::Console(it) => &mut it.vars,
             Command::Import(it) => &mut it.vars,
             Command::State { command: StateCommand::Adopt(it) } => &mut it.vars,
-            _ => return,
+            Command::State { command: StateCommand::List(it) } => &mut it.vars,
+            Command::State { command: StateCommand::Show(it) } => &mut it.vars,
+            Command::Show(it) => &mut it.vars,
+            Command::Output(it) => &mut it.vars,
+            Command::Providers { command: ProvidersCommand::Schema(it) } => &mut it.vars,
+            Command::ForceUnlock(it) => &mut it.vars,
+            Command::Fmt(_)
+            | Command::Metadata { .. }
+            | Command::Explain(_)
+            | Command::Version(_)
+            | Command::Lsp(_) => {
+                return;
+            }
         };
         vars.vars.clear();
     }
@@ -292,7 +304,7 @@ pub(crate) struct InitArgs {
     /// "readonly" refuses to change the lock file.
     #[arg(long, value_name = "MODE")]
     pub(crate) lockfile: Option<String>,
-    /// Say that the backend is initialized. It is always the local one, with which there is nothing to do.
+    /// Say that the backend is initialized. False leaves alone what is written down of it.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) backend: bool,
     /// Taken for scripts that give it: there are no questions.
@@ -301,9 +313,23 @@ pub(crate) struct InitArgs {
     /// Install modules.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) get: bool,
+    /// Take over where the configuration says that the state is, and leave states elsewhere alone.
+    #[arg(long)]
+    pub(crate) reconfigure: bool,
+    /// Take over where the configuration says that the state is, and copy the states there.
+    #[arg(long)]
+    pub(crate) migrate_state: bool,
+    /// The same: there are no questions.
+    #[arg(long)]
+    pub(crate) force_copy: bool,
 }
 
 impl InitArgs {
+    /// Whether states come along to where the configuration says that they are.
+    pub(crate) fn migrates_state(&self) -> bool {
+        self.migrate_state || self.force_copy
+    }
+
     /// Whether the lock file may not change.
     pub(crate) fn is_lockfile_readonly(&self) -> bool {
         self.lockfile.as_deref() == Some("readonly")
@@ -420,6 +446,8 @@ pub(crate) struct ConsoleArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -435,6 +463,8 @@ pub(crate) struct ShowArgs {
 pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -456,6 +486,8 @@ pub(crate) struct OutputArgs {
 pub(crate) struct StateListArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
@@ -471,6 +503,8 @@ pub(crate) struct StateListArgs {
 pub(crate) struct StateShowArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
@@ -530,6 +564,8 @@ pub(crate) struct ImportArgs {
 pub(crate) struct ProvidersSchemaArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// Required: the schemas are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -566,6 +602,8 @@ pub(crate) struct VersionArgs {
 pub(crate) struct ForceUnlockArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
     /// Do not ask.
     #[arg(long)]
     pub(crate) force: bool,

@@ -25,6 +25,7 @@ mod log;
 mod modules;
 mod operation;
 mod pages;
+mod place;
 mod private_file;
 mod schema_cache;
 mod session;
@@ -206,6 +207,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             return commands::environment_error("Failed to start threads", &error);
         }
     };
+    session.take_flags(&flags);
     let listens = matches!(
         command,
         Command::Plan(_)

@@ -12,7 +12,7 @@ use engine::{
     ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, NoTempDirectories,
     PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
-use hir::{Entry, Expr, Program, Ref, unsupported};
+use hir::{Entry, Expr, Program, Ref, item::ConstValue, unsupported};
 use packages::Locks;
 use project::Project;
 use state::{
@@ -504,9 +504,17 @@ pub(crate) fn apply_command(
         )
         .into());
     }
+    let planned = match &args.plan_file {
+        Some(_) if args.operation.destroy => return Err(destroy_of_plan().into()),
+        Some(path) => Some(read_plan(session, path)?),
+        None => None,
+    };
+    if let Some(file) = &planned {
+        session.take_planned(planned_values(&file.plan));
+    }
     let open = store::open(session, &args.state, purpose_of(args))?;
-    let result = match &args.plan_file {
-        Some(path) => apply_saved(session, args, flags, &open, path),
+    let result = match planned {
+        Some(file) => apply_saved(session, flags, &open, file),
         None => {
             let files = TempFiles::new(session);
             let decision = apply_planned(session, args, flags, &open, &files);
@@ -619,23 +627,17 @@ fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
     }
 }
 
+fn destroy_of_plan() -> Diagnostic {
+    let detail = "Destroy can't be called with a plan file. To destroy with a saved plan, make it with \"mayfly plan -destroy -out=FILE\".";
+    Diagnostic::error("destroy-plan-file", "Destroy can't be called with a plan file", detail)
+}
+
 fn apply_saved(
     session: &Session,
-    args: &ApplyArgs,
     flags: Vec<VarFlag>,
     open: &OpenState,
-    path: &Path,
+    mut file: PlanFile,
 ) -> Result<Decision, Failure> {
-    if args.operation.destroy {
-        let detail = "Destroy can't be called with a plan file. To destroy with a saved plan, make it with \"mayfly plan -destroy -out=FILE\".";
-        return Err(Diagnostic::error(
-            "destroy-plan-file",
-            "Destroy can't be called with a plan file",
-            detail,
-        )
-        .into());
-    }
-    let mut file = read_plan(session, path)?;
     check_fresh(&file, open, session)?;
     let verified = modules::verify(session, &planned_locks(&file)?, Of::Plan)?;
     session.ui.diagnostics(&verified, &Sources::default());
@@ -651,6 +653,12 @@ fn apply_saved(
     let refreshed = file.prior_state.state;
     let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))
+}
+
+/// The values of variables that a plan was made with, for the sources of modules.
+pub(crate) fn planned_values(plan: &Plan) -> BTreeMap<values::Str, ConstValue> {
+    let values = plan.variables.iter();
+    values.map(|(name, value)| (values::Str::from(&**name), ConstValue(value.clone()))).collect()
 }
 
 /// The locks that a plan was made with: packages must be what they were then.

@@ -12,6 +12,8 @@ use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System, system::normalize};
 use engine::{CancelToken, Redactor};
 use hir::{
+    item::ConstValue,
+    statics::{self, LocalBackend},
     unsupported,
     workspace::{InstalledModule, is_local_source},
 };
@@ -22,8 +24,9 @@ use values::Str;
 use crate::{
     args::ViewArgs,
     located::ProviderExecutables,
+    place,
     ui::{Stdout, Ui},
-    variables::{Typed, VarFlag},
+    variables::{self, Typed, VarFlag},
 };
 
 /// The argument that makes this program serve one of its own providers.
@@ -41,6 +44,19 @@ pub(crate) struct Session {
     cli_config: OnceLock<CliConfig>,
     /// The configuration, if it was read already and nobody has taken it yet.
     project: Mutex<Option<Project>>,
+    /// What gives values to what is needed before anything is planned.
+    early: Mutex<Early>,
+}
+
+/// What gives values to what is needed before anything is planned.
+#[derive(Default)]
+struct Early {
+    /// The flags of the command; once variables are known, those of secret ones are not among them.
+    flags: Vec<VarFlag>,
+    /// Values that a saved plan keeps, which win.
+    planned: BTreeMap<Str, ConstValue>,
+    /// Where the state is, once somebody asked.
+    place: Option<LocalBackend>,
 }
 
 /// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
@@ -137,6 +153,7 @@ impl Session {
             base: PathBuf::new(),
             cli_config: OnceLock::new(),
             project: Mutex::default(),
+            early: Mutex::default(),
         })
     }
 
@@ -152,6 +169,7 @@ impl Session {
             base: directory.to_owned(),
             cli_config: self.cli_config.clone(),
             project: Mutex::default(),
+            early: Mutex::default(),
         })
     }
 
@@ -268,9 +286,44 @@ impl Session {
     /// The configuration in the working directory, without schemas.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
         match self.lock_project().take() {
-            Some(project) => Ok(project),
+            Some(mut project) => {
+                self.give(&mut project);
+                Ok(project)
+            }
             None => self.project_with(self.installed_modules()?),
         }
+    }
+
+    /// Takes the flags that give values to variables, for what is needed before anything is planned.
+    pub(crate) fn take_flags(&self, flags: &[VarFlag]) {
+        self.lock_early().flags = flags.to_vec();
+    }
+
+    /// Takes the values of a saved plan, which count for what is needed before it is carried out.
+    pub(crate) fn take_planned(&self, values: BTreeMap<Str, ConstValue>) {
+        self.lock_early().planned = values;
+    }
+
+    fn lock_early(&self) -> MutexGuard<'_, Early> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a configuration what it needs to know which modules it calls, and where its state is. Gives whether that is
+    /// something else than before.
+    pub(crate) fn give(&self, project: &mut Project) -> bool {
+        let mut early = self.lock_early();
+        if !early.flags.is_empty() {
+            let flags = std::mem::take(&mut early.flags);
+            early.flags = variables::plain_flags(project.db(), project.root(), flags);
+        }
+        if !project.tree().is_dynamic(project.workspace()) {
+            return false;
+        }
+        let mut given = variables::given(self, project.db(), project.root(), &early.flags);
+        let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
+        let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
+        given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
+        project.give(given)
     }
 
     fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {
@@ -281,9 +334,26 @@ impl Session {
     /// second one. The configuration that is read for it is kept for who asks for it next.
     pub(crate) fn refuse_other_backends(&self) -> Result<(), Failure> {
         let project = self.project()?;
-        let refused = refuse_other_backends(&project);
+        let checked = self.check_backend(&project);
         *self.lock_project() = Some(project);
-        refused
+        checked
+    }
+
+    /// The same of a configuration that was read.
+    pub(crate) fn check_backend(&self, project: &Project) -> Result<(), Failure> {
+        let place = place_of(project)?;
+        place::check(self, &place)?;
+        self.lock_early().place = Some(place);
+        Ok(())
+    }
+
+    /// Where the state of the working directory is.
+    pub(crate) fn place(&self) -> Result<LocalBackend, Failure> {
+        if let Some(known) = self.lock_early().place.clone() {
+            return Ok(known);
+        }
+        self.refuse_other_backends()?;
+        Ok(self.lock_early().place.clone().unwrap_or_default())
     }
 
     /// The same before `init`, which writes a damaged manifest anew.
@@ -293,11 +363,13 @@ impl Session {
 
     /// The same with these modules in place.
     pub(crate) fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
-        Project::load(self.system.clone(), PathBuf::from("."), manifest).map_err(|error| {
+        let loaded = Project::load(self.system.clone(), PathBuf::from("."), manifest);
+        let mut project = loaded.map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
-                .into()
-        })
+        })?;
+        self.give(&mut project);
+        Ok(project)
     }
 
     /// Where modules are installed, without needless steps: paths of modules are compared with it.
@@ -327,7 +399,9 @@ impl Session {
     pub(crate) fn installed_modules(&self) -> Result<Manifest, Failure> {
         let manifest = self.read_manifest()?;
         let modules = manifest.modules.iter();
-        Ok(called_elsewhere(&modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir))).collect()))
+        let placed =
+            modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, it.version.as_deref())));
+        Ok(called_elsewhere(&placed.collect()))
     }
 
     /// The providers of a configuration and a state that can be found here; none if one of them cannot.
@@ -414,12 +488,12 @@ impl Session {
     }
 }
 
-/// The calls of modules that are not where their source says: what is called from which directory. `modules` has source and
-/// directory of each module by its key.
-pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str)>) -> Manifest {
-    let dir_of = |key: &str| modules.get(key).map(|(_, dir)| *dir);
-    let mut calls = BTreeMap::new();
-    for (key, (source, dir)) in modules {
+/// The calls of modules that are not where their source says: what is called from which directory. `modules` has source,
+/// directory and version of each module by its key.
+pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str>)>) -> Manifest {
+    let dir_of = |key: &str| modules.get(key).map(|(_, dir, _)| *dir);
+    let mut calls = Manifest::new();
+    for (key, (source, dir, version)) in modules {
         // Other tools leave an empty directory where they failed.
         if dir.is_empty() || is_local_source(source) {
             continue;
@@ -427,8 +501,13 @@ pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str)>) -> Manife
         let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
         let caller = if parent.is_empty() { Some(".") } else { dir_of(parent) };
         if let (Some(caller), false) = (caller, name.is_empty()) {
-            let installed = InstalledModule { source: Str::from(*source), dir: Arc::from(*dir) };
-            calls.insert((Arc::from(caller), Str::from(name)), installed);
+            let (source, version) = (Str::from(*source), version.map(Str::from));
+            let installed = InstalledModule { source, version, dir: Arc::from(*dir) };
+            let known = calls.entry((Arc::from(caller), Str::from(name))).or_default();
+            // The same directory may be called on several paths.
+            if !known.contains(&installed) {
+                known.push(installed);
+            }
         }
     }
     calls
@@ -481,7 +560,11 @@ const FIRST: &[&str] = &[
     "module-not-installed",
     "invalid-module-source",
     "module-cycle",
-    "dynamic-module-source",
+    "dynamic-value",
+    "unset-static-variable",
+    "invalid-static-value",
+    "sensitive-static-value",
+    "ephemeral-static-value",
     "invalid-version-constraint",
     "unsupported-opentofu-version",
     "duplicate-backend",
@@ -504,22 +587,32 @@ fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
-/// State is kept in local files only.
-pub(crate) fn refuse_other_backends(project: &Project) -> Result<(), Failure> {
-    let root = project.root();
-    for key in hir::names::terraform_blocks(project.db(), root) {
-        let item = hir::names::item(project.db(), key);
-        let Some(backend) = item.kind.as_terraform().and_then(|it| it.backend.as_ref()) else {
-            continue;
-        };
-        if let Some(what) = unsupported::backend(backend) {
-            let detail = unsupported::detail(&what);
-            let bare = Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into();
-            // The analysis says where it stands, for those that it refuses.
-            return Err(broken(project).unwrap_or(bare));
-        }
+/// What is wrong with a backend, beside what is wrong with a configuration in the first place.
+const OF_BACKEND: &[&str] = &[
+    "ephemeral-backend",
+    "sensitive-backend",
+    "invalid-backend",
+    "unsupported-argument",
+    "unsupported-block",
+];
+
+/// Where the state of a configuration is. It is kept in local files only.
+pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
+    if let Some(place) = statics::local_backend(project.db(), project.workspace()) {
+        return Ok(place);
     }
-    Ok(())
+    // The analysis says where it stands.
+    let mut problems = project.diagnostics();
+    problems.retain(|it| it.is_error() && (FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id)));
+    if problems.is_empty() {
+        problems = project.diagnostics();
+        problems.retain(Diagnostic::is_error);
+    }
+    if problems.is_empty() {
+        let detail = unsupported::detail("this backend");
+        problems.push(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail));
+    }
+    Err(Failure::Diagnostics(problems, project.program().sources))
 }
 
 fn own_executable() -> Result<PathBuf, Failure> {

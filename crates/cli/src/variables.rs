@@ -7,9 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, SourceText, Sources, System};
+use db::{Diagnostic, Directory, SourceText, Sources, System};
 use engine::{Redactor, ValueSource, VariableValues};
-use hir::{Module, eval, item::Variable, lower, variables_file};
+use hir::{
+    Entry, Module, Origin, eval,
+    item::{ConstValue, Variable},
+    lower, names,
+    symbols::{NameKind, names_of_kind},
+    variables_file,
+    workspace::Given,
+};
 use project::Project;
 use values::{Str, Type, Value};
 
@@ -50,7 +57,7 @@ pub(crate) fn collect(
     module: &Module,
     flags: &[VarFlag],
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
-    let mut collect = Collect::new(session, module);
+    let mut collect = Collect::new(session, &module.variables);
     collect.everything(flags);
     let (values, diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -61,11 +68,67 @@ pub(crate) fn collect(
 
 /// What is wrong with files and flags that give values, whatever the values are: `validate` wants none of them.
 pub(crate) fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
-    let mut collect = Collect::new(session, module);
+    let mut collect = Collect::new(session, &module.variables);
     collect.everything(flags);
     let mut diagnostics = collect.diagnostics;
     diagnostics.retain(|it| it.is_error() && it.summary != UNDECLARED);
     diagnostics
+}
+
+/// What static evaluation needs from outside of the configuration whose root module is `root`: values of its variables but
+/// secret ones, and where it runs. What is wrong with values is told of by whoever takes them all.
+pub(crate) fn given(
+    session: &Session,
+    db: &dyn hir::Db,
+    root: Directory,
+    flags: &[VarFlag],
+) -> Given {
+    let variables = plain_variables(db, root);
+    let mut collect = Collect::new(session, &variables);
+    collect.everything(flags);
+    let (values, _) = collect.end();
+    let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
+    let current = session.system.current_directory();
+    Given {
+        variables: values.collect(),
+        workspace: session.workspace(),
+        current_directory: current.to_string_lossy().as_ref().into(),
+        home_directory: session.system.variable("HOME").map(Str::from),
+        files: BTreeMap::new(),
+    }
+}
+
+/// The variables of a module that are no secrets.
+fn plain_variables(db: &dyn hir::Db, root: Directory) -> BTreeMap<Str, Entry> {
+    let variables = names_of_kind(db, root, NameKind::Variable).into_iter();
+    variables.filter_map(|(_, key)| plain_variable(db, key)).collect()
+}
+
+fn plain_variable(db: &dyn hir::Db, key: names::ItemKey) -> Option<(Str, Entry)> {
+    let item = names::item(db, key);
+    let variable = item.kind.as_variable()?;
+    let is_secret = variable.sensitive || variable.ephemeral || variable.may_be_secret;
+    // Nobody asks where it stands.
+    let origin = Origin { file: 0, block: 0, item: key.index };
+    (!is_secret).then(|| (variable.name.clone(), Entry { item: item.clone(), origin }))
+}
+
+/// Whether a module has a variable of this name that is no secret.
+pub(crate) fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
+    let name = names::ItemName::Variable(name.clone());
+    names::lookup(db, root, &name).is_some_and(|key| plain_variable(db, key).is_some())
+}
+
+/// The flags that give values to variables that are no secrets, and files.
+pub(crate) fn plain_flags(db: &dyn hir::Db, root: Directory, flags: Vec<VarFlag>) -> Vec<VarFlag> {
+    let variables = plain_variables(db, root);
+    let is_plain = |flag: &VarFlag| match flag {
+        VarFlag::Value(text) => {
+            text.split_once('=').is_some_and(|(name, _)| variables.contains_key(name.trim()))
+        }
+        VarFlag::File(_) => true,
+    };
+    flags.into_iter().filter(is_plain).collect()
 }
 
 /// What was typed for ephemeral variables outside of files, as it was typed.
@@ -79,13 +142,9 @@ impl Typed {
     /// What environment and command line give. Declarations are enough for that: no schema is needed.
     pub(crate) fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
         let mut typed = Typed::default();
-        let variables = hir::symbols::names_of_kind(
-            project.db(),
-            project.root(),
-            hir::symbols::NameKind::Variable,
-        );
+        let variables = names_of_kind(project.db(), project.root(), NameKind::Variable);
         for (_, key) in variables {
-            let item = hir::names::item(project.db(), key);
+            let item = names::item(project.db(), key);
             let Some(variable) = item.kind.as_variable().filter(|it| it.ephemeral) else {
                 continue;
             };
@@ -173,7 +232,7 @@ fn prompt(variable: &Variable) -> String {
 /// Values of all sources, before anything is known of the types that they should have.
 struct Collect<'a> {
     session: &'a Session,
-    module: &'a Module,
+    variables: &'a BTreeMap<Str, Entry>,
     found: BTreeMap<Str, Found>,
     undeclared: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
@@ -200,10 +259,10 @@ const UNDECLARED: &str = "Value for undeclared variable";
 const UNDECLARED_SHOWN: usize = 2;
 
 impl<'a> Collect<'a> {
-    fn new(session: &'a Session, module: &'a Module) -> Collect<'a> {
+    fn new(session: &'a Session, variables: &'a BTreeMap<Str, Entry>) -> Collect<'a> {
         Collect {
             session,
-            module,
+            variables,
             found: BTreeMap::new(),
             undeclared: Vec::new(),
             diagnostics: Vec::new(),
@@ -225,7 +284,7 @@ impl<'a> Collect<'a> {
         for (name, text) in self.session.system.variables("TF_VAR_") {
             let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
             // Variables of the environment that the module does not have are for other modules.
-            if self.module.variables.contains_key(name) {
+            if self.variables.contains_key(name) {
                 self.found.insert(name.into(), Found::Text(text, Way::Environment));
             }
         }
@@ -239,7 +298,7 @@ impl<'a> Collect<'a> {
 
     fn flag(&mut self, text: &str) {
         let Some((name, value)) = self.name_and_value(text) else { return };
-        if self.module.variables.contains_key(name) {
+        if self.variables.contains_key(name) {
             self.found.insert(name.into(), Found::Text(value.to_owned(), Way::CommandLine));
             return;
         }
@@ -257,8 +316,8 @@ impl<'a> Collect<'a> {
         const SUMMARY: &str = "Invalid -var option";
         let given = text.split_once('=').filter(|(name, value)| {
             // A token without its name may be a word with the equals signs of base64 behind it.
-            let is_padding = !self.module.variables.contains_key(name.trim())
-                && value.bytes().all(|byte| byte == b'=');
+            let is_padding =
+                !self.variables.contains_key(name.trim()) && value.bytes().all(|byte| byte == b'=');
             addr::is_identifier(name.trim()) && !is_padding
         });
         match given {
@@ -292,7 +351,7 @@ impl<'a> Collect<'a> {
         let file = variables_file::read(&shown, &bytes);
         self.diagnostics.extend(file.problems);
         for given in file.given {
-            if self.module.variables.contains_key(&given.name) {
+            if self.variables.contains_key(&given.name) {
                 let source = ValueSource::File(Some(given.location));
                 self.found.insert(given.name, Found::Value(given.value, source));
             } else {
@@ -305,7 +364,7 @@ impl<'a> Collect<'a> {
     fn end(mut self) -> (VariableValues, Vec<Diagnostic>) {
         let mut values = VariableValues::new();
         for (name, found) in std::mem::take(&mut self.found) {
-            let Some(entry) = self.module.variables.get(&name) else { continue };
+            let Some(entry) = self.variables.get(&name) else { continue };
             match found {
                 Found::Value(value, source) => values.set(name, value, source),
                 Found::Text(text, way) => match text_value(entry.variable(), &text) {

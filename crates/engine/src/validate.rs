@@ -105,7 +105,23 @@ pub async fn validate(
             Err(diagnostic) => diagnostics.push(*diagnostic),
         }
     }
-    diagnostics
+    without_repeated(program, diagnostics)
+}
+
+/// What is wrong with a module is told once, even if its calls lead to other modules each time, so that it is there more than
+/// once.
+fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let directories: BTreeSet<&Str> = program.modules.iter().map(|it| &it.dir).collect();
+    if directories.len() == program.modules.len() {
+        return diagnostics;
+    }
+    let mut told: Vec<Diagnostic> = Vec::new();
+    for found in diagnostics {
+        if !told.contains(&found) {
+            told.push(found);
+        }
+    }
+    told
 }
 
 /// A provider block depends on the environment, so its verdict is never remembered.

@@ -13,11 +13,13 @@ use values::Str;
 
 use crate::{
     Db,
+    item::ModuleCall,
     names::{
         ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
         provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Origin, Overrides, Program},
+    statics::{ResolvedModule, Target, modules},
     symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
 };
@@ -27,13 +29,11 @@ use crate::{
 pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
     let directories = reachable(db, workspace);
     let (sources, places) = sources(db, &directories);
-    let ids: FxHashMap<Directory, ModuleId> = directories
-        .iter()
-        .enumerate()
-        .map(|(index, directory)| (*directory, ModuleId(index as u32)))
-        .collect();
-    let build = Build { db, workspace, ids, places };
-    let modules = directories.iter().map(|directory| Arc::new(build.module(*directory))).collect();
+    let build = Build { db, workspace, places };
+    let modules = match modules(db, workspace) {
+        None => build.directories(&directories),
+        Some(resolved) => build.resolved(&resolved.modules),
+    };
     let schemas = schemas(db, workspace);
     Program { modules, schemas, sources, overrides: Arc::new(build.overrides(&directories)) }
 }
@@ -50,8 +50,12 @@ pub fn program_with(
 ) -> Option<Program> {
     let mut program = before.clone();
     let dir = directory.path(db);
-    let module = program.modules.iter_mut().find(|module| *module.dir == **dir)?;
-    let module = Arc::make_mut(module);
+    let mut of_directory = program.modules.iter_mut().filter(|module| *module.dir == **dir);
+    // Of one that is there more than once, it is not looked what leads to which.
+    let module = Arc::make_mut(of_directory.next()?);
+    if of_directory.next().is_some() {
+        return None;
+    }
     for &block in blocks {
         // What it changes is elsewhere.
         if db::is_override(block.file(db).path(db)) {
@@ -151,21 +155,59 @@ fn texts_of(db: &dyn Db, file: File) -> Arc<[Arc<str>]> {
 struct Build<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
-    ids: FxHashMap<Directory, ModuleId>,
     places: FxHashMap<Block, (u32, u32)>,
 }
 
 impl Build<'_> {
-    fn module(&self, directory: Directory) -> Module {
+    /// Where every source is a literal, each directory is a module.
+    fn directories(&self, directories: &[Directory]) -> Vec<Arc<Module>> {
+        let numbered = || (0u32..).map(ModuleId).zip(directories);
+        let ids: FxHashMap<Directory, ModuleId> = numbered().map(|(id, it)| (*it, id)).collect();
+        let called = |directory: Directory, call: &ModuleCall| {
+            let child = called_directory(self.db, self.workspace, directory, call)?;
+            ids.get(&child).copied()
+        };
+        let module = |(id, directory): (ModuleId, &Directory)| {
+            Arc::new(self.module(id, *directory, |call| called(*directory, call)))
+        };
+        numbered().map(module).collect()
+    }
+
+    /// Where some are not, what the calls lead to makes a module of a directory.
+    fn resolved(&self, resolved: &[ResolvedModule]) -> Vec<Arc<Module>> {
+        let module = |(id, of): (ModuleId, &ResolvedModule)| {
+            let target = |name: &Str| of.calls.iter().find(|(it, _)| it == name).map(|(_, it)| it);
+            let called = |call: &ModuleCall| Some(ModuleId(target(&call.name)?.module as u32));
+            let mut module = self.module(id, of.directory, called);
+            let known = |part: fn(&Target) -> &Option<Str>| {
+                let calls = of.calls.iter();
+                let known = calls.filter_map(move |(name, it)| Some((name, part(it).as_ref()?)));
+                known.map(|(name, it)| (name.clone(), it.clone())).collect()
+            };
+            module.sources = known(|it| &it.source);
+            module.versions = known(|it| &it.version);
+            Arc::new(module)
+        };
+        (0u32..).map(ModuleId).zip(resolved).map(module).collect()
+    }
+
+    fn module(
+        &self,
+        id: ModuleId,
+        directory: Directory,
+        called: impl Fn(&ModuleCall) -> Option<ModuleId>,
+    ) -> Module {
         let required = required_providers(self.db, directory);
         let mut module = Module {
-            id: self.ids[&directory],
+            id,
             dir: Str::from(&**directory.path(self.db)),
             variables: BTreeMap::new(),
             locals: BTreeMap::new(),
             outputs: BTreeMap::new(),
             resources: BTreeMap::new(),
             calls: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            versions: BTreeMap::new(),
             providers: BTreeMap::new(),
             checks: BTreeMap::new(),
             others: self.others(directory),
@@ -178,7 +220,7 @@ impl Build<'_> {
                 .configuration_aliases
                 .insert(local_name.clone(), entry.configuration_aliases.to_vec());
         }
-        self.file_all(&mut module, directory);
+        self.file_all(&mut module, directory, called);
         let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
         let passed = calls.flat_map(|call| call.providers.iter().flatten());
         let passed = passed.map(|it| it.parent.local_name.clone()).collect::<Vec<_>>();
@@ -190,7 +232,12 @@ impl Build<'_> {
     }
 
     /// Files every declaration under its name. Names come sorted, which makes each table at once.
-    fn file_all(&self, module: &mut Module, directory: Directory) {
+    fn file_all(
+        &self,
+        module: &mut Module,
+        directory: Directory,
+        called: impl Fn(&ModuleCall) -> Option<ModuleId>,
+    ) {
         let names = |kind| names_of_kind(self.db, directory, kind).into_iter();
         let named = |kind| {
             names(kind).filter_map(|(name, key)| match name {
@@ -220,9 +267,7 @@ impl Build<'_> {
             .collect();
         module.calls = named(NameKind::Module)
             .filter_map(|(name, entry)| {
-                let call = entry.item.kind.as_module_call()?;
-                let child = called_directory(self.db, self.workspace, directory, call)?;
-                let id = *self.ids.get(&child)?;
+                let id = called(entry.item.kind.as_module_call()?)?;
                 Some((name, (entry, id)))
             })
             .collect();

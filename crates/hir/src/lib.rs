@@ -26,6 +26,7 @@ pub mod provisioner;
 pub mod scope;
 pub mod secret_message;
 mod source_map;
+pub mod statics;
 pub mod suggest;
 pub mod symbols;
 pub mod unsupported;

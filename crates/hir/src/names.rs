@@ -18,11 +18,12 @@ use values::Str;
 use crate::{
     Db,
     expr::{At, NodeId},
-    item::{Item, ItemKind, RequiredProvider},
+    item::{Item, ItemKind, ModuleCall, RequiredProvider},
     lower::{
         Declaration, INVALID_REFERENCE, Lowered, Merged, Problem, SourceMap,
         declarations as declarations_of_text, header_at, json, lower_text, merge,
     },
+    statics,
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
@@ -271,6 +272,18 @@ pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
     all_of(db, directory, &ItemName::Terraform)
 }
 
+/// The `terraform {}` block that says where state is kept, by `backend` or `cloud`: the first that does, unless an override
+/// file replaces it.
+pub fn keeps_state(db: &dyn Db, directory: Directory) -> Option<ItemKey> {
+    let says = |key: &ItemKey| {
+        let settings = item(db, *key).kind.as_terraform();
+        settings.is_some_and(|it| it.backend.is_some() || !it.clouds.is_empty())
+    };
+    let saying: Vec<ItemKey> = terraform_blocks(db, directory).into_iter().filter(says).collect();
+    let is_override = |key: &&ItemKey| db::is_override(key.block.file(db).path(db));
+    saying.iter().rfind(is_override).or(saying.first()).copied()
+}
+
 /// Every declaration of a name, in order.
 pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey> {
     symbol(db, directory, name).map(|it| it.declarations(db)).unwrap_or_default()
@@ -347,58 +360,102 @@ pub fn provider_local_name(resource: &crate::item::Resource) -> Str {
     }
 }
 
-/// The calls of a module by name, with the directories that they lead to, as far as those were read.
+/// The calls of a module by name, with the directories that they lead to, as far as those were read. A call whose source
+/// depends on how its module is called may lead to several.
 pub fn module_calls(
     db: &dyn Db,
     workspace: Workspace,
     caller: Directory,
 ) -> impl Iterator<Item = (Str, Directory)> {
-    names_of_kind(db, caller, NameKind::Module).into_iter().filter_map(move |(name, key)| {
-        let ItemName::Module(name) = name else { return None };
-        let call = item(db, key).kind.as_module_call()?;
-        Some((name, called_directory(db, workspace, caller, call)?))
+    names_of_kind(db, caller, NameKind::Module).into_iter().flat_map(move |(name, key)| {
+        let call = item(db, key).kind.as_module_call();
+        let called = call.map(|call| called_directories(db, workspace, caller, call));
+        let ItemName::Module(name) = name else { return Vec::new() };
+        called.into_iter().flatten().map(|called| (name.clone(), called)).collect()
     })
 }
 
-/// The directory that a module call leads to, if it was read.
+/// The directory that a module call leads to, if it was read; the first of several.
 pub fn called_directory(
     db: &dyn Db,
     workspace: Workspace,
     caller: Directory,
-    call: &crate::item::ModuleCall,
+    call: &ModuleCall,
 ) -> Option<Directory> {
-    let path = called_path(db, workspace, caller, call)?;
-    workspace.directories(db).get(&path).copied()
-}
-
-/// The path of the directory that a module call leads to, whether or not it was read; `None` for a module that is not
-/// installed.
-pub fn called_path(
-    db: &dyn Db,
-    workspace: Workspace,
-    caller: Directory,
-    call: &crate::item::ModuleCall,
-) -> Option<Arc<str>> {
-    match call.source.as_deref() {
-        Some(source) if is_local_source(source) => {
-            Some(local_module_directory(caller.path(db), source))
+    let directories = workspace.directories(db);
+    match &call.source {
+        Some(source) => {
+            let path = path_of_source(db, workspace, caller, &call.name, source)?;
+            directories.get(&path).copied()
         }
-        source => {
-            let installed = installed_module(db, workspace, caller, call)?;
-            let is_asked = source.is_none_or(|source| installed.is_of(source));
-            is_asked.then(|| installed.dir.clone())
-        }
+        None => called_directories(db, workspace, caller, call).first().copied(),
     }
 }
 
+/// The directories that a module call leads to, as far as they were read: several where its source depends on how its
+/// module is called.
+pub fn called_directories(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &ModuleCall,
+) -> Vec<Directory> {
+    let directories = workspace.directories(db);
+    let paths = called_paths(db, workspace, caller, call);
+    paths.iter().filter_map(|path| directories.get(path).copied()).collect()
+}
+
+/// The paths of the directories that a module call leads to, whether or not they were read; none of a module that is not
+/// installed.
+pub fn called_paths(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &ModuleCall,
+) -> Vec<Arc<str>> {
+    let path = |source: &Str| path_of_source(db, workspace, caller, &call.name, source);
+    if let Some(source) = &call.source {
+        return path(source).into_iter().collect();
+    }
+    let mut paths: Vec<Arc<str>> = Vec::new();
+    let sources = statics::sources_of(db, workspace, caller, &call.name);
+    for path in sources.iter().filter_map(path) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    // While nobody knows the source, what is in place is the best guess at what is meant.
+    if sources.is_empty() {
+        let installed = installed_modules(db, workspace, caller, &call.name);
+        paths.extend(installed.first().map(|it| it.dir.clone()));
+    }
+    paths
+}
+
+/// The directory in which the module of a call is, if its source is this.
+pub fn path_of_source(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    name: &Str,
+    source: &str,
+) -> Option<Arc<str>> {
+    if is_local_source(source) {
+        return Some(local_module_directory(caller.path(db), source));
+    }
+    let installed = installed_modules(db, workspace, caller, name);
+    installed.iter().find(|it| it.is_of(source)).map(|it| it.dir.clone())
+}
+
 /// What was installed for a call, perhaps when its source was another one.
-pub fn installed_module<'db>(
+pub fn installed_modules<'db>(
     db: &'db dyn Db,
     workspace: Workspace,
     caller: Directory,
-    call: &crate::item::ModuleCall,
-) -> Option<&'db InstalledModule> {
-    workspace.manifest(db).get(&(caller.path(db).clone(), call.name.clone()))
+    name: &Str,
+) -> &'db [InstalledModule] {
+    let manifest = workspace.manifest(db);
+    manifest.get(&(caller.path(db).clone(), name.clone())).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A call of a module, and where it says that the module is.
@@ -412,11 +469,23 @@ pub struct SourcedCall {
     pub place: (ItemKey, NodeId),
 }
 
-/// The calls of a module whose sources are known, by name.
-pub fn sourced_calls(db: &dyn Db, caller: Directory) -> impl Iterator<Item = SourcedCall> {
-    names_of_kind(db, caller, NameKind::Module).into_iter().filter_map(move |(name, key)| {
-        let ItemName::Module(name) = name else { return None };
-        let call = item(db, key).kind.as_module_call()?;
-        Some(SourcedCall { name, source: call.source.clone()?, place: (key, call.source_node) })
+/// The calls of a module whose sources are known, by name; several of a call whose source depends on how its module is
+/// called.
+pub fn sourced_calls(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+) -> impl Iterator<Item = SourcedCall> {
+    names_of_kind(db, caller, NameKind::Module).into_iter().flat_map(move |(name, key)| {
+        let ItemName::Module(name) = name else { return Vec::new() };
+        let Some(call) = item(db, key).kind.as_module_call() else { return Vec::new() };
+        let sources = match &call.source {
+            Some(source) => std::slice::from_ref(source),
+            None => statics::sources_of(db, workspace, caller, &name),
+        };
+        let place = (key, call.source_node);
+        let sourced =
+            |source: &Str| SourcedCall { name: name.clone(), source: source.clone(), place };
+        sources.iter().map(sourced).collect()
     })
 }

@@ -11,7 +11,7 @@ use provider::ProviderSchemas;
 use values::Str;
 
 use crate::{
-    expr::At,
+    expr::{At, Expr, Literal},
     item::{Check, Item, ModuleCall, Output, ProviderConfig, Resource, Variable},
 };
 
@@ -22,7 +22,8 @@ pub struct ModuleId(pub u32);
 /// A whole configuration, lowered and resolved.
 #[derive(Clone)]
 pub struct Program {
-    /// Every module directory once, however often it is called. The root is the first.
+    /// Every module directory once, however often it is called, unless its calls lead to other modules each time. The root is
+    /// the first.
     pub modules: Vec<Arc<Module>>,
     /// The schemas of every provider that is used.
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
@@ -35,7 +36,7 @@ pub struct Program {
 /// What override files change, by the file and the block that are changed: the item, and what changes it.
 pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
 
-/// One module directory.
+/// A module directory.
 #[derive(Clone)]
 pub struct Module {
     /// Its own index.
@@ -52,6 +53,10 @@ pub struct Module {
     pub resources: BTreeMap<addr::Resource, Entry>,
     /// Module calls with the directory that each one calls.
     pub calls: BTreeMap<Str, (Entry, ModuleId)>,
+    /// What the sources of calls come to that are no literals.
+    pub sources: BTreeMap<Str, Str>,
+    /// The same of version constraints.
+    pub versions: BTreeMap<Str, Str>,
     /// Provider configurations by local name and alias.
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
     /// `check` blocks.
@@ -65,6 +70,21 @@ pub struct Module {
 }
 
 impl Module {
+    /// The `source` of a call; nothing where it is not known.
+    pub fn source_of<'m>(&'m self, name: &Str, call: &'m Entry) -> &'m str {
+        let written = call.module_call().source.as_ref();
+        written.or_else(|| self.sources.get(name)).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// The `version` of a call, if it has one.
+    pub fn version_of(&self, name: &Str, call: &Entry) -> Option<Str> {
+        let written = call.module_call().version?;
+        match &call.item.exprs[written] {
+            Expr::Literal(Literal::String(text)) => Some(text.clone()),
+            _ => self.versions.get(name).cloned(),
+        }
+    }
+
     /// Every item that means something to the engine.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         let named = self.variables.values().chain(self.locals.values());
@@ -130,7 +150,7 @@ impl Program {
                     "" => name.to_string(),
                     key => format!("{key}.{name}"),
                 };
-                let source = call.module_call().source.as_deref().unwrap_or_default();
+                let source = path.module.source_of(name, call);
                 ModulePath { key, source, module: self.module(*child) }
             }));
             Some(path)

@@ -2,8 +2,6 @@
 //! once more by whoever would run them, in the same words: to go on as if they were not there would do something else
 //! than what was asked for.
 
-use crate::item::Block;
-
 /// The id of the diagnostic.
 pub const ID: &str = "not-supported-yet";
 
@@ -23,15 +21,12 @@ pub fn provisioner(kind: &str) -> Option<String> {
     (kind != "local-exec").then(|| format!("the provisioner \"{kind}\""))
 }
 
-/// What is not supported about `backend "type" {}`: state is kept in local files, where flags say.
-pub fn backend(backend: &Block) -> Option<String> {
-    let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();
-    match kind {
-        "local" if backend.body.attrs.is_empty() && backend.body.blocks.is_empty() => None,
-        "local" => Some(
-            "arguments of the local backend (use the flags -state and -state-out instead)"
-                .to_owned(),
-        ),
-        _ => Some(format!("the backend \"{kind}\" (state is kept in local files only)")),
-    }
+/// What is not supported about `backend "type" {}`: state is kept in local files.
+pub fn backend(kind: &str) -> Option<String> {
+    (kind != "local").then(|| format!("the backend \"{kind}\" (state is kept in local files only)"))
+}
+
+/// What is not supported about `cloud {}`.
+pub fn cloud() -> String {
+    "\"cloud\" in the terraform block".to_owned()
 }

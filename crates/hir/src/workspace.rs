@@ -7,7 +7,7 @@ use db::Directory;
 use provider::{ProviderSchemas, Schema};
 use values::Str;
 
-use crate::Db;
+use crate::{Db, item::ConstValue};
 
 /// A configuration as the driver found it: the root module and everything that its calls lead to.
 #[salsa::input]
@@ -18,12 +18,33 @@ pub struct Workspace {
     /// Every module directory that was read, by its path as shown. Shared by the configurations of one database.
     #[returns(ref)]
     pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
-    /// Installed modules by directory of the caller and name of the call. Calls of local paths are not listed.
+    /// Installed modules by directory of the caller and name of the call: several where the calling module is called with
+    /// values that lead to several sources. Calls of local paths are not listed.
     #[returns(ref)]
-    pub manifest: BTreeMap<(Arc<str>, Str), InstalledModule>,
+    pub manifest: BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>,
     /// The schemas that are at hand.
     #[returns(ref)]
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
+    /// What the root module is given from outside, where static evaluation needs it.
+    #[returns(ref)]
+    pub given: Given,
+}
+
+/// What is known of the root module before anything is planned, beside its text.
+///
+/// **Invariant:** no value of a sensitive or ephemeral variable is here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Values of variables, as they were given: not yet of the variable's type.
+    pub variables: BTreeMap<Str, ConstValue>,
+    /// `terraform.workspace`
+    pub workspace: Str,
+    /// `path.cwd`
+    pub current_directory: Str,
+    /// The user's home directory.
+    pub home_directory: Option<Str>,
+    /// Files that functions asked for, by path; none of those that cannot be read.
+    pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
 }
 
 /// What was installed for a call.
@@ -31,6 +52,8 @@ pub struct Workspace {
 pub struct InstalledModule {
     /// The `source` that it was installed for, as whoever installed it writes it.
     pub source: Str,
+    /// The version that was selected, of a module of a registry.
+    pub version: Option<Str>,
     /// Where it is.
     pub dir: Arc<str>,
 }

@@ -3,7 +3,7 @@
 use hir::{
     Expr, ExprId, Item, ItemKind,
     item::RefTarget,
-    names::{ItemName, block_items, called_directory},
+    names::{ItemName, block_items, called_directories},
 };
 use rustc_hash::FxHashMap;
 use values::Str;
@@ -133,7 +133,8 @@ impl Counts {
 
     fn arguments(&mut self, caller: &Module<'_>, item: &Item, called: db::Directory) {
         let Some(call) = item.kind.as_module_call() else { return };
-        if called_directory(caller.db, caller.workspace, caller.directory, call) == Some(called) {
+        let leads_to = called_directories(caller.db, caller.workspace, caller.directory, call);
+        if leads_to.contains(&called) {
             call.inputs.iter().for_each(|input| self.add(ItemName::Variable(input.name.clone())));
         }
     }

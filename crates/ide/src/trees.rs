@@ -30,7 +30,12 @@ impl<'db> Module<'db> {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         path.contains(".terraform/modules/")
-            || self.workspace.manifest(self.db).values().any(|package| is_below(&package.dir))
+            || self
+                .workspace
+                .manifest(self.db)
+                .values()
+                .flatten()
+                .any(|package| is_below(&package.dir))
     }
 
     /// Every module of the configuration that was read, by path.

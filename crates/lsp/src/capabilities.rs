@@ -177,6 +177,7 @@ pub(crate) fn watched() -> Vec<Registration> {
     let options = DidChangeWatchedFilesRegistrationOptions {
         watchers: vec![
             watch("**/*.{tf,tofu,tf.json,tofu.json}"),
+            watch("**/*.{tfvars,tfvars.json}"),
             watch("**/.terraform.lock.hcl"),
             watch("**/.terraform/modules/modules.json"),
         ],

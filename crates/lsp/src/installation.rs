@@ -3,6 +3,8 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ProviderSource;
+use db::Directory;
+use hir::workspace::Given;
 use project::Manifest;
 use provider::ProviderSchemas;
 use values::Str;
@@ -12,6 +14,12 @@ pub trait Installation: Send + Sync {
     /// The installed modules of the configuration whose root module is in a directory. Paths are absolute. Asked from the
     /// server thread, so it must be quick.
     fn modules(&self, root: &Path) -> Manifest;
+
+    /// What a root module is given from outside before anything is planned. Asked from the server thread, where a source of a
+    /// module is no literal.
+    fn given(&self, _root: &Path, _db: &dyn hir::Db, _directory: Directory) -> Given {
+        Given::default()
+    }
 
     /// The schemas of the providers that a configuration requires. Asked from a thread where it may take its time.
     fn schemas(

@@ -20,6 +20,7 @@ use db::{Directory, System};
 use hir::{
     Workspace,
     names::{ItemName, item, lookup, provider_local_name, required_providers},
+    statics::{self, Modules},
 };
 use project::{Database, Edit, SourceTree};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -449,6 +450,7 @@ impl Server {
             self.roots.insert(path.clone(), Root::new(*workspace));
             self.new.push(*workspace);
         }
+        self.give();
         self.homes = None;
         // What was being checked was cancelled by the reading.
         self.checks.changed(None);
@@ -580,6 +582,7 @@ impl Server {
             document.text = Some(Arc::from(edited));
             return self.checks.beside_changed();
         }
+        let mut sources = self.sources();
         for change in params.content_changes {
             let edit = match change.range {
                 None => self.tree.set_text(&path, &change.text),
@@ -593,7 +596,15 @@ impl Server {
             // A file that is part of no module is edited all the same.
             let Some(edit) = edit else { continue };
             if edit.changes_modules() {
+                self.give();
                 self.homes = None;
+            }
+            // Other modules may be part of the configuration, and what is wrong with a source may stand in another one.
+            let now = self.sources();
+            if now != sources {
+                sources = now;
+                self.homes = None;
+                self.checks.everything_changed();
             }
             self.ask_for_providers(&edit);
             let reached = self.tree.reached(&edit);
@@ -618,7 +629,9 @@ impl Server {
         let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
         let texts: Vec<&String> = paths.iter().filter(is_text).collect();
         let is_reinstalled = paths.iter().any(is_installation);
-        if texts.is_empty() && !is_reinstalled {
+        let gives_values =
+            paths.iter().any(|it| it.ends_with(".tfvars") || it.ends_with(".tfvars.json"));
+        if texts.is_empty() && !is_reinstalled && !gives_values {
             return;
         }
         if !texts.is_empty() {
@@ -631,9 +644,28 @@ impl Server {
             roots.iter().for_each(|root| self.reload_installation(root));
             self.say_what_is_missing();
         }
+        self.give();
         self.homes = None;
         self.follow_documents();
         self.checks.everything_changed();
+    }
+
+    /// Gives the root modules what they are given from outside, where a source of a module is made from it.
+    fn give(&mut self) {
+        for (path, root) in &self.roots {
+            let workspace = root.workspace;
+            if self.tree.is_dynamic(workspace) {
+                let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
+                let given = self.installation.given(Path::new(path), db, directory);
+                self.tree.give(workspace, given);
+            }
+        }
+    }
+
+    /// What the sources of modules come to that are no literals.
+    fn sources(&self) -> Vec<Option<Modules>> {
+        let db = &self.tree.db;
+        self.tree.workspaces().iter().map(|it| statics::modules(db, *it).clone()).collect()
     }
 
     /// Directories of files that came hold modules, too.

@@ -4,7 +4,11 @@
 //! reached, everything is looked at.
 
 use db::{Block, Diagnostic, Directory, File};
-use hir::{Program, diagnostics::FileProblems};
+use hir::{
+    Program,
+    diagnostics::FileProblems,
+    statics::{self, Modules},
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Database, Project, mentions::Edit, prime, tree::Changes};
@@ -13,6 +17,7 @@ use crate::{Database, Project, mentions::Edit, prime, tree::Changes};
 pub(crate) struct Looked {
     files: FxHashMap<File, FileProblems>,
     program: Program,
+    modules: Option<Modules>,
 }
 
 /// The blocks that edits can have reached, by module.
@@ -23,7 +28,12 @@ impl Project {
     /// was inferred needs no order any more, and only what the edits can have reached is asked about.
     pub fn checked_again(&mut self) -> (Vec<Diagnostic>, Program) {
         let changes = self.tree_mut().take_changes();
-        let looked = match (self.looked.take(), self.reached(&changes)) {
+        // What sources come to is told of in other modules than those that were edited.
+        let before = self.looked.take();
+        let modules = statics::modules(self.db(), self.workspace());
+        let is_same = before.as_ref().is_none_or(|it| it.modules == *modules);
+        let reached = self.reached(&changes).filter(|_| is_same);
+        let looked = match (before, reached) {
             (Some(before), Some(reached)) => self.look_at(before, &changes.edits, &reached),
             (Some(_), None) => self.look_at_everything(),
             (None, _) => {
@@ -74,7 +84,11 @@ impl Project {
             files.map(|(directory, file)| (file, self.of_file(directory, file, |_| true))).collect()
         };
         let (files, program) = prime::side_by_side(db, files, program);
-        Looked { files, program: program.unwrap_or_else(|| self.program()) }
+        Looked {
+            files,
+            program: program.unwrap_or_else(|| self.program()),
+            modules: statics::modules(db, workspace).clone(),
+        }
     }
 
     fn look_at(&self, before: Looked, edits: &[Edit], reached: &Reached) -> Looked {
@@ -94,7 +108,7 @@ impl Project {
             }
         }
         let program = self.program_after(before.program, edits).unwrap_or_else(|| self.program());
-        Looked { files, program }
+        Looked { files, program, modules: before.modules }
     }
 
     fn program_after(&self, mut program: Program, edits: &[Edit]) -> Option<Program> {

@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
-use hir::{Symbols, Workspace, diagnostics::FileProblems};
+use hir::{Symbols, Workspace, diagnostics::FileProblems, workspace::Given};
 use provider::ProviderSchemas;
 use values::Str;
 
@@ -126,6 +126,11 @@ impl Project {
     /// Gives the database the schemas of a provider.
     pub fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
         self.tree.set_schemas(self.workspace, source, schemas);
+    }
+
+    /// Gives the configuration what its root module is given from outside. Gives whether that is something else than before.
+    pub fn give(&mut self, given: Given) -> bool {
+        self.tree.give(self.workspace, given)
     }
 
     /// Gives a file that is part of the configuration a new text, as an editor does.

@@ -24,9 +24,10 @@ use addr::ProviderSource;
 use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
-    names::{block_names, called_path, item},
+    names::{block_names, called_paths as paths_of_call, item},
+    statics,
     symbols::{NameKind, Redeclared, all_of_kind, declare, redeclare},
-    workspace::InstalledModule,
+    workspace::{Given, InstalledModule},
 };
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,7 +42,7 @@ use crate::{
 };
 
 /// Installed modules, by the caller's directory and the name of the call.
-pub type Manifest = BTreeMap<(Arc<str>, Str), InstalledModule>;
+pub type Manifest = BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>;
 
 /// Every module that was read, in one database, and the configurations that they are parts of.
 pub struct SourceTree {
@@ -139,7 +140,8 @@ impl SourceTree {
     fn add_unfinished_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
         let directory = self.load_directory(path)?;
         let (directories, providers) = (Arc::default(), BTreeMap::new());
-        let workspace = Workspace::new(&self.db, directory, directories, manifest, providers);
+        let workspace =
+            Workspace::new(&self.db, directory, directories, manifest, providers, Given::default());
         self.workspaces.push(workspace);
         Ok(workspace)
     }
@@ -225,6 +227,49 @@ impl SourceTree {
         }
     }
 
+    /// Whether a source, a version or an argument of the backend is no literal, so that [`SourceTree::give`] matters.
+    pub fn is_dynamic(&self, workspace: Workspace) -> bool {
+        statics::needs_given(&self.db, workspace)
+    }
+
+    /// Gives a configuration what its root module is given from outside; files are read here. Gives whether that is something
+    /// else than before.
+    pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
+        let files = workspace.given(&self.db).files.clone();
+        let given = Given { files, ..given };
+        let is_other = *workspace.given(&self.db) != given;
+        if is_other {
+            self.more_changed();
+            workspace.set_given(&mut self.db).to(given);
+            self.load_called_modules();
+        }
+        is_other
+    }
+
+    /// Reads the files that sources are made from. Gives whether there was one that was not read before.
+    fn read_wanted_files(&mut self) -> bool {
+        let mut read = false;
+        for workspace in self.workspaces.clone() {
+            let wanted = statics::wanted_files(&self.db, workspace);
+            if wanted.is_empty() {
+                continue;
+            }
+            let mut given = workspace.given(&self.db).clone();
+            let root = self.base.join(&**workspace.root(&self.db).path(&self.db));
+            for path in &wanted {
+                let full = db::system::normalize(&root.join(&**path));
+                // A device may have no end, and a pipe no beginning.
+                let is_file = self.system.is_file(&full);
+                let bytes = is_file.then(|| self.system.read_file(&full).ok()).flatten();
+                given.files.insert(path.clone(), bytes.map(Arc::from));
+            }
+            self.more_changed();
+            workspace.set_given(&mut self.db).to(given);
+            read = true;
+        }
+        read
+    }
+
     /// The files of a directory that could not be taken.
     pub fn unfit_in(&self, directory: &str) -> &[UnfitFile] {
         self.unfit.get(directory).map(Vec::as_slice).unwrap_or_default()
@@ -268,7 +313,8 @@ impl SourceTree {
         let edits = edit(edited, &self.db);
         let directory = loaded.directory;
         let edit = self.apply(directory, edits);
-        if edit.changes_modules() {
+        // What sources are made from may be anywhere.
+        if edit.changes_modules() || self.workspaces.iter().any(|it| self.is_dynamic(*it)) {
             self.load_called_modules();
         }
         Some(edit)
@@ -546,6 +592,9 @@ impl SourceTree {
     fn load_called_modules(&mut self) {
         let mut missing = BTreeSet::new();
         loop {
+            if self.read_wanted_files() {
+                continue;
+            }
             let called = self.called_by(&self.workspaces);
             let new: Vec<Arc<str>> = called
                 .into_iter()
@@ -611,9 +660,9 @@ pub(crate) fn called_paths(
         all_of_kind(db, caller, NameKind::Module).into_iter().map(move |key| (caller, key))
     });
     let paths = calls.filter_map(|(caller, key)| {
-        called_path(db, workspace, caller, item(db, key).kind.as_module_call()?)
+        Some(paths_of_call(db, workspace, caller, item(db, key).kind.as_module_call()?))
     });
-    paths.collect()
+    paths.flatten().collect()
 }
 
 /// The directory and the name of a path as shown; what has no directory lies in `.`.

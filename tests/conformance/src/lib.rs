@@ -166,7 +166,7 @@ impl World {
     /// The value of a local of the root module, as the console would show it: nothing runs.
     ///
     /// # Panics
-    /// If there is no such local, or a provider's function would have to be called.
+    /// If there is no such local.
     pub fn local(&self, name: &str) -> Value {
         let value = self.reference(&Ref::Local(name.into()));
         value.unwrap_or_else(|| panic!("local.{name} can be evaluated"))
@@ -175,15 +175,16 @@ impl World {
     /// What a reference of the root module means, as the console would show it: nothing runs. `None` where it cannot be
     /// evaluated.
     pub fn reference(&self, reference: &Ref) -> Option<Value> {
-        let system = Arc::clone(&self.system) as Arc<dyn System>;
         let console = Console::new(
             &self.program(),
             &self.state,
             self.variables.clone(),
-            system,
+            &self.environment(),
             "default".into(),
         );
-        console.with_scope(|scope| scope.reference(reference)).ok()
+        let value = block_on(console.evaluate(|scope| scope.reference(reference)));
+        block_on(console.end());
+        value.ok()?.ok()
     }
 
     /// What `validate` says: static analysis, and the providers' own words where that found no error.

@@ -53,6 +53,7 @@ const BEYOND_TEXT: &[(&str, &str)] = &[
     ("invalid-variables-file", "files of variables"),
     ("operation-failed", "a word for what nobody has thought of"),
     ("too-many-blocks", "a provider's schema has to have a bound, and none here has"),
+    ("too-many-modules", "it takes a hundred thousand paths of calls"),
     ("undeclared-variable", "files of variables, and the command line"),
     ("write-only-in-set", "a provider's schema has to have one"),
 ];

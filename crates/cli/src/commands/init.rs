@@ -10,7 +10,7 @@ use crate::{
     args::InitArgs,
     exit::Exit,
     located::ProviderExecutables,
-    modules,
+    modules, place,
     session::{self, Failure, LOCK_FILE, Session},
 };
 
@@ -31,9 +31,10 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(failure) = session::unreadable(&project) {
         return Err(failure);
     }
-    session::refuse_other_backends(&project)?;
+    let place = session::place_of(&project)?;
     if args.backend {
         session.ui.line("\nInitializing the backend...");
+        place::initialize(session, &place, args)?;
     }
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
@@ -89,6 +90,15 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
 fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {
     if args.upgrade && args.is_lockfile_readonly() {
         let detail = "The -upgrade flag conflicts with -lockfile=readonly: what is upgraded has to be locked anew.";
+        return Err(Diagnostic::error(
+            "contradicting-options",
+            "Invalid combination of options",
+            detail,
+        )
+        .into());
+    }
+    if args.reconfigure && args.migrates_state() {
+        let detail = "-reconfigure leaves states where they are, and -migrate-state brings them along. Give one of the two.";
         return Err(Diagnostic::error(
             "contradicting-options",
             "Invalid combination of options",

@@ -7,8 +7,8 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{OsSystem, system::normalize};
-use hir::workspace::InstalledModule;
+use db::{Directory, OsSystem, system::normalize};
+use hir::workspace::{Given, InstalledModule};
 use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
@@ -17,6 +17,7 @@ use crate::{
     exit::Exit,
     located::ProviderExecutables,
     session::{Failure, Session},
+    variables,
 };
 
 pub(crate) fn run(session: Session) -> Exit {
@@ -55,12 +56,17 @@ impl Installation for OnDisk {
             Arc::from(normalize(&root.join(path)).to_string_lossy().as_ref())
         };
         let calls = installed.unwrap_or_default().into_iter();
+        let placed = |it: InstalledModule| InstalledModule { dir: absolute(&it.dir), ..it };
         calls
             .map(|((caller, name), called)| {
-                let called = InstalledModule { dir: absolute(&called.dir), ..called };
-                ((absolute(&caller), name), called)
+                ((absolute(&caller), name), called.into_iter().map(placed).collect())
             })
             .collect()
+    }
+
+    fn given(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> Given {
+        let session = self.session_in(root);
+        session.map(|it| variables::given(&it, db, directory, &[])).unwrap_or_default()
     }
 
     fn schemas(

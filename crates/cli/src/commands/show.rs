@@ -8,7 +8,7 @@ use std::{
 use backend::LocalPaths;
 use db::{Diagnostic, MemorySystem, System};
 use project::Project;
-use state::{ConfigSnapshot, StateFile};
+use state::{PlanFile, StateFile};
 
 use crate::{
     args::ShowArgs,
@@ -93,7 +93,7 @@ fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Resul
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
     let mut file = operation::read_plan(session, path)?;
     // What is in the working directory has nothing to do with it.
-    let project = planned_project(&file.config)?;
+    let project = planned_project(session, &file)?;
     let executables = session.providers_at_hand(&project, &mut file.prior_state.state);
     let schemas = |source: &addr::ProviderSource| executables.schemas(session, source).ok();
     let view = render::PlanView {
@@ -120,7 +120,8 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
 const DEPTH: usize = 64;
 
 /// The configuration that a plan was made from, as the plan file has it.
-fn planned_project(config: &ConfigSnapshot) -> Result<Project, Failure> {
+fn planned_project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
+    let config = &file.config;
     let system = MemorySystem::new();
     let root = PathBuf::from("/plan".repeat(DEPTH));
     for module in config.modules.values() {
@@ -129,9 +130,13 @@ fn planned_project(config: &ConfigSnapshot) -> Result<Project, Failure> {
         }
     }
     let modules = config.modules.iter();
-    let modules = modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir))).collect();
-    Project::load(Arc::new(system), root, called_elsewhere(&modules)).map_err(|error| {
+    let modules = modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, None))).collect();
+    let loaded = Project::load(Arc::new(system), root, called_elsewhere(&modules));
+    let mut project = loaded.map_err(|error| {
         let detail = format!("The configuration in the plan file cannot be read: {error}.");
-        Diagnostic::error("plan-read", "Failed to load plan file", detail).into()
-    })
+        Diagnostic::error("plan-read", "Failed to load plan file", detail)
+    })?;
+    session.take_planned(operation::planned_values(&file.plan));
+    session.give(&mut project);
+    Ok(project)
 }

@@ -98,9 +98,9 @@ impl Installation<'_> {
         self.keys = BTreeMap::new();
         loop {
             let project = self.session.project_with(self.manifest.clone())?;
-            let known = self.manifest.len();
+            let known = self.known();
             for directory in hir::reachable(project.db(), project.workspace()) {
-                for call in sourced_calls(project.db(), directory) {
+                for call in sourced_calls(project.db(), project.workspace(), directory) {
                     self.follow(&project, directory, &call);
                 }
             }
@@ -108,10 +108,20 @@ impl Installation<'_> {
                 let problems = std::mem::take(&mut self.problems);
                 return Err(Failure::Diagnostics(problems, project.program().sources));
             }
-            if self.manifest.len() == known {
+            if self.known() == known {
                 return Ok(project);
             }
         }
+    }
+
+    fn known(&self) -> usize {
+        self.manifest.values().map(Vec::len).sum()
+    }
+
+    /// The version of what another tool put into a directory.
+    fn version_in(&self, dir: &str) -> Option<&str> {
+        let record = self.before.modules.values().find(|it| *it.dir == *dir);
+        record.and_then(|it| it.version.as_deref())
     }
 
     fn follow(&mut self, project: &Project, caller: Directory, call: &SourcedCall) {
@@ -131,7 +141,8 @@ impl Installation<'_> {
             }
             return;
         }
-        if self.manifest.contains_key(&key) {
+        let known = self.manifest.get(&key).map(Vec::as_slice).unwrap_or_default();
+        if known.iter().any(|it| it.is_of(&call.source)) {
             return;
         }
         // What is no address is told of by the analysis.
@@ -142,8 +153,9 @@ impl Installation<'_> {
         match self.installed(&source, &key, &name) {
             Ok(dir) => {
                 self.keys.entry(dir.clone()).or_insert(name);
-                let installed = InstalledModule { source: source.to_string().into(), dir };
-                self.manifest.insert(key, installed);
+                let version = self.version_in(&dir).map(values::Str::from);
+                let installed = InstalledModule { source: source.to_string().into(), version, dir };
+                self.manifest.entry(key).or_default().push(installed);
             }
             Err(problem) => {
                 self.failed.insert(source.package.to_string());
@@ -244,10 +256,9 @@ impl Installation<'_> {
         source: &ModuleSource,
         key: &(Arc<str>, values::Str),
     ) -> Option<&InstalledModule> {
-        let theirs = self.theirs.get(key)?;
+        let theirs = self.theirs.get(key)?.iter().find(|it| it.is_of(&source.to_string()))?;
         let dir = Path::new(&*theirs.dir);
-        let is_there = theirs.is_of(&source.to_string())
-            && normalize(dir).as_os_str() == dir.as_os_str()
+        let is_there = normalize(dir).as_os_str() == dir.as_os_str()
             && module_package_below(self.target, dir).is_some()
             && self.session.system.is_directory(dir);
         is_there.then_some(theirs)
@@ -262,11 +273,10 @@ impl Installation<'_> {
         let dir = theirs.dir.clone();
         let package = module_package_below(self.target, Path::new(&*dir));
         let package = package.unwrap_or_else(|| self.target.to_owned());
-        let version = self.before.modules.values().find(|it| *it.dir == *dir);
-        let version = version.and_then(|it| it.version.as_deref());
+        let version = self.version_in(&dir).map(str::to_owned);
         // They may have it from another registry than is the default here.
         let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
-        let address = locked_address(&origin.package, version);
+        let address = locked_address(&origin.package, version.as_deref());
         let adopted = self.installer.adopt(&address, &package);
         adopted.map_err(|error| Box::new(failed(source, &error)))?;
         Ok(dir)

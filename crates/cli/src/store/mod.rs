@@ -20,8 +20,8 @@ use std::{
 };
 
 use backend::{
-    Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LocalWorkspaces,
-    LockInfo, StateStore, StoreError, existing_directory,
+    Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LockInfo, StateStore,
+    StoreError, existing_directory,
 };
 use db::{Diagnostic, Sources, System};
 use engine::NoJournal;
@@ -43,6 +43,7 @@ use crate::{
     args::StateArgs,
     failpoint,
     operation::PROGRAM,
+    place,
     session::{Failure, Session},
 };
 
@@ -179,6 +180,18 @@ pub(crate) fn open_to_read(
     }
 }
 
+/// The lock of a state that is copied.
+pub(crate) fn lock_to_copy(session: &Session, paths: &LocalPaths) -> Result<ReadLock, Failure> {
+    let args = StateArgs {
+        lock: true,
+        lock_timeout: "0s".to_owned(),
+        state: None,
+        state_out: None,
+        backup: None,
+    };
+    lock(session, &LocalStore::new(paths.clone()), &args, Purpose::Plan)
+}
+
 /// Reads the state as it is now, as [`open`] would, without its lock. Whether it is here at all is for the caller to know.
 pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
@@ -193,7 +206,7 @@ pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf,
 }
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
-    let workspaces = LocalWorkspaces::new(Path::new(""), None, None);
+    let workspaces = place::workspaces(&session.place()?);
     workspaces.paths(&session.workspace()).map_err(|error| {
         Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
     })

@@ -136,6 +136,8 @@ const ROWS: &[Row] = &[
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
+    all(&["init", "-reconfigure"]),
+    all(&["init", "-migrate-state", "-force-copy"]),
     all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"]).shows(&["Success!"]),
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
@@ -186,6 +188,8 @@ const ROWS: &[Row] = &[
     around(&["show", "-json"]),
     around(&["show", "-show-sensitive"]),
     around(&["output"]),
+    all(&["output"]),
+    all(&["state", "list"]),
     around(&["output", "-json"]).shows(&["structure"]),
     around(&["output", "-show-sensitive", "-state=terraform.tfstate"]),
     around(&["output", "structure"]),

@@ -29,6 +29,7 @@ mod modules;
 mod read_only;
 mod saved_plans;
 mod search;
+mod statics;
 mod temp;
 mod terraform;
 mod torture;

@@ -287,3 +287,27 @@ fn each_goes_on_with_the_state_of_the_other() {
     assert_eq!(both.bench.state(".")["lineage"], lineage);
     both.run(Mayfly, &["plan", "-destroy", "-detailed-exitcode"]).end().exits(0);
 }
+
+/// Both keep the state where the backend says, and believe what the other wrote down of that.
+#[test]
+fn both_find_the_state_of_a_backend() {
+    let Some(both) = Both::new() else { return };
+    let bench = &both.bench;
+    let main = |path: &str| {
+        format!(
+            "terraform {{\n  backend \"local\" {{\n    path          = \"kept/{path}.tfstate\"\n    workspace_dir = \"kept\"\n  }}\n}}\n\
+             resource \"terraform_data\" \"r\" {{\n  input = 1\n}}\n"
+        )
+    };
+    let none = "No changes. Your infrastructure matches the configuration.";
+    let required = "Backend initialization required";
+    bench.write("main.tf", &main("here"));
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    both.run(Terraform, &["init", "-input=false"]).succeeds();
+    both.run(Terraform, &["plan"]).succeeds().shows(&[none]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&[none]);
+    bench.write("main.tf", &main("there"));
+    bench.mayfly(".", ["plan"]).fails().shows(&[required]);
+    both.run(Terraform, &["plan"]).fails().shows(&[required]);
+}

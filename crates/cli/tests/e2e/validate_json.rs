@@ -96,6 +96,7 @@ fn validate_json_is_that_of_the_reference() {
 
 const SAME: &[&str] = &[
     "locals {\n  a = var.nope\n}\n",
+    "module \"m\" {\n  source = 5\n}\n",
     "variable \"region\" {}\nlocals {\n  a = var.regoin\n}\n",
     "locals {\n  a = local.b\n}\n",
     "output \"o\" {\n  value = terraform_data.x.id\n}\n",
@@ -200,7 +201,6 @@ const OTHER: &[(Why, &str)] = &[
         OtherErrors,
         "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    create_before_destroy = var.x\n  }\n}\nvariable \"x\" {}\n",
     ),
-    (OtherErrors, "module \"m\" {\n  source = 5\n}\n"),
     (OtherErrors, "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exe\" {}\n}\n"),
     (OtherErrors, "locals {\n  a = 'x'\n}\n"),
     (OtherErrors, "locals {\n  a =\n"),

@@ -16,3 +16,4 @@ mod races;
 mod reading;
 mod robustness;
 mod secrets;
+mod statics;

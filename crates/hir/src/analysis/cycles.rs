@@ -11,7 +11,9 @@ use crate::{
     Db,
     expr::{At, ExprId},
     item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget},
-    names::{ItemKey, ItemName, block_names, called_directory, item, lookup, provider_local_name},
+    names::{
+        ItemKey, ItemName, block_names, called_directories, item, lookup, provider_local_name,
+    },
     workspace::Workspace,
 };
 
@@ -314,14 +316,13 @@ impl<'db> Mentions<'db> {
         let key = lookup(self.db, self.directory, &ItemName::Module(name.clone()));
         let Some(key) = key else { return };
         let Some(call) = item(self.db, key).kind.as_module_call() else { return };
-        let child = called_directory(self.db, self.workspace, self.directory, call);
-        let needed = match (output, child) {
-            (Some(output), Some(child)) => {
-                lookup(self.db, child, &ItemName::Output(output.clone())).map(|key| {
+        let children = called_directories(self.db, self.workspace, self.directory, call);
+        let needed = match (output, children.as_slice()) {
+            (Some(output), &[child]) => lookup(self.db, child, &ItemName::Output(output.clone()))
+                .map(|key| {
                     let output = AnalyzedItem::of(self.db, self.workspace, child, key);
                     inputs_of_output(self.db, output)
-                })
-            }
+                }),
             _ => None,
         };
         visit(Node::Item(key));

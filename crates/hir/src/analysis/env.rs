@@ -21,7 +21,7 @@ use crate::{
     expr::{At, ExprId, Ref},
     fix::Fix,
     item::ItemKind,
-    names::{ItemKey, ItemName, block_names, called_directory, item, lookup, required_providers},
+    names::{ItemKey, ItemName, block_names, called_directories, item, lookup, required_providers},
     provider_function::{self, Lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
@@ -328,6 +328,17 @@ impl<'db> ItemEnv<'db> {
             }
         }
     }
+
+    /// An output of what a call leads to, which may be several modules: then as far as all of them have it.
+    fn output_of(&self, children: &[Directory], output: &str) -> Option<Abstract> {
+        let of_child = |&child: &Directory| {
+            let key = lookup(self.db, child, &ItemName::Output(output.into()))?;
+            let declared = AnalyzedItem::of(self.db, self.workspace, child, key);
+            Some(item_value(self.db, declared).clone())
+        };
+        let values: Option<Vec<Abstract>> = children.iter().map(of_child).collect();
+        values?.into_iter().reduce(|one, other| one.either(&other))
+    }
 }
 
 fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
@@ -368,11 +379,9 @@ impl InferEnv for ItemEnv<'_> {
     ) -> Option<Abstract> {
         let key = self.find(&ItemName::Module(call.into()))?;
         let declared = item(self.db, key).kind.as_module_call()?;
-        let child = called_directory(self.db, self.workspace, self.directory, declared);
-        let Some(child) = child else { return Some(Abstract::any()) };
-        if let Some(key) = lookup(self.db, child, &ItemName::Output(output.into())) {
-            let declared = AnalyzedItem::of(self.db, self.workspace, child, key);
-            let value = item_value(self.db, declared).clone();
+        let children = called_directories(self.db, self.workspace, self.directory, declared);
+        let Some(&child) = children.first() else { return Some(Abstract::any()) };
+        if let Some(value) = self.output_of(&children, output) {
             return Some(self.used(at, || format!("module.{call}.{output} is ephemeral"), value));
         }
         let names = names_of_kind(self.db, child, NameKind::Output);

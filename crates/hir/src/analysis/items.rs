@@ -1,5 +1,6 @@
 //! The inference of each kind of item.
 
+mod backend;
 mod conditions;
 mod encryption;
 mod module_call;
@@ -30,7 +31,7 @@ use crate::{
     expr::{Expr, ExprId, NodeId, Ref},
     fix::Fix,
     item::{
-        Block, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider,
+        DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider,
         Terraform,
     },
     lower::MISSING_ARGUMENT,
@@ -77,9 +78,7 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
         }
         ItemKind::Terraform(it) => {
             let mut infer = Infer::new(&item.exprs, &env);
-            if let Some(backend) = &it.backend {
-                backend_config(&mut infer, item, backend);
-            }
+            backend::check(&mut infer, &env, item, it);
             let entries = it.required_providers.iter();
             it.encryptions.iter().for_each(|it| encryption::check(&mut infer, item, it));
             infer.problems.extend(repeated_settings(&env, it));
@@ -186,9 +185,11 @@ fn refuse_dynamic(infer: &mut Infer<'_>, item: &Item, value: ExprId, what: &str)
     while let Some(expr) = open.pop() {
         item.exprs[expr].for_each_child(&mut |child| open.push(child));
         let Expr::Ref(reference) = &item.exprs[expr] else { continue };
-        let name = match reference {
-            Ref::Resource(it) => it.to_string(),
-            Ref::Module(it) => format!("module.{it}"),
+        let (summary, name) = match reference {
+            Ref::Resource(it) => ("Dynamic value in static context", it.to_string()),
+            Ref::Module(it) => {
+                ("Module output not supported in static context", format!("module.{it}"))
+            }
             // Others are refused for what they are.
             _ => continue,
         };
@@ -196,29 +197,7 @@ fn refuse_dynamic(infer: &mut Infer<'_>, item: &Item, value: ExprId, what: &str)
             "Unable to use {name} in static context, which is required by {what}: it has no value before the configuration is planned. Use variables, \
              local values, path.module, path.root, path.cwd and terraform.workspace."
         );
-        let summary = "Dynamic value in static context";
         infer.problems.push(ItemProblem::error(expr.into(), "dynamic-value", summary, detail));
-    }
-}
-
-/// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
-fn backend_config(infer: &mut Infer<'_>, item: &Item, backend: &Block) {
-    let kind = backend.labels.first().map(|it| &**it).unwrap_or_default();
-    for attr in &backend.body.attrs {
-        let value = infer.expr(attr.value);
-        let certainty = value.deep_marks().ephemeral;
-        if certainty == Tri::No {
-            refuse_dynamic(infer, item, attr.value, &format!("backend.{kind}"));
-        } else {
-            let problem = ItemProblem::error(
-                attr.value.into(),
-                "ephemeral-backend",
-                "Backend config contains ephemeral values",
-                "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
-                 ephemeral credentials via backend specific environment variables",
-            );
-            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
-        }
     }
 }
 

@@ -15,7 +15,6 @@ use super::{
 use crate::{
     expr::NodeId,
     item::{Encryption, ItemKind, RequiredProvider, Terraform},
-    unsupported,
 };
 
 pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
@@ -49,14 +48,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     }
     let backend = backend.and_then(|block| {
         body::expect_labels(ctx, &block, ["type"])?;
-        let backend = body::schema_block(ctx, &block)?;
-        // Arguments of the local one are judged first: they may not be ephemeral.
-        if let Some(what) = unsupported::backend(&backend)
-            && backend.labels.first().is_none_or(|kind| &**kind != "local")
-        {
-            ctx.problem(Problem::unsupported(body::header_range(&block), &what));
-        }
-        Some(backend)
+        body::schema_block(ctx, &block)
     });
     let clouds = clouds(ctx, &mut reader);
     let provider_metas = provider_metas(ctx, &mut reader);
@@ -75,11 +67,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
 
 fn clouds(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[NodeId]> {
     let blocks = reader.blocks("cloud");
-    for block in &blocks {
-        body::refuse_labels(ctx, block);
-        let what = "\"cloud\" in the terraform block";
-        ctx.problem(Problem::unsupported(body::header_range(block), what));
-    }
+    blocks.iter().for_each(|it| body::refuse_labels(ctx, it));
     blocks.iter().map(|it| ctx.node(body::header_range(it))).collect()
 }
 

@@ -62,6 +62,7 @@ fn both_sides() -> (Abstract, Value) {
         Arc::new(directories),
         BTreeMap::new(),
         [(source, input)].into(),
+        Default::default(),
     );
     let keys = file.blocks(&db).iter().map(|&block| ItemKey { block, index: 0 });
     let found = keys.map(|key| (key, item(&db, key))).find_map(|(key, item)| match &item.kind {

@@ -393,3 +393,63 @@ fn names_that_were_looked_for_in_vain_make_no_difference() {
     assert_eq!(found, fresh);
     assert!(found[0].detail.contains("Did you mean \"n1500\"?"), "{}", found[0].detail);
 }
+
+/// A configuration in which a variable decides which module is called.
+const CHOSEN: &str = r#"
+//- /main.tf
+variable "flavour" {
+  default = "small"
+}
+variable "other" {
+  default = "x"
+}
+locals {
+  directory = "./${var.flavour}"
+}
+module "m" {
+  source = local.directory
+}
+resource "test_thing" "t" {
+  name = var.other
+}
+//- /small/main.tf
+locals {
+  size = 1
+}
+//- /large/main.tf
+locals {
+  size = 2
+}
+"#;
+
+/// How often static evaluation computed something.
+fn static_queries(ran: &str) -> String {
+    let names = ["variable_value", "local_value", "source_of", "modules ", "dynamic_calls"];
+    let of_statics = ran.lines().filter(|line| names.iter().any(|it| line.starts_with(it)));
+    of_statics.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn an_edit_of_something_else_evaluates_no_source() {
+    let mut session = Session::new(CHOSEN);
+    let ran = session.edit("main.tf", "default = \"x\"", "default = \"y\"");
+    assert!(ran.contains("item_inference"), "{ran}");
+    assert_eq!(static_queries(&ran), "");
+    let ran = session.edit("main.tf", "name = var.other", "name = \"a name\"");
+    assert_eq!(static_queries(&ran), "");
+}
+
+#[test]
+fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
+    let mut session = Session::new(CHOSEN);
+    let ran = session.edit("main.tf", "\"./${var.flavour}\"", "\"./${lower(var.flavour)}\"");
+    // What came out is the same, so nobody looks further.
+    assert_eq!(static_queries(&ran), "local_value 1\n");
+    // Which modules there are is asked once more when the other one was read.
+    let ran = session.edit("main.tf", "\"small\"", "\"large\"");
+    assert_eq!(
+        static_queries(&ran),
+        "dynamic_calls 1\nlocal_value 1\nmodules 2\nsource_of 1\nvariable_value 1\n"
+    );
+    assert!(session.analyse().iter().all(|it| it.id != "module-not-installed"));
+}

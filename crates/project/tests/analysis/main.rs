@@ -7,4 +7,5 @@ mod overlay;
 mod overrides;
 mod rfc;
 mod shown;
+mod statics;
 mod stricter;

@@ -110,11 +110,16 @@ impl Configuration {
             self.loaded = None;
         }
         if let Some(loaded) = &mut self.loaded {
+            // A value in another file may lead to other modules.
+            if session.give(&mut loaded.project) {
+                let system = session.system.clone();
+                loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
+            }
             if is_other_state {
                 loaded.read_state(session, args)?;
             }
             if args.state.is_none() {
-                session::refuse_other_backends(&loaded.project)?;
+                session.check_backend(&loaded.project)?;
             }
         }
         let loaded = match self.loaded.take() {

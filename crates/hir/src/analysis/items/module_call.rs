@@ -1,10 +1,10 @@
 //! `module` blocks: arguments against the variables of the called module.
 
 mod constant;
+mod source;
 
 use std::collections::BTreeMap;
 
-use addr::ModuleSource;
 use db::{Block, Directory, Severity};
 use values::{Str, Type, convert};
 
@@ -21,28 +21,23 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, Tri},
     },
-    expr::ExprId,
     fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
     lower::MISSING_ARGUMENT,
     names::{
-        ItemKey, ItemName, called_directory, installed_module, item as item_of, module_calls,
-        required_providers,
+        ItemKey, ItemName, called_directories, item as item_of, module_calls, required_providers,
     },
     suggest,
     symbols::{NameKind, names_of_kind},
-    workspace::{Workspace, is_local_source},
+    workspace::Workspace,
 };
 
 pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
     let (argument, mut problems) = super::with_repetition(item, call.repetition, &mut env);
     let mut infer = Infer::new(&item.exprs, &env);
-    check_source(&mut infer, call);
-    let child = called_directory(env.db, env.workspace, env.directory, call);
-    if child.is_none() && call.source.is_some() {
-        infer.problems.push(missing_module(&env, call));
-    }
-    if child.is_some_and(|child| leads_to(&env, child)) {
+    source::check(&mut infer, &env, item, call);
+    let children = called_directories(env.db, env.workspace, env.directory, call);
+    if children.iter().any(|child| leads_to(&env, *child)) {
         infer.problems.push(ItemProblem::error(
             call.source_node.into(),
             "module-cycle",
@@ -52,65 +47,28 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     }
     let inputs: Vec<(&Attr, Abstract)> =
         call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
-    if let Some(child) = child {
-        check_inputs(&mut infer, &env, item, child, &inputs);
+    for child in &children {
+        let before = infer.problems.len();
+        check_inputs(&mut infer, &env, item, *child, &inputs);
+        without_repeated(&mut infer.problems, before);
     }
-    check_providers(&mut infer, &env, call, child);
+    check_providers(&mut infer, &env, call, &children);
     super::check_depends_on(&mut infer, &env, &call.depends_on);
     problems.append(&mut infer.problems);
-    let object = child.map_or_else(Abstract::any, |child| outputs(&env, child));
+    let objects = children.iter().map(|child| outputs(&env, *child));
+    let object = objects.reduce(|one, other| one.either(&other)).unwrap_or_else(Abstract::any);
     let value = all_instances(call.repetition, argument.as_ref(), object);
     Inference { value, problems: problems.into() }
 }
 
-/// `source` and `version` are read before anything runs, so nothing ephemeral can be in them
-/// (`reference`: ephemeral 1.1, rows 11 and 12).
-fn check_source(infer: &mut Infer<'_>, call: &ModuleCall) {
-    let ephemeral = |infer: &mut Infer<'_>, expr, summary: &str, detail: String| {
-        let value = infer.expr(expr);
-        let certainty = value.deep_marks().ephemeral;
-        if certainty > Tri::No {
-            let problem =
-                ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
-            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
-        }
-        certainty > Tri::No
+/// Takes out of the new problems those that were told of another module that the call leads to.
+fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
+    let new = problems.split_off(before);
+    let is_told = |it: &ItemProblem| {
+        problems.iter().any(|told| (told.at, told.id, &told.detail) == (it.at, it.id, &it.detail))
     };
-    if let Some(source) = call.source_expr {
-        let detail = format!(
-            "Ephemeral values, or values derived from ephemeral values, cannot be used as module.{}.source.",
-            call.name
-        );
-        if !ephemeral(infer, source, "Ephemeral value not allowed", detail) {
-            infer.problems.push(ItemProblem::error(
-                call.source_node.into(),
-                "dynamic-module-source",
-                "Unsupported module source",
-                "This version of Mayfly needs the source of a module to be a string without interpolation.",
-            ));
-        }
-    }
-    if let Some(version) = call.version {
-        let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
-        let is_refused = ephemeral(infer, version, "Invalid version constraint", detail);
-        if let (false, Some(source)) = (is_refused, &call.source)
-            && is_local_source(source)
-        {
-            infer.problems.push(version_of_local_module(version, source));
-        }
-    }
-}
-
-fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
-    ItemProblem::error(
-        version.into(),
-        "version-of-local-module",
-        "Invalid registry module source address",
-        format!(
-            "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to modules of a registry only: what is in a directory has \
-             no versions to choose from. Remove \"version\"."
-        ),
-    )
+    let new: Vec<ItemProblem> = new.into_iter().filter(|it| !is_told(it)).collect();
+    problems.extend(new);
 }
 
 /// The modules that a module calls directly.
@@ -137,45 +95,6 @@ fn leads_to(env: &ItemEnv<'_>, child: Directory) -> bool {
         }
     }
     false
-}
-
-fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall) -> ItemProblem {
-    const ID: &str = "module-not-installed";
-    let source = call.source.as_deref().unwrap_or_default();
-    if is_local_source(source) {
-        let detail = format!(
-            "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
-        );
-        let summary = "Unreadable module directory";
-        return ItemProblem::error(call.source_node.into(), ID, summary, detail);
-    }
-    if let Err(error) = ModuleSource::parse(source) {
-        let id = "invalid-module-source";
-        return ItemProblem::error(call.source_node.into(), id, error.summary, error.detail);
-    }
-    let installed = installed_module(env.db, env.workspace, env.directory, call);
-    let (summary, detail) = match installed {
-        Some(installed) if !installed.is_of(source) => (
-            "Module source has changed",
-            format!(
-                "The source address was changed since this module was installed from \"{}\". Run \"mayfly init\" to install all modules that this \
-                 configuration needs.",
-                installed.shown_source()
-            ),
-        ),
-        Some(installed) => (
-            "Unreadable module directory",
-            format!(
-                "The module was installed in {}, and there is none any more. Run \"mayfly init\" to install it again.",
-                installed.dir
-            ),
-        ),
-        None => (
-            "Module not installed",
-            "This module is not yet installed. Run \"mayfly init\" to install all modules that this configuration needs.".to_owned(),
-        ),
-    };
-    ItemProblem::error(call.source_node.into(), ID, summary, detail)
 }
 
 /// What a call of its module has to know of a variable.
@@ -385,15 +304,12 @@ fn check_providers(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
     call: &ModuleCall,
-    child: Option<Directory>,
+    children: &[Directory],
 ) {
     let required = required_providers(env.db, env.directory);
     for passed in call.providers.iter().flatten() {
-        if let Some(child) = child
-            && let Some(problem) = undefined_provider(env, child, passed)
-        {
-            infer.problems.push(problem);
-        }
+        let undefined = children.iter().find_map(|child| undefined_provider(env, *child, passed));
+        infer.problems.extend(undefined);
         let Some(alias) = &passed.parent.alias else { continue };
         let declared = ItemName::Provider(passed.parent.local_name.clone(), Some(alias.clone()));
         let received = required.declared.get(&passed.parent.local_name);

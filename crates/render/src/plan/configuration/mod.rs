@@ -127,14 +127,15 @@ fn call(place: &Place<'_>, entry: &Entry, id: ModuleId) -> Json {
     let expressions = Expressions::of(entry);
     let inputs = call.inputs.iter().map(|it| (it.name.to_string(), expressions.json(it.value)));
     let (count, for_each) = repetition(&expressions, call.repetition);
-    let version = call.version.map(|it| hir::eval::constant(&entry.item.exprs, it).value);
+    let (source, version) =
+        (place.module().source_of(&call.name, entry), place.module().version_of(&call.name, entry));
     json::object([
-        ("source", call.source.as_deref().map(Json::from)),
+        ("source", Some(source).filter(|it| !it.is_empty()).map(Json::from)),
         ("expressions", some(inputs.collect())),
         ("count_expression", count),
         ("for_each_expression", for_each),
         ("module", Some(module(&place.inside(entry, id)))),
-        ("version_constraint", version.and_then(|it| Some(it.as_str()?.into()))),
+        ("version_constraint", version.map(|it| Json::from(&*it))),
         ("depends_on", depends_on(&call.depends_on)),
     ])
 }

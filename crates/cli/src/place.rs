@@ -1,0 +1,249 @@
+//! Where the state of a working directory is: what the configuration says, and what `init` was told last.
+//!
+//! `init` writes down in `.terraform/terraform.tfstate` where the state is, as other tools do. Whoever finds another place in
+//! the configuration later goes no further: a state that is not found is one in which nothing exists.
+
+use std::{io, path::Path};
+
+use backend::{LocalPaths, LocalWorkspaces};
+use db::{Diagnostic, System};
+use hir::statics::LocalBackend;
+use serde_json::{Value as Json, json};
+
+use crate::{
+    args::InitArgs,
+    private_file::{self, Durable},
+    session::{Failure, Session},
+    store,
+};
+
+const ID: &str = "backend-changed";
+
+/// The name of the record in the data directory.
+const RECORD: &str = "terraform.tfstate";
+
+/// The states that are kept at a place.
+pub(crate) fn workspaces(place: &LocalBackend) -> LocalWorkspaces {
+    LocalWorkspaces::new(Path::new(""), place.path.as_deref(), place.workspace_dir.as_deref())
+}
+
+/// What `init` wrote down.
+enum Recorded {
+    /// Local files; those of a directory without a backend, where nothing is written down.
+    Local(LocalBackend),
+    /// A backend that another tool was told of.
+    Other(String),
+}
+
+fn recorded(session: &Session) -> Result<Recorded, Failure> {
+    let path = session.data_dir().join(RECORD);
+    let bytes = match session.system.read_file(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Recorded::Local(LocalBackend::default()));
+        }
+        Err(error) => return Err(unreadable(&path, &error.to_string()).into()),
+    };
+    let record: Json =
+        serde_json::from_slice(&bytes).map_err(|error| unreadable(&path, &error.to_string()))?;
+    let backend = &record["backend"];
+    let argument = |name: &str| backend["config"][name].as_str().map(Into::into);
+    Ok(match backend["type"].as_str() {
+        None | Some("") => Recorded::Local(LocalBackend::default()),
+        Some("local") => Recorded::Local(LocalBackend {
+            path: argument("path"),
+            workspace_dir: argument("workspace_dir"),
+        }),
+        Some(other) => Recorded::Other(other.to_owned()),
+    })
+}
+
+fn unreadable(path: &Path, error: &str) -> Diagnostic {
+    let detail = format!(
+        "{} says where the state is kept, and cannot be read: {error}. Remove the file and run \"mayfly init\" to write it again.",
+        path.display()
+    );
+    Diagnostic::error(ID, "Backend initialization required, please run \"mayfly init\"", detail)
+}
+
+/// Whether two places are one.
+fn is_same(one: &LocalBackend, other: &LocalBackend) -> bool {
+    workspaces(one) == workspaces(other)
+}
+
+/// In words, without where it is by default.
+fn shown(place: &LocalBackend) -> String {
+    let path = place.path.as_deref().unwrap_or("terraform.tfstate");
+    match place.workspace_dir.as_deref() {
+        None => format!("\"{path}\""),
+        Some(directory) => format!("\"{path}\" (workspaces in \"{directory}\")"),
+    }
+}
+
+/// Goes on only if `init` was told of this place.
+///
+/// # Errors
+/// A diagnostic otherwise.
+pub(crate) fn check(session: &Session, place: &LocalBackend) -> Result<(), Failure> {
+    let reason = match recorded(session)? {
+        Recorded::Local(recorded) if is_same(&recorded, place) => return Ok(()),
+        Recorded::Local(recorded) => format!(
+            "The configuration says that the state is in {}, and this directory was initialized with {}.",
+            shown(place),
+            shown(&recorded)
+        ),
+        Recorded::Other(kind) => format!(
+            "This directory was initialized with the backend \"{kind}\", and the configuration says that the state is in {}.",
+            shown(place)
+        ),
+    };
+    let detail = format!(
+        "{reason} Going on would begin a second state. If a variable decides where the state is, give it the value that it had for \"init\"; otherwise run \
+         \"mayfly init\", with -migrate-state to bring the state along, or with -reconfigure to leave it where it is."
+    );
+    let summary = "Backend initialization required, please run \"mayfly init\"";
+    Err(Diagnostic::error(ID, summary, detail).into())
+}
+
+/// Writes down where the state is, and brings it there if that is asked for.
+///
+/// # Errors
+/// A diagnostic if there are states at the place that was written down before, and nobody said what becomes of them.
+pub(crate) fn initialize(
+    session: &Session,
+    place: &LocalBackend,
+    args: &InitArgs,
+) -> Result<(), Failure> {
+    let before = match recorded(session)? {
+        Recorded::Local(before) if is_same(&before, place) => return Ok(()),
+        Recorded::Local(before) => before,
+        Recorded::Other(_) if args.reconfigure => return record(session, place),
+        Recorded::Other(kind) => return Err(foreign(&kind).into()),
+    };
+    let left = match args.reconfigure {
+        true => Vec::new(),
+        false => states(&before)?,
+    };
+    match (left.as_slice(), args.migrates_state()) {
+        ([], _) => {}
+        (names, true) => migrate(session, &before, place, names)?,
+        (_, false) => return Err(changed(&before, place).into()),
+    }
+    record(session, place)
+}
+
+fn foreign(kind: &str) -> Diagnostic {
+    let detail = format!(
+        "This directory was initialized with the backend \"{kind}\", from which this version of Mayfly cannot bring the state. Bring it with the tool that \
+         initialized it, or use -reconfigure to begin without it."
+    );
+    Diagnostic::error(ID, "Backend configuration changed", detail)
+}
+
+fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
+    let detail = format!(
+        "A change in the backend configuration has been detected, which may require migrating existing state: it is in {}, and the configuration says {}.\n\n\
+         If you wish to attempt automatic migration of the state, use \"mayfly init -migrate-state\".\nIf you wish to store the current configuration with no \
+         changes to the state, use \"mayfly init -reconfigure\".",
+        shown(before),
+        shown(place)
+    );
+    Diagnostic::error(ID, "Backend configuration changed", detail)
+}
+
+/// The workspaces that have a state at a place.
+fn states(place: &LocalBackend) -> Result<Vec<String>, Failure> {
+    let all = workspaces(place).list().map_err(|error| failed(&error.to_string()))?;
+    let has_state = |name: &String| paths(place, name).is_ok_and(|it| it.read.exists());
+    Ok(all.into_iter().filter(has_state).collect())
+}
+
+fn paths(place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
+    let paths = workspaces(place).paths(workspace);
+    paths.map_err(|error| failed(&error.to_string()).into())
+}
+
+fn failed(why: &str) -> Diagnostic {
+    let detail = format!("{why}. Nothing was changed in the states that there were.");
+    Diagnostic::error(ID, "Failed to migrate state", detail)
+}
+
+/// Copies states from one place to another; they stay where they were. Nothing is copied if one of them cannot be.
+fn migrate(
+    session: &Session,
+    before: &LocalBackend,
+    place: &LocalBackend,
+    names: &[String],
+) -> Result<(), Failure> {
+    let mut ways = Vec::new();
+    for name in names {
+        let (from, to) = (paths(before, name)?, paths(place, name)?);
+        if is_unfinished(&from.write) {
+            let why = format!(
+                "A run on the state of the workspace {name:?} was cut off, and what it did is in a journal beside {}: plan once with the old backend \
+                 configuration first",
+                from.write.display()
+            );
+            return Err(failed(&why).into());
+        }
+        if to.write.exists() {
+            let why = format!(
+                "There is a state of the workspace {name:?} in {} already, which would be overwritten",
+                to.write.display()
+            );
+            return Err(failed(&why).into());
+        }
+        ways.push((name, from, to));
+    }
+    for (name, from, to) in ways {
+        // Nobody may be writing it meanwhile.
+        let held = store::lock_to_copy(session, &from)?;
+        let copied = copy(&from.read, &to.write);
+        store::release(session, Some(held))?;
+        copied.map_err(|error| failed(&format!("{}: {error}", to.write.display())))?;
+        session.ui.line(&format!(
+            "Copied the state of the workspace {name:?} from {} to {}.",
+            from.read.display(),
+            to.write.display()
+        ));
+    }
+    Ok(())
+}
+
+fn is_unfinished(state: &Path) -> bool {
+    let mut journal = state.as_os_str().to_owned();
+    journal.push(".journal");
+    Path::new(&journal).exists()
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = std::fs::read(from)?;
+    if let Some(directory) = to.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)?;
+    }
+    private_file::write(to, &bytes, Durable::Yes)
+}
+
+/// Writes down where the state is.
+fn record(session: &Session, place: &LocalBackend) -> Result<(), Failure> {
+    let path = session.data_dir().join(RECORD);
+    let config = json!({
+        "path": place.path.as_deref(),
+        "workspace_dir": place.workspace_dir.as_deref(),
+    });
+    let record = json!({
+        "version": 3,
+        "terraform_version": state::WRITTEN_VERSION,
+        "backend": { "type": "local", "config": config, "hash": 0 },
+    });
+    let text = format!("{record:#}\n");
+    let written = std::fs::create_dir_all(session.data_dir())
+        .and_then(|()| private_file::write(&path, text.as_bytes(), Durable::No));
+    written.map_err(|error| {
+        let detail = format!(
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another directory for what \"mayfly init\" keeps.",
+            path.display()
+        );
+        Diagnostic::error(ID, "Failed to save the backend configuration", detail).into()
+    })
+}

@@ -1,0 +1,375 @@
+//! What is decided before anything is planned: which modules are called, and where the state is.
+
+use std::{fs, process::Command};
+
+use crate::bench::Bench;
+
+/// A variable chooses one of two modules.
+const CHOSEN: &str = r#"
+variable "flavour" {
+  type = string
+}
+locals {
+  directory = "./modules/${var.flavour}"
+}
+module "m" {
+  source = local.directory
+}
+output "size" {
+  value = module.m.size
+}
+"#;
+
+fn chosen() -> Bench {
+    let bench = Bench::with_main(CHOSEN);
+    for (name, size) in [("small", "1"), ("large", "100")] {
+        let text = format!(
+            "resource \"terraform_data\" \"r\" {{\n  input = {size}\n}}\noutput \"size\" {{\n  value = terraform_data.r.output\n}}\n"
+        );
+        bench.write(&format!("modules/{name}/main.tf"), &text);
+    }
+    bench
+}
+
+#[test]
+fn a_variable_chooses_a_module() {
+    let bench = chosen();
+    let unset = "It depends on var.flavour, which is not available";
+    for command in ["init", "validate", "plan"] {
+        let ended = bench.mayfly(".", [command, "-no-color"]).fails();
+        ended.shows(&["Error: Unable to compute static value", "source = local.directory", unset]);
+        // Nothing that follows from it is told of.
+        assert_eq!(ended.printed().matches("Error: ").count(), 1, "{}", ended.printed());
+    }
+    bench
+        .mayfly(".", ["init", "-var", "flavour=small"])
+        .succeeds()
+        .shows(&["- m in modules/small"]);
+    let manifest = String::from_utf8(bench.read(".terraform/modules/modules.json")).expect("text");
+    assert!(manifest.contains(r#""Source":"./modules/small""#), "{manifest}");
+    bench.mayfly(".", ["validate", "-var=flavour=small"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_VAR_flavour", "small").succeeds();
+    bench.write("terraform.tfvars", "flavour = \"large\"\n");
+    bench.mayfly(".", ["plan", "-no-color"]).succeeds().shows(&["100"]);
+    bench
+        .mayfly(".", ["console", "-var=flavour=small"])
+        .input("module.m.size\n")
+        .succeeds()
+        .shows(&["1\n"]);
+    bench.mayfly(".", ["plan", "-var=flavour=none"]).fails().shows(&["There is no module at"]);
+}
+
+#[test]
+fn a_saved_plan_calls_the_modules_that_it_was_made_with() {
+    let bench = chosen();
+    bench.mayfly(".", ["init", "-var=flavour=large"]).succeeds();
+    bench.mayfly(".", ["plan", "-var=flavour=large", "-out=p"]).succeeds();
+    let shown = bench.mayfly(".", ["show", "-json", "p"]).succeeds().json();
+    let call = &shown["configuration"]["root_module"]["module_calls"]["m"];
+    assert_eq!(call["source"], "./modules/large", "{shown}");
+    bench.mayfly(".", ["apply", "p"]).succeeds().shows(&["size = 100"]);
+    bench.mayfly(".", ["destroy", "-auto-approve", "-var=flavour=large"]).succeeds();
+}
+
+#[test]
+fn watch_follows_a_value_to_another_module() {
+    let bench = chosen();
+    bench.write("terraform.tfvars", "flavour = \"small\"\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    let watch = bench.mayfly(".", ["watch", "-no-color"]).start();
+    watch.wait_for("Plan: 1 to add");
+    bench.write("terraform.tfvars", "flavour = \"none\"\n");
+    watch.wait_for("There is no module at \"./modules/none\"");
+    bench.write("terraform.tfvars", "flavour = \"large\"\n");
+    watch.wait_for_times("Plan: 1 to add", 2);
+    // The files of the module that is called now count, too.
+    bench.write("modules/large/main.tf", "locals {\n  a = nothing.b\n}\n");
+    watch.wait_for("Reference to undeclared resource");
+    watch.interrupt();
+    watch.end();
+}
+
+fn git(bench: &Bench, arguments: &[&str]) {
+    let status = Command::new("git")
+        .arg("-C")
+        .arg(bench.path("net"))
+        .args(["-c", "user.name=n", "-c", "user.email=n@example.com"])
+        .args(arguments)
+        .status();
+    assert!(status.expect("git is there: it brought this repository").success());
+}
+
+/// A repository with two versions of a module.
+fn repository(bench: &Bench) -> String {
+    fs::create_dir_all(bench.path("net")).expect("can be made");
+    git(bench, &["init", "--quiet", "--initial-branch=main"]);
+    for version in ["v1", "v2"] {
+        bench.write(
+            "net/main.tf",
+            &format!("output \"version\" {{\n  value = \"this is {version}\"\n}}\n"),
+        );
+        git(bench, &["add", "-A"]);
+        git(bench, &["commit", "--quiet", "-m", "m"]);
+        git(bench, &["tag", version]);
+    }
+    bench.path("net").display().to_string()
+}
+
+#[test]
+fn a_package_is_got_for_the_values_of_variables() {
+    let bench = Bench::new();
+    let text = r#"
+variable "release" {
+  default = "1"
+}
+module "m" {
+  source = "git::file://REPOSITORY?ref=v${var.release}"
+}
+output "version" {
+  value = module.m.version
+}
+"#;
+    let text = text.replace("REPOSITORY", &repository(&bench));
+    bench.write("main.tf", &text);
+    bench.mayfly(".", ["init"]).succeeds().shows(&["?ref=v1 for m"]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["this is v1"]);
+    bench.mayfly(".", ["plan", "-var=release=2", "-no-color"]).fails().shows(&[
+        "Error: Module source has changed",
+        "?ref=v1\"",
+        "Run \"mayfly init\"",
+    ]);
+    bench.mayfly(".", ["init", "-var=release=2"]).succeeds().shows(&["?ref=v2 for m"]);
+    bench.mayfly(".", ["plan", "-var=release=2"]).succeeds().shows(&["this is v2"]);
+    bench.mayfly(".", ["validate"]).fails().shows(&["Module source has changed"]);
+}
+
+/// One module that is called twice, and calls what it was told to.
+#[test]
+fn one_module_calls_two_packages() {
+    let bench = Bench::new();
+    let text = r#"
+module "old" {
+  source  = "./inner"
+  release = "1"
+}
+module "new" {
+  source  = "./inner"
+  release = "2"
+}
+output "versions" {
+  value = "${module.old.version} and ${module.new.version}"
+}
+"#;
+    let inner = r#"
+variable "release" {}
+module "m" {
+  source = "git::file://REPOSITORY?ref=v${var.release}"
+}
+output "version" {
+  value = module.m.version
+}
+"#;
+    let inner = inner.replace("REPOSITORY", &repository(&bench));
+    bench.write("main.tf", text);
+    bench.write("inner/main.tf", &inner);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["this is v1 and this is v2"]);
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    // It is all in place, and stays there.
+    bench.mayfly(".", ["init"]).succeeds().lacks(&["Downloading"]);
+}
+
+/// A module whose calls lead elsewhere each time is judged once.
+#[test]
+fn what_is_wrong_with_a_module_is_told_once() {
+    let bench = Bench::with_main(
+        r#"
+module "one" {
+  source = "./inner"
+  where  = "a"
+}
+module "two" {
+  source = "./inner"
+  where  = "b"
+}
+"#,
+    );
+    bench.write("a/main.tf", "locals {}\n");
+    bench.write("b/main.tf", "locals {}\n");
+    bench.write(
+        "inner/main.tf",
+        r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "where" {}
+module "m" {
+  source = "../${var.where}"
+}
+resource "playground_database" "d" {
+  identifier          = "d"
+  password_wo         = "x"
+  password_wo_version = 1
+  allocated_storage   = 0
+}
+"#,
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    let ended = bench.mayfly(".", ["validate", "-no-color"]).fails();
+    assert_eq!(ended.printed().matches("Error: ").count(), 1, "{}", ended.printed());
+}
+
+#[test]
+fn a_version_constraint_comes_from_a_local() {
+    let bench = Bench::with_main(
+        r#"
+variable "most" {
+  default = "< 3.0"
+}
+locals {
+  constraint = ">= 1.0, ${var.most}"
+}
+module "m" {
+  source  = "example/m/cloud"
+  version = local.constraint
+}
+"#,
+    );
+    // As another tool leaves it.
+    bench.write(".terraform/modules/m/main.tf", "locals {}\n");
+    bench.write(
+        ".terraform/modules/modules.json",
+        r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"registry.opentofu.org/example/m/cloud","Version":"2.1.0","Dir":".terraform/modules/m"}]}"#,
+    );
+    bench.mayfly(".", ["init"]).succeeds().shows(&["- m in .terraform/modules/m"]);
+    bench.mayfly(".", ["validate"]).succeeds();
+    bench.mayfly(".", ["validate", "-var=most=< 2.0", "-no-color"]).fails().shows(&[
+        "Error: Module version requirements have changed",
+        "the installed version 2.1.0 is not one of \">= 1.0, < 2.0\"",
+    ]);
+    bench.mayfly(".", ["init", "-var=most=newest"]).fails().shows(&["Invalid version constraint"]);
+}
+
+/// A state whose place depends on a variable.
+const PLACED: &str = r#"
+variable "environment" {
+  default = "test"
+}
+terraform {
+  backend "local" {
+    path          = "states/${var.environment}.tfstate"
+    workspace_dir = "states/${var.environment}"
+  }
+}
+resource "terraform_data" "r" {
+  input = 1
+}
+output "made" {
+  value = terraform_data.r.output
+}
+"#;
+
+#[test]
+fn the_state_is_where_the_backend_says() {
+    let bench = Bench::with_main(PLACED);
+    let required = "Backend initialization required, please run \"mayfly init\"";
+    bench.mayfly(".", ["plan"]).fails().shows(&[required]);
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(
+        bench.path("states/test.tfstate").exists() && !bench.path("terraform.tfstate").exists()
+    );
+    bench.mayfly(".", ["output", "made"]).succeeds().shows(&["1"]);
+    bench.mayfly(".", ["state", "list"]).succeeds().shows(&["terraform_data.r"]);
+    bench.mayfly(".", ["show"]).succeeds().shows(&["terraform_data.r"]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+    // Another workspace.
+    bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
+    assert!(bench.path("states/test/blue/terraform.tfstate").exists());
+    // The state of another environment is not here, and nobody begins one by mistake.
+    for command in
+        [vec!["plan"], vec!["output"], vec!["state", "list"], vec!["apply", "-auto-approve"]]
+    {
+        let ended = bench.mayfly(".", command).arg("-var=environment=production").fails();
+        ended.shows(&["Backend initialization required", "states/production.tfstate"]);
+    }
+    assert!(!bench.path("states/production.tfstate").exists());
+    let changed = bench.mayfly(".", ["init", "-var=environment=production"]).fails();
+    changed.shows(&["Backend configuration changed", "-migrate-state", "-reconfigure"]);
+    bench.mayfly(".", ["init", "-reconfigure", "-var=environment=production"]).succeeds();
+    bench.mayfly(".", ["plan", "-var=environment=production"]).succeeds().shows(&["1 to add"]);
+    bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
+    bench.mayfly(".", ["destroy", "-auto-approve"]).succeeds().shows(&["1 destroyed"]);
+}
+
+#[test]
+fn states_are_brought_along() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"r\" {}\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
+    let before = bench.read("terraform.tfstate");
+    bench.write(
+        "backend.tf",
+        "terraform {\n  backend \"local\" {\n    path = \"kept/here.tfstate\"\n  }\n}\n",
+    );
+    bench.mayfly(".", ["plan"]).fails().shows(&["Backend initialization required"]);
+    bench.mayfly(".", ["init"]).fails().shows(&["Backend configuration changed"]);
+    // What is there already is not overwritten. The other workspaces are where they were.
+    bench.write("backend.tf", "terraform {\n  backend \"local\" {\n    path          = \"kept/here.tfstate\"\n    workspace_dir = \"kept\"\n  }\n}\n");
+    bench.write("kept/blue/terraform.tfstate", "{}");
+    bench.mayfly(".", ["init", "-migrate-state"]).fails().shows(&["would be overwritten"]);
+    assert!(!bench.path("kept/here.tfstate").exists());
+    fs::remove_file(bench.path("kept/blue/terraform.tfstate")).expect("was there");
+    bench
+        .mayfly(".", ["init", "-migrate-state"])
+        .succeeds()
+        .shows(&["Copied the state of the workspace \"blue\""]);
+    assert_eq!(bench.read("kept/here.tfstate"), before);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+    bench.mayfly(".", ["plan"]).env("TF_WORKSPACE", "blue").succeeds().shows(&["No changes."]);
+    bench
+        .mayfly(".", ["init", "-migrate-state", "-reconfigure"])
+        .fails()
+        .shows(&["Invalid combination of options"]);
+}
+
+#[test]
+fn a_saved_plan_finds_the_state_that_it_was_made_for() {
+    let bench = Bench::with_main(&PLACED.replace("  default = \"test\"\n", ""));
+    bench.mayfly(".", ["init", "-var=environment=a"]).succeeds();
+    bench.mayfly(".", ["plan", "-var=environment=a", "-out=p"]).succeeds();
+    bench.mayfly(".", ["apply", "p"]).succeeds();
+    assert!(bench.path("states/a.tfstate").exists());
+    bench.mayfly(".", ["output", "made"]).fails().shows(&["It depends on var.environment"]);
+    bench.mayfly(".", ["output", "-var=environment=a", "made"]).succeeds().shows(&["1"]);
+}
+
+#[test]
+fn an_override_file_replaces_a_backend() {
+    let bench = Bench::with_main("terraform {\n  backend \"s3\" {}\n}\n");
+    bench.mayfly(".", ["init"]).fails().shows(&["the backend \"s3\""]);
+    bench.write(
+        "x_override.tf",
+        "terraform {\n  backend \"local\" {\n    path = \"x.tfstate\"\n  }\n}\n",
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(bench.path("x.tfstate").exists());
+}
+
+/// What was initialized with another backend has its state there.
+#[test]
+fn the_state_of_another_backend_is_not_forgotten() {
+    let bench = Bench::with_main("locals {}\n");
+    bench.write(
+        ".terraform/terraform.tfstate",
+        r#"{"version":3,"backend":{"type":"s3","config":{"bucket":"b"},"hash":1}}"#,
+    );
+    bench.mayfly(".", ["plan"]).fails().shows(&["initialized with the backend \"s3\""]);
+    bench.mayfly(".", ["init"]).fails().shows(&["cannot bring the state"]);
+    bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
+    bench.mayfly(".", ["plan"]).succeeds();
+}

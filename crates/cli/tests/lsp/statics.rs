@@ -1,0 +1,66 @@
+//! Sources of modules that are no literals, while somebody types.
+
+use serde_json::Value;
+
+use crate::bench::Session;
+
+fn has(code: &'static str) -> impl Fn(&[Value]) -> bool {
+    move |found| found.iter().any(|it| it["code"] == code)
+}
+
+const FIXTURE: &str = r#"
+//- /main.tf
+variable "flavour" {
+  type = string
+}
+module "m" {
+  source = "./${var.flavour}"
+}
+output "o" {
+  value = module.m.only_small
+}
+//- /small/main.tf
+output "only_small" {
+  value = 1
+}
+//- /large/main.tf
+output "only_large" {
+  value = 1
+}
+"#;
+
+#[test]
+fn a_source_is_followed_while_it_is_typed() {
+    let mut session = Session::new(FIXTURE);
+    session.open_file("main.tf");
+    let unset = session.diagnostics_when("main.tf", has("unset-static-variable"));
+    // Nothing follows from it.
+    assert_eq!(unset.len(), 1, "{unset:?}");
+    let main = FIXTURE
+        .split("//- /")
+        .nth(1)
+        .expect("is there")
+        .strip_prefix("main.tf\n")
+        .expect("begins so");
+    let with =
+        |default: &str| main.replace("  type = string\n", &format!("  default = \"{default}\"\n"));
+    session.set("main.tf", &with("small"));
+    session.diagnostics_when("main.tf", <[Value]>::is_empty);
+    session.set("main.tf", &with("large"));
+    session.diagnostics_when("main.tf", has("unsupported-attribute"));
+    session.set("main.tf", &with("none"));
+    session.diagnostics_when("main.tf", has("module-not-installed"));
+    session.leave();
+}
+
+#[test]
+fn a_variables_file_gives_the_value() {
+    let mut session = Session::new(FIXTURE);
+    session.open_file("main.tf");
+    session.diagnostics_when("main.tf", has("unset-static-variable"));
+    session.write("terraform.tfvars", "flavour = \"small\"\n");
+    session.diagnostics_when("main.tf", <[Value]>::is_empty);
+    session.write("terraform.tfvars", "flavour = \"large\"\n");
+    session.diagnostics_when("main.tf", has("unsupported-attribute"));
+    session.leave();
+}

@@ -1,0 +1,189 @@
+//! `source` and `version`: what they come to before anything is planned, and whether that module is here.
+
+use addr::{ModuleSource, Version, VersionConstraint};
+use db::Severity;
+use values::Str;
+
+use crate::{
+    analysis::{body::by_certainty, env::ItemEnv, infer::Infer, problem::ItemProblem, value::Tri},
+    expr::{At, Expr, ExprId, Literal},
+    item::{Item, ModuleCall},
+    names::{installed_modules, path_of_source},
+    statics,
+    workspace::is_local_source,
+};
+
+/// Checks both. Nothing ephemeral can be in them (`reference`: ephemeral 1.1, rows 11 and 12), nor anything that is known only
+/// while something runs.
+pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call: &ModuleCall) {
+    let is_told = refuse_ephemeral(infer, call);
+    let version = call.version.map(|version| (version, literal(item, version)));
+    let is_dynamic = call.source_expr.is_some()
+        || version.as_ref().is_some_and(|(_, version)| version.is_none());
+    let mut troubles = Vec::new();
+    let (sources, versions) = match is_dynamic {
+        false => (call.source.as_slice(), version.iter().filter_map(|it| it.1.clone()?).collect()),
+        true => {
+            let resolved = statics::resolved_call(env.db, env.workspace, env.directory, &call.name);
+            troubles = resolved.iter().flat_map(|it| &it.troubles).collect();
+            let sources = resolved.map(|it| it.sources.as_slice()).unwrap_or_default();
+            let versions = resolved.map(|it| it.versions.clone()).unwrap_or_default();
+            (call.source.as_ref().map_or(sources, std::slice::from_ref), versions)
+        }
+    };
+    if !is_told {
+        infer.problems.extend(troubles.iter().filter_map(|it| it.problem()));
+    }
+    if let Some((expr, Some(Some(version)))) = &version {
+        infer.problems.extend(wrong_version(call, *expr, version));
+    }
+    let missing = sources.iter().filter_map(|source| missing_module(env, call, source));
+    infer.problems.extend(missing.collect::<Vec<_>>());
+    if let Some((expr, _)) = version {
+        let local = sources.iter().find(|source| is_local_source(source));
+        match local.filter(|_| !is_told) {
+            Some(source) => infer.problems.push(version_of_local_module(expr, source)),
+            None => infer.problems.extend(other_version(env, call, expr, sources, &versions)),
+        }
+    }
+}
+
+/// A version that is written as it is: within, none if it is null.
+fn literal(item: &Item, version: ExprId) -> Option<Option<Str>> {
+    match &item.exprs[version] {
+        Expr::Literal(Literal::String(text)) => Some(Some(text.clone())),
+        Expr::Literal(Literal::Null) => Some(None),
+        _ => None,
+    }
+}
+
+/// Says what is wrong with the expressions as such, and what is ephemeral. Gives whether there was an error.
+fn refuse_ephemeral(infer: &mut Infer<'_>, call: &ModuleCall) -> bool {
+    let before = infer.problems.len();
+    if let Some(source) = call.source_expr {
+        let detail = format!(
+            "Ephemeral values, or values derived from ephemeral values, cannot be used as module.{}.source.",
+            call.name
+        );
+        refuse(infer, source, "Ephemeral value not allowed", detail);
+    }
+    if let Some(version) = call.version {
+        let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
+        refuse(infer, version, "Invalid version constraint", detail);
+    }
+    infer.problems[before..].iter().any(|it| it.severity == Severity::Error)
+}
+
+fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: &str, detail: String) {
+    let value = infer.expr(expr);
+    let certainty = value.deep_marks().ephemeral;
+    if certainty > Tri::No {
+        let problem = ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
+        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    }
+}
+
+fn wrong_version(call: &ModuleCall, expr: ExprId, version: &str) -> Option<ItemProblem> {
+    let error = VersionConstraint::parse(version).err()?;
+    let detail = statics::wrong_version(&call.name, version, &error.to_string());
+    let summary = "Invalid version constraint";
+    Some(ItemProblem::error(expr.into(), "invalid-version-constraint", summary, detail))
+}
+
+fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
+    ItemProblem::error(
+        version.into(),
+        "version-of-local-module",
+        "Invalid registry module source address",
+        format!(
+            "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to modules of a registry only: what is in a directory has \
+             no versions to choose from. Remove \"version\"."
+        ),
+    )
+}
+
+/// What is in place of a module of a registry, if that is a version that the constraints do not allow.
+fn other_version(
+    env: &ItemEnv<'_>,
+    call: &ModuleCall,
+    expr: ExprId,
+    sources: &[Str],
+    versions: &[Str],
+) -> Option<ItemProblem> {
+    let installed = installed_modules(env.db, env.workspace, env.directory, &call.name);
+    let of_source = installed.iter().filter(|it| sources.iter().any(|source| it.is_of(source)));
+    let found: Vec<Version> =
+        of_source.filter_map(|it| Version::parse(it.version.as_ref()?).ok()).collect();
+    let first = found.first()?;
+    let is_wrong = |constraint: &&Str| {
+        let constraint = VersionConstraint::parse(constraint);
+        constraint.is_ok_and(|it| !found.iter().any(|version| it.allows(version)))
+    };
+    let constraint = versions.iter().find(is_wrong)?;
+    let detail = format!(
+        "The version requirements have changed since this module was installed: the installed version {first} is not one of \"{constraint}\". Run \"mayfly \
+         init\" to install all modules that this configuration needs."
+    );
+    let summary = "Module version requirements have changed";
+    Some(ItemProblem::error(expr.into(), "module-not-installed", summary, detail))
+}
+
+/// What is wrong if there is no module where a source says.
+fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<ItemProblem> {
+    const ID: &str = "module-not-installed";
+    let path = path_of_source(env.db, env.workspace, env.directory, &call.name, source);
+    let directories = env.workspace.directories(env.db);
+    if path.is_some_and(|path| directories.contains_key(&path)) {
+        return None;
+    }
+    let at: At = call.source_expr.map_or(call.source_node.into(), At::Expr);
+    let problem =
+        |id, summary: &str, detail: String| Some(ItemProblem::error(at, id, summary, detail));
+    if is_local_source(source) {
+        let detail = format!(
+            "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
+        );
+        return problem(ID, "Unreadable module directory", detail);
+    }
+    if let Err(error) = ModuleSource::parse(source) {
+        return Some(ItemProblem::error(at, "invalid-module-source", error.summary, error.detail));
+    }
+    let installed = installed_modules(env.db, env.workspace, env.directory, &call.name);
+    if let Some(installed) = installed.iter().find(|it| it.is_of(source)) {
+        let detail = format!(
+            "The module was installed in {}, and there is none any more. Run \"mayfly init\" to install it again.",
+            installed.dir
+        );
+        return problem(ID, "Unreadable module directory", detail);
+    }
+    match installed.first() {
+        Some(other) => problem(
+            ID,
+            "Module source has changed",
+            format!(
+                "The source address was changed since this module was installed from \"{}\". Run \"mayfly init\" to install all modules that this \
+                 configuration needs.{}",
+                other.shown_source(),
+                given_again(call)
+            ),
+        ),
+        None => problem(
+            ID,
+            "Module not installed",
+            format!(
+                "This module is not yet installed. Run \"mayfly init\" to install all modules that this configuration needs.{}",
+                given_again(call)
+            ),
+        ),
+    }
+}
+
+/// A word where the source may be another one because a variable has another value.
+fn given_again(call: &ModuleCall) -> &'static str {
+    match call.source_expr {
+        Some(_) => {
+            " The source is made from other values: each command has to be given the same ones, by -var, -var-file, .tfvars files or TF_VAR_ variables."
+        }
+        None => "",
+    }
+}

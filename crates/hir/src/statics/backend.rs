@@ -1,0 +1,121 @@
+//! Where state is kept: the arguments of the root module's backend.
+
+use values::{Str, Value};
+
+use super::{
+    evaluate::{CallPath, Use, plain, text},
+    trouble::NoValue,
+};
+use crate::{
+    Db,
+    expr::{Expr, Literal},
+    item::{Attr, Block, Item},
+    names::{ItemKey, item, keeps_state},
+    workspace::Workspace,
+};
+
+/// The arguments of the local backend.
+pub const LOCAL_ARGUMENTS: [&str; 2] = ["path", "workspace_dir"];
+
+/// What the local backend is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalBackend {
+    /// `path`: the file of the default workspace.
+    pub path: Option<Str>,
+    /// `workspace_dir`: the directory of the others.
+    pub workspace_dir: Option<Str>,
+}
+
+/// The type of a backend.
+pub fn backend_kind(backend: &Block) -> &str {
+    backend.labels.first().map(|it| &**it).unwrap_or_default()
+}
+
+/// Where the state of a configuration is; nothing if that is not in local files, or if the analysis says what is wrong.
+pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> {
+    let Some(key) = keeps_state(db, workspace.root(db)) else {
+        return Some(LocalBackend::default());
+    };
+    let settings = item(db, key).kind.as_terraform()?;
+    let backend = settings.backend.as_ref().filter(|_| settings.clouds.is_empty())?;
+    if backend_kind(backend) != "local" || !backend.body.blocks.is_empty() {
+        return None;
+    }
+    let mut local = LocalBackend::default();
+    for attr in &backend.body.attrs {
+        let value = local_argument(db, workspace, key, attr).ok()?;
+        if value.as_ref().is_some_and(|it| it.is_empty()) {
+            return None;
+        }
+        match &*attr.name {
+            "path" => local.path = value,
+            "workspace_dir" => local.workspace_dir = value,
+            _ => return None,
+        }
+    }
+    Some(local)
+}
+
+/// Whether an argument of the backend is no literal.
+pub(super) fn is_dynamic_backend(db: &dyn Db, workspace: Workspace) -> bool {
+    let Some(key) = keeps_state(db, workspace.root(db)) else { return false };
+    let of_item = item(db, key);
+    let backend = of_item.kind.as_terraform().and_then(|it| it.backend.as_ref());
+    let is_literal =
+        |attr: &Attr| matches!(of_item.exprs[attr.value], Expr::Literal(Literal::String(_)));
+    backend.is_some_and(|it| !it.body.attrs.iter().all(is_literal))
+}
+
+/// The files that have to be read before the arguments of the backend have values.
+pub(super) fn wanted_by_backend(db: &dyn Db, workspace: Workspace) -> Vec<Str> {
+    let Some(key) = keeps_state(db, workspace.root(db)) else { return Vec::new() };
+    let backend = item(db, key).kind.as_terraform().and_then(|it| it.backend.as_ref());
+    let attrs = backend.into_iter().flat_map(|it| &it.body.attrs);
+    let wanted = attrs
+        .filter_map(|attr| local_argument(db, workspace, key, attr).err()??.wanted_file.clone());
+    wanted.collect()
+}
+
+/// How an argument of a backend is read.
+fn of<'a>(subject: &'a str) -> Use<'a> {
+    Use {
+        subject,
+        secret: (
+            "Backend config contains {} values",
+            "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply {} credentials \
+             via backend specific environment variables",
+        ),
+        ephemeral_id: "ephemeral-backend",
+        sensitive_id: "sensitive-backend",
+    }
+}
+
+/// An argument of the local backend; none if it is null.
+///
+/// # Errors
+/// Why it has no value; nothing if somebody else tells.
+pub(crate) fn local_argument(
+    db: &dyn Db,
+    workspace: Workspace,
+    key: ItemKey,
+    argument: &Attr,
+) -> Result<Option<Str>, NoValue> {
+    let path = CallPath::root(db, workspace);
+    text(db, path, key, argument.value, &of("backend.local"))
+}
+
+/// An argument of another backend.
+///
+/// # Errors
+/// As above.
+pub(crate) fn backend_argument(
+    db: &dyn Db,
+    workspace: Workspace,
+    key: ItemKey,
+    of_item: &Item,
+    kind: &str,
+    argument: &Attr,
+) -> Result<Value, NoValue> {
+    let path = CallPath::root(db, workspace);
+    plain(db, path, key, of_item, argument.value, &of(&format!("backend.{kind}")))
+}

@@ -1,0 +1,374 @@
+//! Which module each call leads to, on every path of calls.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use addr::VersionConstraint;
+use db::Directory;
+use rustc_hash::FxHashMap;
+use values::Str;
+
+use super::{
+    evaluate::{CallPath, Use, text},
+    trouble::{NoValue, Trouble},
+};
+use crate::{
+    Db,
+    expr::{At, Expr, Literal},
+    item::ModuleCall,
+    names::{ItemKey, ItemName, called_directory, item, path_of_source},
+    symbols::{NameKind, names_of_kind},
+    workspace::Workspace,
+};
+
+/// Paths double with each module that is called twice by one that is called twice.
+const MOST_PATHS: usize = 100_000;
+
+/// A configuration in which a source or a version is no literal: which module each call leads to, on every path of calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modules {
+    /// The modules, the root first, callers before what they call. A directory is here once for each way in which its calls,
+    /// and theirs, lead to modules.
+    pub modules: Vec<ResolvedModule>,
+    /// Files that have to be read before more can be told.
+    pub(super) wanted_files: BTreeSet<Str>,
+    calls: BTreeMap<(Arc<str>, Str), ResolvedCall>,
+}
+
+/// A module directory whose calls lead to certain modules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ResolvedModule {
+    /// The directory.
+    pub directory: Directory,
+    /// Its calls by name. One whose module was not found is left out.
+    pub calls: Vec<(Str, Target)>,
+}
+
+/// What a call leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// An index into [`Modules::modules`].
+    pub module: usize,
+    /// The source, where it is no literal.
+    pub source: Option<Str>,
+    /// The version constraint, where it is no literal.
+    pub version: Option<Str>,
+}
+
+/// A call whose source or version is no literal, on all paths that lead to its module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResolvedCall {
+    /// Its sources, in the order of the paths.
+    pub(crate) sources: Vec<Str>,
+    /// Its version constraints.
+    pub(crate) versions: Vec<Str>,
+    /// What is wrong with either.
+    pub(crate) troubles: Vec<Arc<Trouble>>,
+}
+
+impl Modules {
+    /// What is known of a call of the module in a directory.
+    pub(crate) fn call(&self, caller: &Arc<str>, call: &Str) -> Option<&ResolvedCall> {
+        self.calls.get(&(caller.clone(), call.clone()))
+    }
+}
+
+/// Which module each call leads to; nothing where every source and version is a literal, so that its text tells.
+///
+/// **Stability:** an edit that leaves the calls, and the values that their sources are made from, leaves the result equal.
+#[salsa::tracked(returns(ref))]
+pub fn modules(db: &dyn Db, workspace: Workspace) -> Option<Modules> {
+    if !is_dynamic(db, workspace) {
+        return None;
+    }
+    let mut walk = Walk {
+        db,
+        workspace,
+        found: Modules::default(),
+        literal: FxHashMap::default(),
+        known: FxHashMap::default(),
+        above: Vec::new(),
+        visits: 0,
+    };
+    let (root, _) = walk.module(CallPath::root(db, workspace));
+    let modules = in_order(&walk.found.modules, root);
+    Some(Modules { modules, ..walk.found })
+}
+
+/// Whether a module that literal sources lead to has a call with another one.
+fn is_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
+    let mut seen = vec![workspace.root(db)];
+    let mut next = 0;
+    while let Some(&directory) = seen.get(next) {
+        next += 1;
+        if !dynamic_calls(db, directory).is_empty() {
+            return true;
+        }
+        for &called in literal_calls(db, workspace, directory) {
+            if !seen.contains(&called) {
+                seen.push(called);
+            }
+        }
+    }
+    false
+}
+
+/// The calls of a module whose source or version is no literal.
+///
+/// **Stability:** an edit of anything else leaves the result equal.
+#[salsa::tracked(returns(ref))]
+fn dynamic_calls(db: &dyn Db, directory: Directory) -> Box<[Str]> {
+    let calls = names_of_kind(db, directory, NameKind::Module);
+    let calls = calls
+        .into_iter()
+        .filter_map(|(_, key)| item(db, key).kind.as_module_call().map(|call| (key, call)));
+    calls
+        .filter(|(key, call)| is_dynamic_call(db, *key, call))
+        .map(|(_, call)| call.name.clone())
+        .collect()
+}
+
+fn is_dynamic_call(db: &dyn Db, key: ItemKey, call: &ModuleCall) -> bool {
+    let is_literal = |expr| {
+        matches!(item(db, key).exprs[expr], Expr::Literal(Literal::String(_) | Literal::Null))
+    };
+    call.source_expr.is_some() || call.version.is_some_and(|version| !is_literal(version))
+}
+
+/// The modules that the calls with literal sources lead to.
+///
+/// **Stability:** an edit that leaves the sources leaves the result equal.
+#[salsa::tracked(returns(ref))]
+fn literal_calls(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
+    let calls = names_of_kind(db, directory, NameKind::Module);
+    let calls = calls.into_iter().filter_map(|(_, key)| item(db, key).kind.as_module_call());
+    let literal = calls.filter(|call| call.source.is_some());
+    literal.filter_map(|call| called_directory(db, workspace, directory, call)).collect()
+}
+
+struct Walk<'db> {
+    db: &'db dyn Db,
+    workspace: Workspace,
+    found: Modules,
+    /// Modules below which every source is a literal: all paths to them come to the same.
+    literal: FxHashMap<Directory, usize>,
+    known: FxHashMap<ResolvedModule, usize>,
+    /// The modules of the path.
+    above: Vec<Directory>,
+    visits: usize,
+}
+
+impl<'db> Walk<'db> {
+    /// The module that a path leads to, and whether every source in it and below is a literal.
+    fn module(&mut self, path: CallPath<'db>) -> (usize, bool) {
+        let directory = path.directory(self.db);
+        if let Some(&known) = self.literal.get(&directory) {
+            return (known, true);
+        }
+        self.visits += 1;
+        self.above.push(directory);
+        let mut is_literal = dynamic_calls(self.db, directory).is_empty();
+        let mut calls = Vec::new();
+        for (name, key) in names_of_kind(self.db, directory, NameKind::Module) {
+            let ItemName::Module(name) = name else { continue };
+            let Some(call) = item(self.db, key).kind.as_module_call() else { continue };
+            let version = match is_dynamic_call(self.db, key, call) {
+                true => self.version(path, key, call),
+                false => None,
+            };
+            let source = match call.source_expr {
+                Some(_) => self.source(path, key, call),
+                None => None,
+            };
+            let called = self.called(directory, call, source.as_ref());
+            // What leads back to where it came from is told of as a cycle.
+            let Some(called) = called.filter(|it| !self.above.contains(it)) else { continue };
+            if self.visits >= MOST_PATHS {
+                self.too_many(path, key, call);
+                continue;
+            }
+            let below = path.below(self.db, key, called);
+            let (module, is_below_literal) = self.module(below);
+            is_literal &= is_below_literal;
+            calls.push((name, Target { module, source, version }));
+        }
+        self.above.pop();
+        let module = self.number(ResolvedModule { directory, calls });
+        if is_literal {
+            self.literal.insert(directory, module);
+        }
+        (module, is_literal)
+    }
+
+    fn called(
+        &self,
+        caller: Directory,
+        call: &ModuleCall,
+        source: Option<&Str>,
+    ) -> Option<Directory> {
+        let source = call.source.as_ref().or(source)?;
+        let path = path_of_source(self.db, self.workspace, caller, &call.name, source)?;
+        self.workspace.directories(self.db).get(&path).copied()
+    }
+
+    fn number(&mut self, module: ResolvedModule) -> usize {
+        if let Some(&known) = self.known.get(&module) {
+            return known;
+        }
+        let number = self.found.modules.len();
+        self.found.modules.push(module.clone());
+        self.known.insert(module, number);
+        number
+    }
+
+    fn source(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) -> Option<Str> {
+        match source_of(self.db, path, key) {
+            Ok(source) => {
+                let sources = &mut self.of(path, call).sources;
+                if !sources.contains(source) {
+                    sources.push(source.clone());
+                }
+                Some(source.clone())
+            }
+            Err(trouble) => {
+                self.troubled(path, call, trouble);
+                None
+            }
+        }
+    }
+
+    fn version(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) -> Option<Str> {
+        match version_of(self.db, path, key) {
+            Ok(version) => {
+                let versions = &mut self.of(path, call).versions;
+                if let Some(version) = version.as_ref().filter(|it| !versions.contains(it)) {
+                    versions.push(version.clone());
+                }
+                version.clone()
+            }
+            Err(trouble) => {
+                self.troubled(path, call, trouble);
+                None
+            }
+        }
+    }
+
+    fn of(&mut self, path: CallPath<'db>, call: &ModuleCall) -> &mut ResolvedCall {
+        let caller = path.directory(self.db).path(self.db).clone();
+        self.found.calls.entry((caller, call.name.clone())).or_default()
+    }
+
+    fn troubled(&mut self, path: CallPath<'db>, call: &ModuleCall, trouble: &NoValue) {
+        let Some(trouble) = trouble else { return };
+        self.found.wanted_files.extend(trouble.wanted_file.clone());
+        let troubles = &mut self.of(path, call).troubles;
+        if !troubles.contains(trouble) {
+            troubles.push(Arc::clone(trouble));
+        }
+    }
+
+    fn too_many(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) {
+        let detail = format!(
+            "More than {MOST_PATHS} paths of module calls lead to modules whose sources depend on how they are called. Use count or for_each, or call \
+             shared modules from fewer places."
+        );
+        let place = (key, At::Node(call.source_node));
+        let here = "called here".to_owned();
+        let trouble = Trouble::at(place, "too-many-modules", "Too many module calls", detail, here);
+        self.troubled(path, call, &Some(Arc::new(trouble)));
+    }
+}
+
+/// The modules that can be reached, callers first: as they are numbered where every source is a literal.
+fn in_order(modules: &[ResolvedModule], root: usize) -> Vec<ResolvedModule> {
+    let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut order = Vec::new();
+    let mut open = VecDeque::from([root]);
+    numbers.insert(root, 0);
+    while let Some(module) = open.pop_front() {
+        order.push(module);
+        for (_, target) in &modules[module].calls {
+            let next = numbers.len();
+            numbers.entry(target.module).or_insert_with(|| {
+                open.push_back(target.module);
+                next
+            });
+        }
+    }
+    let renumbered = |(name, target): &(Str, Target)| {
+        let target = Target { module: numbers[&target.module], ..target.clone() };
+        (name.clone(), target)
+    };
+    let ordered = order.iter().map(|&it| ResolvedModule {
+        directory: modules[it].directory,
+        calls: modules[it].calls.iter().map(renumbered).collect(),
+    });
+    ordered.collect()
+}
+
+/// The source of a call that is no literal.
+///
+/// **Stability:** depends on the call and on the values of what its source mentions.
+#[salsa::tracked(returns(ref))]
+fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result<Str, NoValue> {
+    let of_call = item(db, call).kind.as_module_call().ok_or(None)?;
+    let expr = of_call.source_expr.ok_or(None)?;
+    let subject = format!("module.{}.source", of_call.name);
+    let detail =
+        format!("{{A}} values, or values derived from {{}} values, cannot be used as {subject}.");
+    let of = Use {
+        subject: &subject,
+        secret: ("{A} value not allowed", &detail),
+        ephemeral_id: "ephemeral-static-value",
+        sensitive_id: "sensitive-static-value",
+    };
+    let null = || {
+        let detail =
+            format!("Unsuitable value of {subject}: it is null, and a module has to be somewhere.");
+        let place = (call, At::Expr(expr));
+        let here = format!("{subject} is null");
+        let summary = "Unsuitable value type";
+        Some(Arc::new(Trouble::at(place, "invalid-static-value", summary, detail, here)))
+    };
+    text(db, path, call, expr, &of)?.ok_or_else(null)
+}
+
+/// The version constraint of a call, if it has one.
+#[salsa::tracked(returns(ref))]
+fn version_of<'db>(
+    db: &'db dyn Db,
+    path: CallPath<'db>,
+    call: ItemKey,
+) -> Result<Option<Str>, NoValue> {
+    let of_call = item(db, call).kind.as_module_call().ok_or(None)?;
+    let Some(expr) = of_call.version else { return Ok(None) };
+    let subject = format!("module.{}.version", of_call.name);
+    let of = Use {
+        subject: &subject,
+        secret: (
+            "Invalid version constraint",
+            "{A} values, or values derived from {} values, cannot be used as version arguments.",
+        ),
+        ephemeral_id: "ephemeral-static-value",
+        sensitive_id: "sensitive-static-value",
+    };
+    let Some(version) = text(db, path, call, expr, &of)? else { return Ok(None) };
+    match VersionConstraint::parse(&version) {
+        Ok(_) => Ok(Some(version)),
+        Err(error) => {
+            let detail = wrong_version(&of_call.name, &version, &error.to_string());
+            let place = (call, At::Expr(expr));
+            let summary = "Invalid version constraint";
+            let here = format!("{subject} is here");
+            let id = "invalid-version-constraint";
+            Err(Some(Arc::new(Trouble::at(place, id, summary, detail, here))))
+        }
+    }
+}
+
+/// What is said of a version constraint that is none.
+pub(crate) fn wrong_version(call: &str, version: &str, error: &str) -> String {
+    format!("The version constraint \"{version}\" of module.{call} cannot be understood: {error}.")
+}

@@ -1,0 +1,464 @@
+//! The values of variables, local values and arguments of calls, on one path of calls.
+
+use std::sync::Arc;
+
+use db::{Block, Directory};
+use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
+
+use super::{
+    scope::StaticScope,
+    trouble::{NoValue, Trouble},
+};
+use crate::{
+    Db,
+    eval::{self, apply_type},
+    expr::{At, Expr, ExprId, Literal, Ref},
+    item::{Attr, ConstValue, Item, Variable},
+    names::{ItemKey, ItemName, item, lookup},
+    scope::Interrupt,
+    workspace::Workspace,
+};
+
+/// A module as one path of calls leads to it, without instances.
+#[salsa::interned(revisions = usize::MAX)]
+pub struct CallPath<'db> {
+    /// The configuration.
+    #[returns(copy)]
+    pub workspace: Workspace,
+    /// The module.
+    #[returns(copy)]
+    pub directory: Directory,
+    /// The module that calls it, and block and index of the call; none for the root module.
+    #[returns(copy)]
+    above: Option<(CallPath<'db>, Block, u32)>,
+}
+
+impl<'db> CallPath<'db> {
+    /// The root module.
+    pub fn root(db: &'db dyn Db, workspace: Workspace) -> CallPath<'db> {
+        CallPath::new(db, workspace, workspace.root(db), None)
+    }
+
+    /// The path to a module that a call of this one leads to.
+    pub(super) fn below(
+        self,
+        db: &'db dyn Db,
+        call: ItemKey,
+        directory: Directory,
+    ) -> CallPath<'db> {
+        CallPath::new(db, self.workspace(db), directory, Some((self, call.block, call.index)))
+    }
+
+    /// The module that calls it, and the call; none for the root module.
+    fn caller(self, db: &'db dyn Db) -> Option<(CallPath<'db>, ItemKey)> {
+        self.above(db).map(|(path, block, index)| (path, ItemKey { block, index }))
+    }
+
+    /// What a thing of the module is called in messages: `local.a`, `module.m:local.a`.
+    fn named(self, db: &dyn Db, what: &str) -> String {
+        let mut names = Vec::new();
+        let mut next = self.caller(db);
+        while let Some((path, key)) = next {
+            let name = item(db, key).kind.as_module_call().map(|it| it.name.clone());
+            names.push(format!("module.{}", name.unwrap_or_default()));
+            next = path.caller(db);
+        }
+        names.reverse();
+        match names.as_slice() {
+            [] => what.to_owned(),
+            names => format!("{}:{what}", names.join(".")),
+        }
+    }
+}
+
+/// A value, or why there is none.
+pub(super) type Outcome = Result<ConstValue, NoValue>;
+
+/// The value of a variable.
+///
+/// **Stability:** depends on what gives the variable its value only; it stays equal when that is written in another way.
+#[salsa::tracked(returns(ref), cycle_result = in_cycle)]
+pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
+    let key = declared(db, path, &ItemName::Variable(name))?;
+    let of_variable = item(db, key);
+    let variable = of_variable.kind.as_variable().ok_or(None)?;
+    let value = match path.caller(db) {
+        None => root_value(db, path, key, of_variable, variable),
+        Some((caller, call)) => argument_value(db, caller, call, of_variable, variable),
+    }?;
+    let mark = |value: Value, is: bool, mark| if is { value.with_mark(mark) } else { value };
+    let value = mark(value, variable.sensitive, Mark::Sensitive);
+    Ok(ConstValue(mark(value, variable.ephemeral, Mark::Ephemeral)))
+}
+
+/// The value of a local value.
+///
+/// **Stability:** depends on its expression and on the values of what that mentions.
+#[salsa::tracked(returns(ref), cycle_result = in_cycle)]
+pub(super) fn local_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
+    let subject = path.named(db, &format!("local.{name}"));
+    let key = declared(db, path, &ItemName::Local(name))?;
+    let local = item(db, key);
+    let value = local.kind.as_local().ok_or(None)?.value;
+    evaluate(db, path, key, local, value, &subject).map(ConstValue)
+}
+
+/// A cycle is told of where it is.
+fn in_cycle(_: &dyn Db, _: salsa::Id, _: CallPath<'_>, _: Str) -> Outcome {
+    Err(None)
+}
+
+/// What is not declared is told of where it is mentioned.
+fn declared(db: &dyn Db, path: CallPath<'_>, name: &ItemName) -> Result<ItemKey, NoValue> {
+    lookup(db, path.directory(db), name).ok_or(None)
+}
+
+fn root_value(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    key: ItemKey,
+    of_variable: &Item,
+    variable: &Variable,
+) -> Result<Value, NoValue> {
+    if variable.sensitive || variable.ephemeral || variable.may_be_secret {
+        return Ok(Value::unknown(variable.ty.ty.clone()));
+    }
+    let given = path.workspace(db).given(db).variables.get(&variable.name);
+    match given {
+        Some(given) if !(given.0.is_null() && !variable.nullable && variable.default.is_some()) => {
+            apply_type(&variable.ty, given.0.clone()).map_err(|error| {
+                let detail =
+                    format!("The given value is not suitable for var.{}: {error}.", variable.name);
+                let here = format!("var.{} is declared here", variable.name);
+                let place = (key, At::Node(of_variable.header));
+                Some(Arc::new(Trouble::at(
+                    place,
+                    UNSET,
+                    "Invalid value for variable",
+                    detail,
+                    here,
+                )))
+            })
+        }
+        _ => match variable.default {
+            Some(default) => default_value(of_variable, variable, default),
+            None => Err(Some(Arc::new(unset(key, of_variable, variable)))),
+        },
+    }
+}
+
+/// Where a variable has no value.
+const UNSET: &str = "unset-static-variable";
+
+fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
+    let name = &variable.name;
+    let detail = format!(
+        "It depends on var.{name}, which is not available: it has no default, and no value is given. Which modules there are is decided before anybody is \
+         asked for values. Give one with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
+    );
+    let here = format!("var.{name} is declared without a default");
+    Trouble::at(
+        (key, At::Node(of_variable.header)),
+        UNSET,
+        "Unable to compute static value",
+        detail,
+        here,
+    )
+}
+
+/// What is wrong with a default is told of where it is.
+fn default_value(
+    of_variable: &Item,
+    variable: &Variable,
+    default: ExprId,
+) -> Result<Value, NoValue> {
+    let constant = eval::constant(&of_variable.exprs, default);
+    match constant.has_errors() {
+        false => apply_type(&variable.ty, constant.value).map_err(|_| None),
+        true => Err(None),
+    }
+}
+
+/// What a call gives a variable of the called module. Where the two do not fit, the call is told of it.
+fn argument_value(
+    db: &dyn Db,
+    caller: CallPath<'_>,
+    call: ItemKey,
+    of_variable: &Item,
+    variable: &Variable,
+) -> Result<Value, NoValue> {
+    let of_call = item(db, call);
+    let inputs = &of_call.kind.as_module_call().ok_or(None)?.inputs;
+    let default = || match variable.default {
+        Some(default) => default_value(of_variable, variable, default),
+        None => Err(None),
+    };
+    let Some(input) = inputs.iter().find(|it| it.name == variable.name) else { return default() };
+    let name = &of_call.kind.as_module_call().ok_or(None)?.name;
+    let subject = caller.named(db, &format!("module.{name}:var.{}", variable.name));
+    let value = evaluate(db, caller, call, of_call, input.value, &subject)?;
+    match value.is_null() && !variable.nullable {
+        true => default(),
+        false => apply_type(&variable.ty, value).map_err(|_| None),
+    }
+}
+
+/// The value of an expression. `subject` is what needs it, in words.
+fn evaluate(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    key: ItemKey,
+    of_item: &Item,
+    expr: ExprId,
+    subject: &str,
+) -> Result<Value, NoValue> {
+    check_references(db, path, key, of_item, expr, subject)?;
+    let scope = StaticScope::new(db, path);
+    let evaluated = match eval::evaluate(&of_item.exprs, expr, &scope) {
+        Ok(evaluated) => evaluated,
+        Err(Interrupt::Misfit(_) | Interrupt::Poisoned | Interrupt::Refused { .. }) => {
+            return Err(None);
+        }
+    };
+    if let Some(file) = scope.wanted_file() {
+        return Err(Some(Arc::new(Trouble::wants(file))));
+    }
+    let mut errors = evaluated.diagnostics.iter().filter(|it| it.severity == db::Severity::Error);
+    match errors.next() {
+        None => Ok(evaluated.value),
+        Some(found) => Err(Some(Arc::new(Trouble::evaluating(key, found)))),
+    }
+}
+
+/// Whether everything that an expression mentions has a value, what no arm or `try` would come to included: what a command
+/// needs before it begins should not depend on values.
+fn check_references(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    key: ItemKey,
+    of_item: &Item,
+    expr: ExprId,
+    subject: &str,
+) -> Result<(), NoValue> {
+    let mut silent = false;
+    for mentioned in mentioned(of_item, expr) {
+        let outcome = match &of_item.exprs[mentioned] {
+            Expr::Ref(Ref::Variable(name)) => variable_value(db, path, name.clone()),
+            Expr::Ref(Ref::Local(name)) => local_value(db, path, name.clone()),
+            other => match refused(other, subject) {
+                Some((summary, detail, here)) => {
+                    let place = (key, At::Expr(mentioned));
+                    let trouble = Trouble::at(place, "dynamic-value", summary, detail, here);
+                    return Err(Some(Arc::new(trouble)));
+                }
+                None => continue,
+            },
+        };
+        let Err(trouble) = outcome else { continue };
+        let Some(trouble) = trouble else {
+            silent = true;
+            continue;
+        };
+        let Expr::Ref(reference) = &of_item.exprs[mentioned] else { continue };
+        let here = format!("{subject} depends on {reference}, which is not available");
+        let trouble = trouble.seen_from(key, At::Expr(mentioned), here);
+        return Err(Some(Arc::new(trouble)));
+    }
+    if silent { Err(None) } else { Ok(()) }
+}
+
+/// The references and calls in an expression, in the order of the text.
+fn mentioned(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
+    let (mut open, mut found) = (vec![expr], Vec::new());
+    while let Some(expr) = open.pop() {
+        if matches!(of_item.exprs[expr], Expr::Ref(_) | Expr::Call(_)) {
+            found.push(expr);
+        }
+        of_item.exprs[expr].for_each_child(&mut |child| open.push(child));
+    }
+    found.sort();
+    found
+}
+
+/// Summary, detail, and what is there, of what cannot be in an expression that is needed before anything is planned.
+fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)> {
+    let (summary, what) = match expr {
+        Expr::Ref(reference) => match reference {
+            Ref::Module(_) => {
+                ("Module output not supported in static context", reference.to_string())
+            }
+            Ref::Resource(_)
+            | Ref::EachKey
+            | Ref::EachValue
+            | Ref::CountIndex
+            | Ref::SelfObject
+            | Ref::PathTemp
+            | Ref::Applying => ("Dynamic value in static context", reference.to_string()),
+            Ref::Variable(_)
+            | Ref::Local(_)
+            | Ref::PathModule
+            | Ref::PathRoot
+            | Ref::PathCwd
+            | Ref::Workspace => return None,
+        },
+        Expr::Call(call) if call.name.starts_with("provider::") => {
+            ("Provider function in static context", call.name.to_string())
+        }
+        _ => return None,
+    };
+    let detail = format!(
+        "Unable to use {what} in static context, which is required by {subject}: it has no value before the configuration is planned. Use variables, local \
+         values, path.module, path.root, path.cwd and terraform.workspace."
+    );
+    Some((summary, detail, format!("{what} has no value before the configuration is planned")))
+}
+
+/// How a text is to be read that a command needs before it begins.
+pub(super) struct Use<'a> {
+    /// In words: `module.m.source`.
+    pub(super) subject: &'a str,
+    /// Summary and detail where it is ephemeral or sensitive; the detail with `{}` for one of the two.
+    pub(super) secret: (&'a str, &'a str),
+    /// The id where it is ephemeral.
+    pub(super) ephemeral_id: &'static str,
+    /// The id where it is sensitive.
+    pub(super) sensitive_id: &'static str,
+}
+
+/// The value of an argument that a command needs before it begins, which may be no secret.
+pub(super) fn plain(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    key: ItemKey,
+    of_item: &Item,
+    expr: ExprId,
+    of: &Use<'_>,
+) -> Result<Value, NoValue> {
+    let subject = path.named(db, of.subject);
+    let value = evaluate(db, path, key, of_item, expr, &subject)?;
+    let marks = value.deep_marks();
+    for (kind, id, word) in [
+        (MarkKind::Ephemeral, of.ephemeral_id, "ephemeral"),
+        (MarkKind::Sensitive, of.sensitive_id, "sensitive"),
+    ] {
+        if marks.has(kind) {
+            let trouble = secret(db, path, (key, expr), of, (kind, id, word));
+            return Err(Some(Arc::new(trouble)));
+        }
+    }
+    Ok(value)
+}
+
+/// The text of an argument that a command needs before it begins: none if it is null.
+pub(super) fn text(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    key: ItemKey,
+    expr: ExprId,
+    of: &Use<'_>,
+) -> Result<Option<Str>, NoValue> {
+    let of_item = item(db, key);
+    if let Expr::Literal(Literal::String(text)) = &of_item.exprs[expr] {
+        return Ok(Some(text.clone()));
+    }
+    let subject = path.named(db, of.subject);
+    let value = plain(db, path, key, of_item, expr, of)?;
+    let unsuitable = |why: &str| {
+        let detail = format!("Unsuitable value of {subject}: {why}.");
+        let place = (key, At::Expr(expr));
+        let here = format!("{subject} is here");
+        let summary = "Unsuitable value type";
+        let trouble = Trouble::at(place, "invalid-static-value", summary, detail, here);
+        Some(Arc::new(trouble))
+    };
+    let value =
+        convert::convert(&value, &Type::String).map_err(|_| unsuitable("a string is required"))?;
+    match value.kind() {
+        Kind::String(text) => Ok(Some(text.clone())),
+        Kind::Null => Ok(None),
+        _ => Err(unsuitable(
+            "it is not known before the configuration is planned. It may be made from the time, from what is random, or from a variable that is a secret",
+        )),
+    }
+}
+
+/// A secret where none can be, with the way that it came by.
+fn secret(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    (key, expr): (ItemKey, ExprId),
+    of: &Use<'_>,
+    (kind, id, word): (MarkKind, &'static str, &str),
+) -> Trouble {
+    let (summary, detail) = of.secret;
+    let upper = format!("{}{}", word[..1].to_uppercase(), &word[1..]);
+    let replaced = |text: &str| text.replace("{}", word).replace("{A}", &upper);
+    let here = format!("{} is {word}", path.named(db, of.subject));
+    let mut trouble =
+        Trouble::at((key, At::Expr(expr)), id, &replaced(summary), replaced(detail), here);
+    follow(db, path, (key, expr), (kind, word), &mut trouble);
+    trouble
+}
+
+/// Adds the way that a mark came by: the first thing that has it, what that was made from, and so on.
+fn follow(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    from: (ItemKey, ExprId),
+    (kind, word): (MarkKind, &str),
+    trouble: &mut Trouble,
+) {
+    let (mut path, mut from) = (path, from);
+    while let Some((declared, reference)) = marked_part(db, path, from, kind) {
+        let of_item = item(db, declared);
+        let what = path.named(db, &reference.to_string());
+        let here = format!("{what} is {word}");
+        let at = At::Node(of_item.header);
+        // A value that leads back to itself has none, so this ends; the bound is for what nobody thought of.
+        if trouble.links.len() > 64 {
+            return;
+        }
+        trouble.links.push((declared, at, here));
+        match (&of_item.kind, path.caller(db)) {
+            (kind, _) if kind.as_local().is_some() => {
+                let Some(local) = kind.as_local() else { return };
+                from = (declared, local.value);
+            }
+            (kind, Some((caller, call))) => {
+                let Some(variable) = kind.as_variable() else { return };
+                let Some(input) = input_of(db, call, &variable.name) else { return };
+                (path, from) = (caller, (call, input));
+            }
+            (_, None) => return,
+        }
+    }
+}
+
+fn input_of(db: &dyn Db, call: ItemKey, name: &Str) -> Option<ExprId> {
+    let inputs = &item(db, call).kind.as_module_call()?.inputs;
+    inputs.iter().find(|it: &&Attr| it.name == *name).map(|it| it.value)
+}
+
+/// The first thing that an expression mentions whose value has a mark.
+fn marked_part(
+    db: &dyn Db,
+    path: CallPath<'_>,
+    (key, expr): (ItemKey, ExprId),
+    kind: MarkKind,
+) -> Option<(ItemKey, Ref)> {
+    let of_item = item(db, key);
+    mentioned(of_item, expr).into_iter().find_map(|expr| {
+        let Expr::Ref(reference) = &of_item.exprs[expr] else { return None };
+        let (name, outcome) = match reference {
+            Ref::Variable(name) => {
+                (ItemName::Variable(name.clone()), variable_value(db, path, name.clone()))
+            }
+            Ref::Local(name) => {
+                (ItemName::Local(name.clone()), local_value(db, path, name.clone()))
+            }
+            _ => return None,
+        };
+        let is_marked = outcome.as_ref().is_ok_and(|value| value.0.has_deep(kind));
+        is_marked.then(|| Some((lookup(db, path.directory(db), &name)?, reference.clone())))?
+    })
+}

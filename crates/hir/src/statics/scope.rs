@@ -1,0 +1,154 @@
+//! What expressions see before anything is planned.
+
+use std::cell::RefCell;
+
+use values::{Str, Value, functions::FunctionEnv};
+
+use super::evaluate::{CallPath, local_value, variable_value};
+use crate::{
+    Db,
+    expr::Ref,
+    scope::{Interrupt, Scope},
+    workspace::Given,
+};
+
+/// The scope of a declaration in a module that a path of calls leads to.
+pub(super) struct StaticScope<'db> {
+    db: &'db dyn Db,
+    path: CallPath<'db>,
+    functions: Functions<'db>,
+}
+
+/// What functions may ask: files that were read before, and nothing that another run would see otherwise.
+struct Functions<'db> {
+    given: &'db Given,
+    wanted: RefCell<Option<Str>>,
+}
+
+impl<'db> StaticScope<'db> {
+    pub(super) fn new(db: &'db dyn Db, path: CallPath<'db>) -> StaticScope<'db> {
+        let given = path.workspace(db).given(db);
+        StaticScope { db, path, functions: Functions { given, wanted: RefCell::default() } }
+    }
+
+    /// A file that was asked for and was not read yet.
+    pub(super) fn wanted_file(&self) -> Option<Str> {
+        self.functions.wanted.borrow().clone()
+    }
+
+    fn path_of_module(&self) -> String {
+        let root = self.path.workspace(self.db).root(self.db).path(self.db);
+        relative_to(root, self.path.directory(self.db).path(self.db))
+    }
+}
+
+/// A module's directory as the root module sees it: an editor's directories are absolute.
+fn relative_to(root: &str, directory: &str) -> String {
+    if root == directory {
+        return ".".to_owned();
+    }
+    if !root.starts_with('/') || !directory.starts_with('/') {
+        return directory.to_owned();
+    }
+    let (root, directory): (Vec<&str>, Vec<&str>) =
+        (root.split('/').collect(), directory.split('/').collect());
+    let common = root.iter().zip(&directory).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", root.len() - common);
+    up.chain(directory[common..].iter().copied()).collect::<Vec<_>>().join("/")
+}
+
+impl Scope for StaticScope<'_> {
+    fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
+        let known = |outcome: &super::evaluate::Outcome| match outcome {
+            Ok(value) => Ok(value.0.clone()),
+            Err(_) => Err(Interrupt::Poisoned),
+        };
+        let given = self.functions.given;
+        match reference {
+            Ref::Variable(name) => known(variable_value(self.db, self.path, name.clone())),
+            Ref::Local(name) => known(local_value(self.db, self.path, name.clone())),
+            Ref::PathModule => Ok(Value::string(self.path_of_module())),
+            Ref::PathRoot => Ok(Value::string(".")),
+            Ref::PathCwd => Ok(Value::string(given.current_directory.clone())),
+            Ref::Workspace => Ok(Value::string(given.workspace.clone())),
+            // Refused before, for what they are.
+            _ => Err(Interrupt::Poisoned),
+        }
+    }
+
+    // Refused before, too.
+    fn provider_function(&self, _: &str, _: &[Value]) -> Result<Value, Interrupt> {
+        Err(Interrupt::Poisoned)
+    }
+
+    fn functions(&self) -> &dyn FunctionEnv {
+        &self.functions
+    }
+}
+
+impl FunctionEnv for Functions<'_> {
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        match self.given.files.get(path) {
+            Some(Some(bytes)) => Ok(bytes.to_vec()),
+            Some(None) => Err(format!("no file can be read at {path:?}")),
+            None => {
+                self.wanted.borrow_mut().get_or_insert_with(|| path.into());
+                Err(format!("{path:?} was not read yet"))
+            }
+        }
+    }
+
+    fn file_exists(&self, path: &str) -> Result<bool, String> {
+        match self.given.files.get(path) {
+            Some(file) => Ok(file.is_some()),
+            None => self.read_file(path).map(|_| true),
+        }
+    }
+
+    fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        Err(format!(
+            "{path:?} cannot be listed for something that is needed before anything is planned"
+        ))
+    }
+
+    fn current_directory(&self) -> Option<String> {
+        Some(self.given.current_directory.to_string())
+    }
+
+    fn home_directory(&self) -> Option<String> {
+        self.given.home_directory.as_ref().map(ToString::to_string)
+    }
+
+    fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, String> {
+        Err(format!(
+            "the template {name:?} cannot be rendered for something that is needed before anything is planned"
+        ))
+    }
+
+    fn now(&self) -> Option<String> {
+        None
+    }
+
+    fn uuid(&self) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_relative_to_the_root() {
+        let cases = [
+            (".", ".", "."),
+            (".", "m/n", "m/n"),
+            ("/w", "/w", "."),
+            ("/w", "/w/m", "m"),
+            ("/w/a", "/w/b/c", "../b/c"),
+        ];
+        for (root, directory, expected) in cases {
+            assert_eq!(relative_to(root, directory), expected, "{root} {directory}");
+        }
+    }
+}
