@@ -152,7 +152,8 @@ pub(crate) fn side_by_side_each<T: Sync, R: Send>(
     })
 }
 
-/// Does each piece of work, each thread with its own handle. Little work, or a machine that has no thread to give, leaves
+/// Does each piece of work, each thread with its own handle, this one among them: whoever asks has a stack for it, as it may
+/// be left to it anyway. Little work, or a machine that has no thread to give, leaves
 /// it to whoever asks for the results.
 fn on_processors<T: Sync>(
     db: &Database,
@@ -166,20 +167,25 @@ fn on_processors<T: Sync>(
     }
     let next = AtomicUsize::new(0);
     let (next, work) = (&next, &work);
+    let take_batches = |db: Database| {
+        let take_batches = move || {
+            loop {
+                let start = next.fetch_add(BATCH, Ordering::Relaxed);
+                let Some(rest) = pieces.get(start..) else { return };
+                rest.iter().take(BATCH).for_each(|piece| work(&db, piece));
+            }
+        };
+        // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
+        drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
+    };
     thread::scope(|scope| {
-        for _ in 0..threads {
+        // This thread works along: one that only waits leaves its processor empty until the system gives it to another.
+        for _ in 1..threads {
             let db = db.clone();
-            let take_batches = move || {
-                loop {
-                    let start = next.fetch_add(BATCH, Ordering::Relaxed);
-                    let Some(rest) = pieces.get(start..) else { return };
-                    rest.iter().take(BATCH).for_each(|piece| work(&db, piece));
-                }
-            };
-            // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
-            let take_batches = || drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
-            drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, take_batches));
+            let work = move || take_batches(db);
+            drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, work));
         }
+        take_batches(db.clone());
     });
     db.unwind_if_revision_cancelled();
 }
