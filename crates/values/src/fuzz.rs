@@ -185,7 +185,8 @@ pub fn check_conversion(bytes: &[u8]) {
 fn check_conversion_of(value: &Value, want: &Type) {
     let ty = value.ty();
     let converted = convert::convert(value, want);
-    if convert::is_safe(&ty, want) {
+    // What a part of any type holds, its type does not tell.
+    if convert::is_safe(&ty, want) && !ty.has_dynamic() {
         assert!(converted.is_ok(), "{ty:?} always becomes {want:?}: {converted:?}");
     }
     let Ok(converted) = converted else { return };

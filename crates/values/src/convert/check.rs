@@ -16,7 +16,8 @@ pub fn can_convert(from: &Type, to: &Type) -> bool {
     possible(from, to, Mode::Unsafe)
 }
 
-/// Whether every value of type `from` converts to `to`.
+/// Whether every value of type `from` converts to `to`. Of a type with [`Type::Dynamic`] in it this is what the reference takes to be
+/// so: the values that such parts hold may still not go together in a collection.
 #[must_use]
 pub fn is_safe(from: &Type, to: &Type) -> bool {
     possible(from, to, Mode::Safe)
