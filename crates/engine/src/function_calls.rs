@@ -30,6 +30,7 @@ use rustc_hash::FxHashMap;
 use values::{Str, Type, Value, msgpack};
 
 use crate::{
+    event::Event,
     redact::Redactor,
     request::{Environment, ProviderFactory},
     walk::{Failed, Walk},
@@ -44,7 +45,9 @@ pub(crate) struct FunctionCall {
     pub(crate) function: Str,
     /// The arguments, of the types of the parameters, without marks.
     arguments: Vec<Value>,
-    /// The same as bytes, since values cannot be looked up by themselves.
+    /// Those that are secret, with their marks: the redactor learns them before the provider does.
+    secrets: Vec<Value>,
+    /// The arguments as bytes, since values cannot be looked up by themselves.
     encoded: Rc<[u8]>,
 }
 
@@ -58,8 +61,10 @@ impl FunctionCall {
         function: Str,
         arguments: Vec<Value>,
     ) -> Option<FunctionCall> {
-        let encoded = msgpack::encode(&Value::tuple(arguments.clone()), &Type::Dynamic).ok()?;
-        Some(FunctionCall { source, function, arguments, encoded: encoded.into() })
+        let plain: Vec<Value> = arguments.iter().map(Value::without_all_marks).collect();
+        let encoded = msgpack::encode(&Value::tuple(plain.clone()), &Type::Dynamic).ok()?;
+        let secrets = arguments.into_iter().filter(Value::has_deep_secret).collect();
+        Some(FunctionCall { source, function, arguments: plain, secrets, encoded: encoded.into() })
     }
 
     fn key(&self) -> Key {
@@ -72,6 +77,18 @@ enum Answer {
     Fault(FunctionFault),
     /// There is none; why was reported.
     None,
+}
+
+/// Ends when it is dropped, by a panic, too.
+struct Gathering<'a> {
+    is: &'a Cell<bool>,
+    was: bool,
+}
+
+impl Drop for Gathering<'_> {
+    fn drop(&mut self) {
+        self.is.set(self.was);
+    }
 }
 
 /// The answers that are there, and the calls that are wanted.
@@ -110,15 +127,22 @@ impl FunctionAnswers {
     /// Does some evaluating, and gives with its result the calls that it wants. If there are any, the result means nothing,
     /// and nothing that was said on the way counts.
     pub(crate) fn gather<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
-        let outer = self.is_gathering.replace(true);
+        // What a panic left behind is nobody's.
+        self.wanted.take();
+        let gathering = Gathering { is: &self.is_gathering, was: self.is_gathering.replace(true) };
         let result = evaluate();
-        self.is_gathering.set(outer);
+        drop(gathering);
         (result, self.wanted.take())
     }
 
     /// Whether what is being evaluated has wanted a call, so that its values are not the last word.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.wanted.borrow().is_empty()
+    }
+
+    /// Whether what is being evaluated may be evaluated again.
+    pub(crate) fn is_gathering(&self) -> bool {
+        self.is_gathering.get()
     }
 
     fn has(&self, call: &FunctionCall) -> bool {
@@ -186,6 +210,8 @@ async fn ask(
     call: &FunctionCall,
     redactor: &Redactor,
 ) -> Result<Value, FunctionFault> {
+    // The provider may print what it is given.
+    call.secrets.iter().for_each(|it| redactor.learn(it));
     let request =
         CallFunctionRequest { name: call.function.clone(), arguments: call.arguments.clone() };
     let answer = provider.call_function(request).await;
@@ -210,13 +236,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Does some evaluating; if it wants calls, what it reported is taken back.
+    /// Does some evaluating; if it wants calls, what it reported does not count. So nobody hears of it before.
     pub(crate) fn gather_calls<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
         let told = self.diagnostics.borrow().len();
         let (result, wanted) = self.function_answers.gather(evaluate);
-        if !wanted.is_empty() {
-            self.diagnostics.borrow_mut().truncate(told);
+        let mut diagnostics = self.diagnostics.borrow_mut();
+        match wanted.is_empty() {
+            true => {
+                diagnostics[told..].iter().for_each(|it| self.emit(Event::Diagnostic(it.clone())))
+            }
+            false => diagnostics.truncate(told),
         }
+        drop(diagnostics);
         (result, wanted)
     }
 

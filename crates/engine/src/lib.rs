@@ -2,8 +2,8 @@
 //!
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and answers) and [`Event`] (what happens on
 //! the way). Inside: `src/walk` (the run), `src/graph` (nodes and edges as data), then `src/resource`, `src/ephemeral.rs`,
-//! `src/pool.rs` and `src/provisioner.rs`, one for each kind of work. [`Planner`] plans again after each edit. `tests/engine` runs configurations in text against
-//! a provider in memory.
+//! `src/pool.rs`, `src/provisioner.rs` and `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit.
+//! `tests/engine` runs configurations in text against a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐

@@ -2,10 +2,11 @@
 //! every expression has.
 //!
 //! Start reading at [`item`] and [`expr`] (what a block says), then [`lower`] (from text to items), [`names`] and [`symbols`]
-//! (what a module declares), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
+//! (what a module declares), [`statics`] (which modules are called), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
 //!
 //! **Invariant:** no query here performs I/O; files, schemas and manifests are inputs of [`db`].
-//! **Invariant:** runtime values never enter a query, only types, marks and constants written in the source.
+//! **Invariant:** runtime values never enter a query, only types, marks and constants written in the source; and, for what is
+//! needed before anything is planned, values of variables that are no secrets and files that functions read ([`statics`]).
 //! **Absent on purpose:** LSP positions, terminal text, provider processes, state.
 
 pub mod analysis;

@@ -64,8 +64,8 @@ pub fn not_offered<'f>(
     (detail, close)
 }
 
-/// What is wrong with the arguments of a call.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What is wrong with the arguments of a call. `Debug` shows no detail: it may quote an argument.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// The argument at fault, counted from 0; none if the number of arguments is wrong.
     pub argument: Option<usize>,
@@ -77,6 +77,12 @@ pub struct Misfit {
     pub called: String,
     /// Whether the function itself says so, in words that may quote what it was given.
     pub is_quote: bool,
+}
+
+impl std::fmt::Debug for Misfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Misfit").field("summary", &self.summary).finish_non_exhaustive()
+    }
 }
 
 impl Misfit {

@@ -46,8 +46,8 @@ pub trait Scope {
         Ok(None)
     }
 
-    /// A function of a provider, `provider::name::function`. The arguments have no marks; the evaluator puts them on the
-    /// result. A scope that must ask a provider first answers with a value that is not known, and has the expression
+    /// A function of a provider, `provider::name::function`. The arguments have their marks, so that who sends them knows what is
+    /// secret; the evaluator puts the marks on the result. A scope that must ask a provider first answers with a value that is not known, and has the expression
     /// evaluated again when it has the answer. [`Interrupt::Misfit`] and [`Interrupt::Refused`] are failures of this
     /// call, which a `try` may hide.
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;

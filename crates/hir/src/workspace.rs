@@ -32,8 +32,9 @@ pub struct Workspace {
 
 /// What is known of the root module before anything is planned, beside its text.
 ///
-/// **Invariant:** no value of a sensitive or ephemeral variable is here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// **Invariant:** no value of a sensitive or ephemeral variable is here. Files may hold secrets all the same, so `Debug` shows
+/// names alone.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Given {
     /// Values of variables, as they were given: not yet of the variable's type.
     pub variables: BTreeMap<Str, ConstValue>,
@@ -45,6 +46,14 @@ pub struct Given {
     pub home_directory: Option<Str>,
     /// Files that functions asked for, by path; none of those that cannot be read.
     pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
+}
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Given");
+        shown.field("variables", &self.variables.keys()).field("files", &self.files.keys());
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// What was installed for a call.

@@ -67,10 +67,12 @@ pub(crate) fn answer(
         .map_err(|it| Interrupt::Misfit(Box::new(it)))?;
     match prepared {
         Prepared::Unknown(ty) => Ok(Value::unknown(ty)),
-        Prepared::Call(arguments) if *source == super::source() => call(parts.function, &arguments)
-            .map_err(|message| {
+        Prepared::Call(arguments) if *source == super::source() => {
+            let plain: Vec<Value> = arguments.iter().map(Value::without_all_marks).collect();
+            call(parts.function, &plain).map_err(|message| {
                 Interrupt::Misfit(Box::new(Misfit::said(name, signature, None, &message)))
-            }),
+            })
+        }
         Prepared::Call(arguments) => {
             let Some(answers) = answers else {
                 return Ok(Value::unknown(signature.returns.clone()));

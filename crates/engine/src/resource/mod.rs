@@ -201,42 +201,19 @@ impl Walk<'_> {
         if lifecycle.preconditions.is_empty() && lifecycle.postconditions.is_empty() {
             return Ok(());
         }
-        let check = || self.conditions_with_answers(module, entry, address, each, value.clone());
-        self.answered(check).await
-    }
-
-    fn conditions_with_answers(
-        &self,
-        module: ModuleIx,
-        entry: &Entry,
-        address: &ResourceInstance,
-        each: &Each,
-        value: Option<Value>,
-    ) -> Result<(), Failed> {
-        let resource = entry.resource();
-        let lifecycle = &resource.lifecycle;
         let (config_addr, addr) = (address.config().to_string(), address.to_string());
         let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &addr };
-        let scope = EngineScope::new(self, module, Some(each));
+        let scope = || EngineScope::new(self, module, Some(each));
         let Some(value) = value else {
-            let conditions = &lifecycle.preconditions;
-            return self.check_conditions(
-                &scope,
-                entry,
-                conditions,
-                ConditionKind::Precondition,
-                checked,
-            );
+            let (conditions, kind) = (&lifecycle.preconditions, ConditionKind::Precondition);
+            let check = || self.check_conditions(&scope(), entry, conditions, kind, checked);
+            return self.answered(check).await;
         };
-        let scope =
-            scope.with_own(OwnObject { resource: &resource.resource, key: &each.key, value });
-        self.check_conditions(
-            &scope,
-            entry,
-            &lifecycle.postconditions,
-            ConditionKind::Postcondition,
-            checked,
-        )
+        let (conditions, kind) = (&lifecycle.postconditions, ConditionKind::Postcondition);
+        let resource = &entry.resource().resource;
+        let own = OwnObject { resource, key: &each.key, value };
+        let scope = scope().with_own(own);
+        self.answered(|| self.check_conditions(&scope, entry, conditions, kind, checked)).await
     }
 
     /// Sets what references to an instance see.

@@ -16,7 +16,9 @@ use crate::event::Event;
 impl Walk<'_> {
     /// Takes a problem.
     pub(crate) fn report(&self, diagnostic: Diagnostic) {
-        self.emit(Event::Diagnostic(diagnostic.clone()));
+        if !self.function_answers.is_gathering() {
+            self.emit(Event::Diagnostic(diagnostic.clone()));
+        }
         self.diagnostics.borrow_mut().push(diagnostic);
     }
 

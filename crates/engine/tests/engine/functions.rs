@@ -1,6 +1,7 @@
 //! Functions of providers: when they are called, how often, and what becomes of their answers.
 
 use db::Diagnostic;
+use engine::Event;
 use expect_test::{Expect, expect};
 
 use crate::world::{World, summaries, world};
@@ -277,6 +278,34 @@ fn conditions_that_wait_for_answers_count_once() {
         .flat_map(|it| it.failure_messages.clone())
         .collect();
     assert_eq!(messages, ["first", "second"]);
+    let events = world.events.lock().expect("not poisoned");
+    let told = events.iter().filter(|it| matches!(it, Event::Diagnostic(_))).count();
+    assert_eq!(told, 2, "each is told of once");
+}
+
+#[test]
+fn the_redactor_knows_secret_arguments_before_the_provider_does() {
+    let world = check(
+        r#"
+        variable "e" {
+          default   = "bad hushed"
+          ephemeral = true
+        }
+        check "never" {
+          assert {
+            condition     = provider::test::joined(replace(var.e, "h", "j")) == ""
+            error_message = "no"
+          }
+        }
+        "#,
+        expect![[r##"
+            #1 joined bad jusjed
+            #1 end
+            ---
+            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.e has an ephemeral value]
+        "##]],
+    );
+    assert!(!world.redactor.redact("say bad jusjed").contains("jusjed"));
 }
 
 #[test]

@@ -246,8 +246,7 @@ impl Evaluation<'_> {
             Err(failed) => return Ok(failed),
         };
         let marks = rules::result_marks(RuleId::Function, &values);
-        let bare: Vec<Value> = values.iter().map(Value::without_all_marks).collect();
-        match scope.provider_function(name, &bare) {
+        match scope.provider_function(name, &values) {
             Ok(result) => Ok(result.with_marks(&marks)),
             Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, *misfit, &marks)),
             Err(Interrupt::Refused { summary, detail }) => {
