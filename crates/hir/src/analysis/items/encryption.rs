@@ -8,7 +8,10 @@ use values::{Kind, Type, Value};
 
 use super::{Infer, ItemProblem, refuse_dynamic};
 use crate::{
-    analysis::body::{BodyInfer, Persistence},
+    analysis::{
+        body::{BodyInfer, Persistence},
+        value::Tri,
+    },
     encryption::{self as known, Constant},
     expr::{Expr, ExprId, Exprs, Ref},
     fix::Fix,
@@ -150,8 +153,11 @@ impl Part<'_> {
 
     fn check_constant(&self, infer: &mut Infer<'_>, attr: &Attr) {
         let Some((kind, _)) = name(self.block) else { return };
-        let Some(constant) = infer.expr(attr.value).constant else { return };
-        let (value, _) = constant.0.unmark();
+        let found = infer.expr(attr.value);
+        let marks = found.deep_marks();
+        let is_secret = marks.sensitive > Tri::No || marks.ephemeral > Tri::No;
+        let Some(constant) = found.constant else { return };
+        let value = constant.0.without_all_marks();
         let texts: Vec<&str>;
         let constant = match value.kind() {
             Kind::String(text) => Constant::Text(text),
@@ -168,6 +174,13 @@ impl Part<'_> {
             _ => return,
         };
         if let Some(problem) = known::unfit(kind, &attr.name, &constant) {
+            // Some problems quote the value.
+            let problem = match is_secret {
+                true => {
+                    format!("{} is not usable, and sensitive, so that why is not shown", attr.name)
+                }
+                false => problem,
+            };
             let detail = format!("{} failed with error: {problem}.", self.address());
             infer.problems.push(unbuildable(attr.value.into(), detail));
         }
