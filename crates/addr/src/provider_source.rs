@@ -44,12 +44,14 @@ impl ProviderSource {
 
     /// A provider that is part of the program: `terraform.io/builtin/NAME`.
     pub fn builtin(type_name: impl Into<SmolStr>) -> ProviderSource {
-        ProviderSource::new(BUILTIN_HOST, BUILTIN_NAMESPACE, type_name)
+        let (host, namespace) = (BUILTIN_HOST, BUILTIN_NAMESPACE);
+        ProviderSource::new(SmolStr::new_static(host), SmolStr::new_static(namespace), type_name)
     }
 
     /// `registry.opentofu.org/hashicorp/NAME`.
     pub fn default_for(type_name: impl Into<SmolStr>) -> ProviderSource {
-        ProviderSource::new(DEFAULT_HOST, DEFAULT_NAMESPACE, type_name)
+        let (host, namespace) = (DEFAULT_HOST, DEFAULT_NAMESPACE);
+        ProviderSource::new(SmolStr::new_static(host), SmolStr::new_static(namespace), type_name)
     }
 
     /// What a local name means in a module that does not list it in `required_providers`.

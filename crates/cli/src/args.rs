@@ -307,9 +307,12 @@ pub(crate) struct InitArgs {
     /// Say that the backend is initialized. False leaves alone what is written down of it.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) backend: bool,
-    /// Taken for scripts that give it: there are no questions.
-    #[arg(long = "input", default_value_t = true, action = ArgAction::Set)]
-    pub(crate) _input: bool,
+    /// An argument of the backend, NAME=VALUE, or a file of them. May be repeated.
+    #[arg(long, value_name = "ARGUMENT|FILE")]
+    pub(crate) backend_config: Vec<String>,
+    /// Ask on a terminal for variables that decide which modules there are, and where the state is.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
     /// Install modules.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) get: bool,

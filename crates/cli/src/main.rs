@@ -13,6 +13,7 @@
 )]
 
 mod args;
+mod backend_config;
 mod child_environment;
 mod commands;
 mod events;

@@ -175,7 +175,7 @@ fn planned(
     let mut prior = open.file.state.clone();
     let purpose = if args.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
-    if args.input && !args.json {
+    if args.input && !args.json && session.may_ask() {
         let Prepared { typed, program, values, .. } = &mut prepared;
         variables::ask(session, program.root(), values, typed)?;
     }

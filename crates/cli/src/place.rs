@@ -2,6 +2,9 @@
 //!
 //! `init` writes down in `.terraform/terraform.tfstate` where the state is, as other tools do. Whoever finds another place in
 //! the configuration later goes no further: a state that is not found is one in which nothing exists.
+//!
+//! What `-backend-config` adds to a configuration is written down only there, with a hash of what the configuration said:
+//! as long as it says the same, what is written down counts.
 
 use std::{io, path::Path};
 
@@ -9,9 +12,11 @@ use backend::{LocalPaths, LocalWorkspaces};
 use db::{Diagnostic, System};
 use hir::statics::LocalBackend;
 use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
 
 use crate::{
     args::InitArgs,
+    backend_config::BackendConfig,
     private_file::{self, Durable},
     session::{Failure, Session},
     store,
@@ -30,9 +35,32 @@ pub(crate) fn workspaces(place: &LocalBackend) -> LocalWorkspaces {
 /// What `init` wrote down.
 enum Recorded {
     /// Local files; those of a directory without a backend, where nothing is written down.
-    Local(LocalBackend),
+    Local(Place),
     /// A backend that another tool was told of.
     Other(String),
+}
+
+/// Local files that were written down.
+#[derive(Default)]
+struct Place {
+    is: LocalBackend,
+    /// The fingerprint of what the configuration said, where the command line said more; 0 otherwise.
+    hash: u64,
+}
+
+impl Place {
+    /// Whether the command line made it of this configuration.
+    fn is_made_of(&self, configured: &LocalBackend) -> bool {
+        self.hash != 0 && self.hash == fingerprint(configured)
+    }
+}
+
+/// Tells configurations apart. Other tools read it as an integer, so it is one that every reader of JSON can hold.
+fn fingerprint(configured: &LocalBackend) -> u64 {
+    let text = json!([configured.path.as_deref(), configured.workspace_dir.as_deref()]);
+    let digest = Sha256::digest(text.to_string());
+    let bytes = digest.iter().take(6);
+    bytes.fold(0, |hash, byte| hash << 8 | u64::from(*byte)).max(1)
 }
 
 fn recorded(session: &Session) -> Result<Recorded, Failure> {
@@ -40,7 +68,7 @@ fn recorded(session: &Session) -> Result<Recorded, Failure> {
     let bytes = match session.system.read_file(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Recorded::Local(LocalBackend::default()));
+            return Ok(Recorded::Local(Place::default()));
         }
         Err(error) => return Err(unreadable(&path, &error.to_string()).into()),
     };
@@ -49,10 +77,10 @@ fn recorded(session: &Session) -> Result<Recorded, Failure> {
     let backend = &record["backend"];
     let argument = |name: &str| backend["config"][name].as_str().map(Into::into);
     Ok(match backend["type"].as_str() {
-        None | Some("") => Recorded::Local(LocalBackend::default()),
-        Some("local") => Recorded::Local(LocalBackend {
-            path: argument("path"),
-            workspace_dir: argument("workspace_dir"),
+        None | Some("") => Recorded::Local(Place::default()),
+        Some("local") => Recorded::Local(Place {
+            is: LocalBackend { path: argument("path"), workspace_dir: argument("workspace_dir") },
+            hash: backend["hash"].as_u64().unwrap_or(0),
         }),
         Some(other) => Recorded::Other(other.to_owned()),
     })
@@ -80,21 +108,22 @@ fn shown(place: &LocalBackend) -> String {
     }
 }
 
-/// Goes on only if `init` was told of this place.
+/// Where the state is, if `init` was told of what the configuration says.
 ///
 /// # Errors
 /// A diagnostic otherwise.
-pub(crate) fn check(session: &Session, place: &LocalBackend) -> Result<(), Failure> {
+pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<LocalBackend, Failure> {
     let reason = match recorded(session)? {
-        Recorded::Local(recorded) if is_same(&recorded, place) => return Ok(()),
+        Recorded::Local(recorded) if is_same(&recorded.is, &configured) => return Ok(configured),
+        Recorded::Local(recorded) if recorded.is_made_of(&configured) => return Ok(recorded.is),
         Recorded::Local(recorded) => format!(
             "The configuration says that the state is in {}, and this directory was initialized with {}.",
-            shown(place),
-            shown(&recorded)
+            shown(&configured),
+            shown(&recorded.is)
         ),
         Recorded::Other(kind) => format!(
             "This directory was initialized with the backend \"{kind}\", and the configuration says that the state is in {}.",
-            shown(place)
+            shown(&configured)
         ),
     };
     let detail = format!(
@@ -111,16 +140,27 @@ pub(crate) fn check(session: &Session, place: &LocalBackend) -> Result<(), Failu
 /// A diagnostic if there are states at the place that was written down before, and nobody said what becomes of them.
 pub(crate) fn initialize(
     session: &Session,
-    place: &LocalBackend,
+    configured: &LocalBackend,
+    given: Option<&BackendConfig>,
     args: &InitArgs,
 ) -> Result<(), Failure> {
-    let before = match recorded(session)? {
-        Recorded::Local(before) if is_same(&before, place) => return Ok(()),
-        Recorded::Local(before) => before,
-        Recorded::Other(_) if args.reconfigure => return record(session, place),
+    let (before, is_ours) = match recorded(session)? {
+        Recorded::Local(before) => (before, true),
+        Recorded::Other(_) if args.reconfigure => (Place::default(), false),
         Recorded::Other(kind) => return Err(foreign(&kind).into()),
     };
-    let left = match args.reconfigure {
+    let place = &match given {
+        Some(given) => given.over(configured),
+        // What an earlier init was told still counts.
+        None if before.is_made_of(configured) && !args.reconfigure => before.is.clone(),
+        None => configured.clone(),
+    };
+    let hash = if is_same(place, configured) { 0 } else { fingerprint(configured) };
+    let Place { is: before, hash: hash_before } = before;
+    if is_ours && is_same(&before, place) && [0, hash_before].contains(&hash) {
+        return Ok(());
+    }
+    let left = match args.reconfigure || is_same(&before, place) {
         true => Vec::new(),
         false => states(&before)?,
     };
@@ -129,7 +169,7 @@ pub(crate) fn initialize(
         (names, true) => migrate(session, &before, place, names)?,
         (_, false) => return Err(changed(&before, place).into()),
     }
-    record(session, place)
+    record(session, place, hash)
 }
 
 fn foreign(kind: &str) -> Diagnostic {
@@ -142,7 +182,7 @@ fn foreign(kind: &str) -> Diagnostic {
 
 fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
     let detail = format!(
-        "A change in the backend configuration has been detected, which may require migrating existing state: it is in {}, and the configuration says {}.\n\n\
+        "A change in the backend configuration has been detected, which may require migrating existing state: it is in {}, and is to be in {} now.\n\n\
          If you wish to attempt automatic migration of the state, use \"mayfly init -migrate-state\".\nIf you wish to store the current configuration with no \
          changes to the state, use \"mayfly init -reconfigure\".",
         shown(before),
@@ -225,7 +265,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Writes down where the state is.
-fn record(session: &Session, place: &LocalBackend) -> Result<(), Failure> {
+fn record(session: &Session, place: &LocalBackend, hash: u64) -> Result<(), Failure> {
     let path = session.data_dir().join(RECORD);
     let config = json!({
         "path": place.path.as_deref(),
@@ -234,7 +274,7 @@ fn record(session: &Session, place: &LocalBackend) -> Result<(), Failure> {
     let record = json!({
         "version": 3,
         "terraform_version": state::WRITTEN_VERSION,
-        "backend": { "type": "local", "config": config, "hash": 0 },
+        "backend": { "type": "local", "config": config, "hash": hash },
     });
     let text = format!("{record:#}\n");
     let written = std::fs::create_dir_all(session.data_dir())

@@ -1,7 +1,8 @@
 //! One run of a command: the working directory, its configuration, its providers, its state.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    io::IsTerminal as _,
     mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -203,6 +204,13 @@ impl Session {
         }
     }
 
+    /// Whether people may be asked for values of variables, where a command's flags allow that: `TF_INPUT` may forbid it. Who
+    /// approves is asked all the same, as by the reference.
+    pub(crate) fn may_ask(&self) -> bool {
+        const NO: [&str; 6] = ["0", "f", "F", "false", "False", "FALSE"];
+        !self.system.variable("TF_INPUT").is_some_and(|it| NO.contains(&it.as_str()))
+    }
+
     /// The CLI configuration; its problems are shown the first time.
     pub(crate) fn cli_config(&self) -> Result<&CliConfig, Failure> {
         match self.cli_config.get() {
@@ -234,7 +242,7 @@ impl Session {
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(diagnostics.into());
         }
-        self.ui.diagnostics(&diagnostics, &Sources::default());
+        self.ui.diagnostics_aside(&diagnostics);
         Ok(config)
     }
 
@@ -326,6 +334,22 @@ impl Session {
         project.give(given)
     }
 
+    /// Asks for variables that have to have values before anything is planned, if there is somebody to ask. What is typed
+    /// counts as if a flag had said it.
+    pub(crate) fn ask_early(&self, project: &mut Project) -> Result<(), Failure> {
+        let mut asked = BTreeSet::new();
+        // An answer may lead to a module whose source needs another one.
+        while std::io::stdin().is_terminal() {
+            let unset = statics::unset_variables(project.db(), project.workspace());
+            let Some(name) = unset.into_iter().find(|it| !asked.contains(it)) else { break };
+            let flag = variables::ask_early(self, project.db(), project.root(), &name)?;
+            self.lock_early().flags.extend(flag);
+            asked.insert(name);
+            self.give(project);
+        }
+        Ok(())
+    }
+
     fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {
         self.project.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -341,8 +365,7 @@ impl Session {
 
     /// The same of a configuration that was read.
     pub(crate) fn check_backend(&self, project: &Project) -> Result<(), Failure> {
-        let place = place_of(project)?;
-        place::check(self, &place)?;
+        let place = place::check(self, place_of(project)?)?;
         self.lock_early().place = Some(place);
         Ok(())
     }
@@ -581,6 +604,11 @@ pub(crate) fn unreadable(project: &Project) -> Option<Failure> {
     broken_beside(project, &["module-not-installed"])
 }
 
+/// Whether nothing is wrong that values of variables would not mend, so that it is worth while to ask for them.
+pub(crate) fn lacks_values_only(project: &Project) -> bool {
+    broken_beside(project, &["module-not-installed", "unset-static-variable"]).is_none()
+}
+
 fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
     let mut problems = project.diagnostics();
     problems.retain(|it| it.is_error() && FIRST.contains(&it.id) && !but.contains(&it.id));
@@ -592,6 +620,7 @@ const OF_BACKEND: &[&str] = &[
     "ephemeral-backend",
     "sensitive-backend",
     "invalid-backend",
+    "unknown-backend",
     "unsupported-argument",
     "unsupported-block",
 ];

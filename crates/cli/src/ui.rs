@@ -143,6 +143,15 @@ impl Ui {
         self.print_error(&render::diagnostics(&shown, sources, &self.err));
     }
 
+    /// Shows diagnostics that are about no configuration, apart from what a script reads from stdout.
+    pub(crate) fn diagnostics_aside(&self, diagnostics: &[Diagnostic]) {
+        let sources = Sources::default();
+        match self.stdout {
+            Stdout::JsonLines => self.diagnostics(diagnostics, &sources),
+            _ => self.print_error(&render::diagnostics(diagnostics, &sources, &self.err)),
+        }
+    }
+
     /// Says something about the run itself.
     pub(crate) fn announce(&self, text: &str) {
         match self.stdout {

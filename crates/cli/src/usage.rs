@@ -32,8 +32,7 @@ const COMMANDS_TO_COME: [&str; 19] = [
     "workspace",
 ];
 /// Flags of the reference that do not exist here yet.
-const FLAGS_TO_COME: [&str; 21] = [
-    "--backend-config",
+const FLAGS_TO_COME: [&str; 20] = [
     "--config",
     "--deprecation",
     "--json",
@@ -233,7 +232,7 @@ mod tests {
                 "plan -auto-approve",
                 "plan -chdir=store",
                 "plan -var name=a b",
-                "init -backend-config=bucket=x",
+                "init -test-directory=x",
                 "validate secret",
                 "plan -parallelism=secret",
                 "plan -input=secret",
@@ -253,7 +252,7 @@ mod tests {
                 plan -auto-approve: This command has no flag -auto-approve.
                 plan -chdir=store: The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.
                 plan -var name=a b: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
-                init -backend-config=bucket=x: This version of Mayfly does not have the flag -backend-config yet.
+                init -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
                 validate secret: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
                 plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
                 plan -input=secret: The value of the flag -input is not valid: it is true or false.

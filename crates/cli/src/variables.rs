@@ -13,6 +13,7 @@ use hir::{
     Entry, Module, Origin, eval,
     item::{ConstValue, Variable},
     lower, names,
+    program::Named,
     symbols::{NameKind, names_of_kind},
     variables_file,
     workspace::Given,
@@ -99,7 +100,7 @@ pub(crate) fn given(
 }
 
 /// The variables of a module that are no secrets.
-fn plain_variables(db: &dyn hir::Db, root: Directory) -> BTreeMap<Str, Entry> {
+fn plain_variables(db: &dyn hir::Db, root: Directory) -> Named<Str> {
     let variables = names_of_kind(db, root, NameKind::Variable).into_iter();
     variables.filter_map(|(_, key)| plain_variable(db, key)).collect()
 }
@@ -185,24 +186,13 @@ pub(crate) fn ask(
         if variable.default.is_some() || values.contains(name) {
             continue;
         }
-        let answer = match session
-            .ui
-            .ask(&prompt(variable), variable.sensitive || variable.ephemeral)
-        {
-            Ok(answer) => answer,
-            // Without anybody to ask, the engine says what is missing.
-            Err(AskError::NoInput) => return Ok(()),
-            Err(AskError::Ended) => {
-                return Err(Diagnostic::error(
-                        "prompt-ended",
-                        "Error asking for input",
-                        format!(
-                            "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
-                        ),
-                    )
-                    .into());
-            }
-        };
+        let answer =
+            match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
+                Ok(answer) => answer,
+                // Without anybody to ask, the engine says what is missing.
+                Err(AskError::NoInput) => return Ok(()),
+                Err(AskError::Ended) => return Err(unanswered(name).into()),
+            };
         if variable.ephemeral {
             typed.add(variable, &answer);
             typed.teach(&session.redactor);
@@ -213,6 +203,32 @@ pub(crate) fn ask(
         session.ui.line("");
     }
     Ok(())
+}
+
+/// Asks for a variable before it is known which modules there are; nothing if the module has no such variable that is no
+/// secret. The answer is a flag that says it.
+pub(crate) fn ask_early(
+    session: &Session,
+    db: &dyn hir::Db,
+    root: Directory,
+    name: &Str,
+) -> Result<Option<VarFlag>, Failure> {
+    let declared = names::lookup(db, root, &names::ItemName::Variable(name.clone()));
+    let Some((_, entry)) = declared.and_then(|key| plain_variable(db, key)) else {
+        return Ok(None);
+    };
+    let answer = session.ui.ask(&prompt(entry.variable()), false).map_err(|_| unanswered(name))?;
+    text_value(entry.variable(), &answer)
+        .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
+    session.ui.line("");
+    Ok(Some(VarFlag::Value(format!("{name}={answer}"))))
+}
+
+fn unanswered(name: &Str) -> Diagnostic {
+    let detail = format!(
+        "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
+    );
+    Diagnostic::error("prompt-ended", "Error asking for input", detail)
 }
 
 /// `var.x (ephemeral)`, its description, and the question (RFC, "Variables").
@@ -232,7 +248,7 @@ fn prompt(variable: &Variable) -> String {
 /// Values of all sources, before anything is known of the types that they should have.
 struct Collect<'a> {
     session: &'a Session,
-    variables: &'a BTreeMap<Str, Entry>,
+    variables: &'a Named<Str>,
     found: BTreeMap<Str, Found>,
     undeclared: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
@@ -259,7 +275,7 @@ const UNDECLARED: &str = "Value for undeclared variable";
 const UNDECLARED_SHOWN: usize = 2;
 
 impl<'a> Collect<'a> {
-    fn new(session: &'a Session, variables: &'a BTreeMap<Str, Entry>) -> Collect<'a> {
+    fn new(session: &'a Session, variables: &'a Named<Str>) -> Collect<'a> {
         Collect {
             session,
             variables,
@@ -478,15 +494,17 @@ pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceTe
         VarFlag::File(path) => Some(path.clone()),
         VarFlag::Value(_) => None,
     }));
-    let files = paths.into_iter().filter_map(|path| {
-        let text = String::from_utf8(session.system.read_file(&path).ok()?).ok()?;
-        Some(SourceText {
-            path: path.to_string_lossy().as_ref().into(),
-            blocks: [masked(&text).into()].into(),
-            may_hold_secrets: true,
-        })
-    });
-    files.collect()
+    paths.iter().filter_map(|path| masked_file(session, path)).collect()
+}
+
+/// The text of a file of values, of which no line is shown.
+pub(crate) fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
+    let text = String::from_utf8(session.system.read_file(path).ok()?).ok()?;
+    Some(SourceText {
+        path: path.to_string_lossy().as_ref().into(),
+        blocks: [masked(&text).into()].into(),
+        may_hold_secrets: true,
+    })
 }
 
 /// `text` with a star for each byte that does not end a line.

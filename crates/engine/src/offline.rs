@@ -312,15 +312,15 @@ impl<'a> ModuleScope<'a> {
     fn resource(&self, resource: &addr::Resource) -> Value {
         let Some(entry) = self.module().resources.get(resource) else { return Value::dynamic() };
         let schema = self.schema(resource, entry);
-        if resource.mode == ResourceMode::Ephemeral {
-            return Value::dynamic().with_mark(Mark::Ephemeral);
-        }
         let unknown = || match entry.resource().repetition {
             Repetition::Single => Value::unknown(
                 schema.as_ref().map_or(Type::Dynamic, |it| it.implied_type().clone()),
             ),
             _ => Value::dynamic(),
         };
+        if resource.mode == ResourceMode::Ephemeral {
+            return unknown().with_mark(Mark::Ephemeral);
+        }
         let (Some(state), Some(instance), Some(schema)) =
             (self.offline.state, &self.instance, &schema)
         else {
@@ -337,7 +337,7 @@ impl<'a> ModuleScope<'a> {
 
     fn schema(&self, resource: &addr::Resource, entry: &Entry) -> Option<Arc<Schema>> {
         let local_name = hir::names::provider_local_name(entry.resource());
-        let source = self.module().provider_sources.get(&local_name)?;
+        let source = self.module().provider_sources.get(local_name)?;
         self.offline.program.schemas.get(source)?.of_mode(resource.mode, &resource.type_name)
     }
 

@@ -185,7 +185,7 @@ fn of_resource<'p>(
 ) -> Option<(ProviderSource, Case<'p>)> {
     let resource = entry.resource();
     let mode = resource.resource.mode;
-    let source = module.provider_sources.get(&provider_local_name(resource))?;
+    let source = module.provider_sources.get(provider_local_name(resource))?;
     let schema = program.schemas.get(source)?.of_mode(mode, &resource.resource.type_name)?;
     let block = schema.block();
     if builtin::objects_to_nothing(source, mode) {
@@ -249,7 +249,7 @@ fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
     for module in &program.modules {
         for entry in module.resources.values() {
             let local_name = provider_local_name(entry.resource());
-            let Some(source) = module.provider_sources.get(&local_name) else { continue };
+            let Some(source) = module.provider_sources.get(local_name) else { continue };
             let Some(schemas) = program.schemas.get(source).filter(|_| seen.insert(source)) else {
                 continue;
             };

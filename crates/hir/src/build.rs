@@ -18,7 +18,7 @@ use crate::{
         ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
         provider_local_name, required_providers,
     },
-    program::{Entry, Module, ModuleId, Origin, Overrides, Program},
+    program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
     statics::{ResolvedModule, Target, modules},
     symbols::{NameKind, all_of_kind, names_of_kind},
     workspace::Workspace,
@@ -96,7 +96,7 @@ fn replace(
         ItemName::Check(name) => module.checks.get_mut(name)?,
         ItemName::Resource(resource) => {
             let local_name = provider_local_name(new.kind.as_resource()?);
-            let sources = module.provider_sources.entry(local_name);
+            let sources = module.provider_sources.entry(local_name.into());
             sources.or_insert_with_key(|name| required_providers(db, directory).source(name));
             module.resources.get_mut(resource)?
         }
@@ -201,10 +201,10 @@ impl Build<'_> {
         let mut module = Module {
             id,
             dir: Str::from(&**directory.path(self.db)),
-            variables: BTreeMap::new(),
-            locals: BTreeMap::new(),
-            outputs: BTreeMap::new(),
-            resources: BTreeMap::new(),
+            variables: Named::default(),
+            locals: Named::default(),
+            outputs: Named::default(),
+            resources: Named::default(),
             calls: BTreeMap::new(),
             sources: BTreeMap::new(),
             versions: BTreeMap::new(),
@@ -249,16 +249,14 @@ impl Build<'_> {
                 _ => None,
             })
         };
-        module.variables = named(NameKind::Variable).collect();
-        module.locals = named(NameKind::Local).collect();
-        module.outputs = named(NameKind::Output).collect();
+        module.variables = table(named(NameKind::Variable));
+        module.locals = table(named(NameKind::Local));
+        module.outputs = table(named(NameKind::Output));
         module.checks = named(NameKind::Check).collect();
-        module.resources = names(NameKind::Resource)
-            .filter_map(|(name, key)| match name {
-                ItemName::Resource(resource) => Some((resource, self.entry(key))),
-                _ => None,
-            })
-            .collect();
+        module.resources = table(names(NameKind::Resource).filter_map(|(name, key)| match name {
+            ItemName::Resource(resource) => Some((resource, self.entry(key))),
+            _ => None,
+        }));
         module.providers = names(NameKind::Provider)
             .filter_map(|(name, key)| match name {
                 ItemName::Provider(name, alias) => Some(((name, alias), self.entry(key))),
@@ -333,18 +331,23 @@ pub fn provider_requirements(
     requirements
 }
 
+/// A table of declarations, all or nearly all of which there are.
+fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) -> Named<K> {
+    let most = declared.size_hint().1.unwrap_or_default();
+    let mut table = Named::with_capacity_and_hasher(most, Default::default());
+    table.extend(declared);
+    table
+}
+
 /// The local names of the providers that a module's resources, provider blocks and calls name.
 fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
     let mut names: BTreeSet<Str> = BTreeSet::new();
     for key in all_of_kind(db, directory, NameKind::Resource) {
         let Some(resource) = item(db, key).kind.as_resource() else { continue };
         // Thousands of resources share a handful of providers.
-        let is_known = match &resource.provider {
-            Some(provider) => names.contains(&provider.local_name),
-            None => names.contains(resource.resource.implied_provider()),
-        };
-        if !is_known {
-            names.insert(provider_local_name(resource));
+        let name = provider_local_name(resource);
+        if !names.contains(name) {
+            names.insert(name.into());
         }
     }
     for (name, _) in names_of_kind(db, directory, NameKind::Provider) {

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 
 use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related};
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::TextRange;
+use syntax::{TextRange, TextSize};
 use values::Str;
 
 use crate::{
     Db,
-    analysis::{ItemProblem, item_problems, overriding_problems},
+    analysis::{ItemProblem, item_problems, overriding_problems, problems_of_items},
     expr::NodeId,
     fix::Fix,
     lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
@@ -79,9 +79,6 @@ fn addresses(
 
 /// Everything that is wrong with one file of a module, hints included, in the order of its text. Addresses are those
 /// within the module.
-///
-/// This is what an editor asks after each key: it costs a look at each block of the file, and work for those only that
-/// the edit reached.
 pub fn of_file(
     db: &dyn Db,
     workspace: Workspace,
@@ -89,6 +86,23 @@ pub fn of_file(
     file: File,
 ) -> Vec<Diagnostic> {
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
+}
+
+/// The same for somebody who asks once, as a command does.
+pub fn of_file_once(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    file: File,
+) -> Vec<Diagnostic> {
+    of_some_blocks(db, (workspace, Asked::Once), directory, file, |_| true).diagnostics
+}
+
+/// How often somebody asks for what is wrong.
+#[derive(Clone, Copy)]
+enum Asked {
+    Once,
+    AfterEachEdit,
 }
 
 /// A diagnostic at a place of an item, with the header of the block around it.
@@ -108,9 +122,22 @@ pub struct FileProblems {
 }
 
 /// What is wrong with some blocks of a file, and with the file as a whole.
+///
+/// This is what an editor asks after each key: it costs a look at each block of the file, and work for those only that
+/// the edit reached.
 pub fn of_blocks_of_file(
     db: &dyn Db,
     workspace: Workspace,
+    directory: Directory,
+    file: File,
+    is_asked: impl Fn(Block) -> bool,
+) -> FileProblems {
+    of_some_blocks(db, (workspace, Asked::AfterEachEdit), directory, file, is_asked)
+}
+
+fn of_some_blocks(
+    db: &dyn Db,
+    (workspace, asked): (Workspace, Asked),
     directory: Directory,
     file: File,
     is_asked: impl Fn(Block) -> bool,
@@ -124,6 +151,7 @@ pub fn of_blocks_of_file(
         .iter()
         .flat_map(of_block)
         .filter(|&(block, it)| !is_doubtful(db, block, it.id))
+        .filter(|&(block, it)| it.id == SYNTAX_ERROR || !is_spoiled(db, block, it.range))
         .collect();
     let mut with_problems: FxHashSet<Block> = problems.iter().map(|(block, _)| *block).collect();
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
@@ -132,7 +160,7 @@ pub fn of_blocks_of_file(
         let before = found.len();
         match is_override {
             true => of_override(db, workspace, directory, block, &places, &mut found),
-            false => of_items(db, workspace, (directory, block), &places, &mut found),
+            false => of_items(db, (workspace, asked), (directory, block), &places, &mut found),
         }
         if found.len() > before {
             with_problems.insert(block);
@@ -150,13 +178,23 @@ pub fn of_blocks_of_file(
 /// What is wrong with the items of a block that is in no override file.
 fn of_items(
     db: &dyn Db,
-    workspace: Workspace,
+    (workspace, asked): (Workspace, Asked),
     (directory, block): (Directory, Block),
     places: &Places,
     found: &mut Vec<Diagnostic>,
 ) {
-    for (key, problem) in item_problems(db, workspace, directory, block) {
-        if !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem) {
+    let once;
+    let problems = match asked {
+        Asked::AfterEachEdit => &**item_problems(db, workspace, directory, block),
+        Asked::Once => {
+            once = problems_of_items(db, workspace, directory, block);
+            &once
+        }
+    };
+    for (key, problem) in problems {
+        let is_told = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);
+        let at = || place_of(db, *key, problem.at);
+        if is_told && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
             found.push(from_item(db, places, *key, problem));
         }
     }
@@ -200,6 +238,22 @@ fn of_override(
 /// that.
 fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
+}
+
+/// Whether the parser stopped within a place, or right behind it: what is wrong there follows from what it could not read.
+fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
+    let text = block.text(db);
+    let is_near = |error: &Problem| {
+        let (start, end) = (error.range.start(), error.range.end());
+        let (before, behind) = text.split_at_checked(start.into()).unwrap_or_default();
+        // What goes on in the next line was meant to belong to the line before.
+        let start = match behind.starts_with(['(', '[', '.']) {
+            true => TextSize::of(before.trim_end()),
+            false => start,
+        };
+        error.id == SYNTAX_ERROR && start <= place.end() && place.start() <= end
+    };
+    block_problems(db, block).iter().any(is_near)
 }
 
 /// After an edit few places are asked for, and looking for each from the start of its file is cheaper than a table of all

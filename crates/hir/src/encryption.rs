@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use provider::{Attribute, Block, NestedBlock, Nesting};
 use values::{Str, Type};
 
+use crate::backends;
+
 /// The types of key providers.
 pub const KEY_PROVIDERS: &[&str] =
     &["pbkdf2", "aws_kms", "gcp_kms", "azure_vault", "openbao", "external"];
@@ -150,9 +152,6 @@ static AWS_KMS: LazyLock<Block> = LazyLock::new(|| {
         ("skip_metadata_api_check", Type::Bool),
         ("shared_credentials_files", texts()),
         ("shared_config_files", texts()),
-        // Objects, whose attributes AWS is asked with.
-        ("assume_role", Type::Dynamic),
-        ("assume_role_with_web_identity", Type::Dynamic),
         ("allowed_account_ids", texts()),
         ("forbidden_account_ids", texts()),
         ("retry_mode", STRING),
@@ -162,7 +161,12 @@ static AWS_KMS: LazyLock<Block> = LazyLock::new(|| {
     let endpoints = NestedBlock { max_items: 1, ..NestedBlock::new(Nesting::List, endpoints) };
     let arguments = block(true, &required, &optional);
     let blocks = BTreeMap::from([(Str::from("endpoints"), endpoints)]);
-    Block::new(arguments.attributes().clone(), blocks)
+    let mut attributes = arguments.attributes().clone();
+    // What the backend of the same cloud has.
+    attributes.insert("assume_role".into(), backends::assume_role());
+    let web_identity = backends::assume_role_with_web_identity();
+    attributes.insert("assume_role_with_web_identity".into(), web_identity);
+    Block::new(attributes, blocks)
 });
 
 static GCP_KMS: LazyLock<Block> = LazyLock::new(|| {

@@ -394,10 +394,10 @@ pub struct Terraform {
     pub requirements_node: Option<NodeId>,
     /// `backend "type" {}`: the type and where it stands.
     pub backend: Option<Block>,
-    /// Where `cloud {}` stands.
-    pub clouds: Box<[NodeId]>,
-    /// `provider_meta "name" {}`: the names, and where they stand.
-    pub provider_metas: Box<[(Str, NodeId)]>,
+    /// `cloud {}`, once only where nothing is wrong.
+    pub clouds: Box<[Block]>,
+    /// `provider_meta "name" {}` blocks.
+    pub provider_metas: Box<[Block]>,
     /// `encryption {}`, once only where nothing is wrong.
     pub encryptions: Box<[Encryption]>,
 }
@@ -409,6 +409,8 @@ pub struct Encryption {
     pub key_providers: Box<[Block]>,
     /// `method "type" "name" {}` blocks.
     pub methods: Box<[Block]>,
+    /// Whether nothing was found to be wrong with it so far.
+    pub is_sound: bool,
     /// The block's header.
     pub node: NodeId,
 }

@@ -10,6 +10,7 @@
 //! **Absent on purpose:** LSP positions, terminal text, provider processes, state.
 
 pub mod analysis;
+pub mod backends;
 mod build;
 pub mod destroy_time;
 pub mod diagnostics;
@@ -24,6 +25,7 @@ pub mod native_text;
 pub mod program;
 pub mod provider_function;
 pub mod provisioner;
+pub mod repetition;
 pub mod scope;
 pub mod secret_message;
 mod source_map;

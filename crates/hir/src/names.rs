@@ -18,10 +18,10 @@ use values::Str;
 use crate::{
     Db,
     expr::{At, NodeId},
-    item::{Item, ItemKind, ModuleCall, RequiredProvider},
+    item::{Item, ItemKind, ModuleCall, Repetition, RequiredProvider},
     lower::{
         Declaration, INVALID_REFERENCE, Lowered, Merged, Problem, SourceMap,
-        declarations as declarations_of_text, header_at, json, lower_text, merge,
+        declarations as declarations_of_text, header_at, json, lower_text, merge, recycle,
     },
     statics,
     symbols::{NameKind, first_declaration, names_of_kind, symbol},
@@ -89,7 +89,9 @@ pub struct BlockContent {
 /// Lowers a block.
 #[salsa::tracked(returns(ref))]
 fn block_content(db: &dyn Db, block: Block) -> BlockContent {
-    let Lowered { items, problems, .. } = lower_text(block.text(db), block.file(db).path(db));
+    let Lowered { items, problems, source_maps, .. } =
+        lower_text(block.text(db), block.file(db).path(db));
+    recycle(source_maps);
     let content =
         BlockContent { items: items.into(), problems: problems.into(), in_overrides: None };
     match &**block.overrides(db) {
@@ -230,10 +232,65 @@ pub fn block_problems(db: &dyn Db, block: Block) -> &[Problem] {
     &block_content(db, block).problems
 }
 
-/// The names that a block declares, in the order of its items.
+/// What others need to know of the items of a block to refer to them, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Outline {
+    names: Box<[ItemName]>,
+    /// How the instances of each are told apart; empty if no item has keys, as most have none.
+    keys: Box<[Keys]>,
+}
+
 #[salsa::tracked(returns(ref))]
-pub fn block_names(db: &dyn Db, block: Block) -> Box<[ItemName]> {
-    block_items(db, block).iter().map(|item| name_of(item)).collect()
+fn outline(db: &dyn Db, block: Block) -> Outline {
+    let items = block_items(db, block);
+    let keys: Box<[Keys]> = match items.iter().any(|item| Keys::of(item).are_needed()) {
+        true => items.iter().map(|item| Keys::of(item)).collect(),
+        false => Box::default(),
+    };
+    Outline { names: items.iter().map(|item| name_of(item)).collect(), keys }
+}
+
+/// The names that a block declares, in the order of its items.
+pub fn block_names(db: &dyn Db, block: Block) -> &[ItemName] {
+    &outline(db, block).names
+}
+
+/// How the instances of an item are told apart.
+///
+/// **Stability:** an edit of the item leaves the result equal, unless it is about `count` or `for_each`.
+pub(crate) fn keys_of(db: &dyn Db, key: ItemKey) -> Keys {
+    outline(db, key.block).keys.get(key.index as usize).copied().unwrap_or(Keys::None)
+}
+
+/// How instances are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// There is one at most, without a key.
+    None,
+    /// Numbers: `count`.
+    Numbers,
+    /// Texts: `for_each`.
+    Texts,
+}
+
+impl Keys {
+    fn of(item: &Item) -> Keys {
+        let repetition = match &item.kind {
+            ItemKind::Resource(it) => it.repetition,
+            ItemKind::ModuleCall(it) => it.repetition,
+            _ => return Keys::None,
+        };
+        match repetition {
+            Repetition::Single | Repetition::Enabled(_) => Keys::None,
+            Repetition::Count(_) => Keys::Numbers,
+            Repetition::ForEach(_) => Keys::Texts,
+        }
+    }
+
+    /// Whether references need a key.
+    pub(crate) fn are_needed(self) -> bool {
+        self != Keys::None
+    }
 }
 
 /// The name that an item declares.
@@ -353,10 +410,10 @@ pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProvider
 }
 
 /// The local provider name that a resource is configured under: its `provider` argument, or the type's first word.
-pub fn provider_local_name(resource: &crate::item::Resource) -> Str {
+pub fn provider_local_name(resource: &crate::item::Resource) -> &str {
     match &resource.provider {
-        Some(provider) => provider.local_name.clone(),
-        None => Str::from(resource.resource.implied_provider()),
+        Some(provider) => &provider.local_name,
+        None => resource.resource.implied_provider(),
     }
 }
 

@@ -7,7 +7,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Location, Sources};
+use indexmap::IndexMap;
 use provider::ProviderSchemas;
+use rustc_hash::FxBuildHasher;
 use values::Str;
 
 use crate::{
@@ -36,6 +38,10 @@ pub struct Program {
 /// What override files change, by the file and the block that are changed: the item, and what changes it.
 pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
 
+/// Declarations of one kind, in the order of their names. There may be as many as a configuration has lines, and every
+/// reference looks for one: it is found by its hash.
+pub type Named<K> = IndexMap<K, Entry, FxBuildHasher>;
+
 /// A module directory.
 #[derive(Clone)]
 pub struct Module {
@@ -44,13 +50,13 @@ pub struct Module {
     /// The directory, relative to the root module where it can be (`.` is the root): what `path.module` gives.
     pub dir: Str,
     /// Input variables.
-    pub variables: BTreeMap<Str, Entry>,
+    pub variables: Named<Str>,
     /// Local values.
-    pub locals: BTreeMap<Str, Entry>,
+    pub locals: Named<Str>,
     /// Output values.
-    pub outputs: BTreeMap<Str, Entry>,
+    pub outputs: Named<Str>,
     /// Managed, data and ephemeral resources.
-    pub resources: BTreeMap<addr::Resource, Entry>,
+    pub resources: Named<addr::Resource>,
     /// Module calls with the directory that each one calls.
     pub calls: BTreeMap<Str, (Entry, ModuleId)>,
     /// What the sources of calls come to that are no literals.

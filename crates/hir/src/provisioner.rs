@@ -28,6 +28,55 @@ pub fn connection() -> &'static Block {
     &CONNECTION
 }
 
+/// What is wrong with a constant of a connection.
+pub struct UnfitConnection {
+    /// What is wrong, without a word of the constant.
+    pub why: String,
+    /// What could be meant.
+    pub words: &'static [&'static str],
+    /// Whether the reference goes on with a default.
+    pub is_ignored: bool,
+}
+
+/// What a text of a connection cannot be; `kind` is the type of the connection.
+pub fn unfit_text(kind: &str, argument: &str, text: &str) -> Option<UnfitConnection> {
+    let unfit = |why: &str, words, is_ignored| {
+        Some(UnfitConnection { why: why.to_owned(), words, is_ignored })
+    };
+    let is_ssh = kind == "ssh";
+    let is_one_of = |words: &[&str]| text.is_empty() || words.contains(&text);
+    match argument {
+        "type" if !is_one_of(TYPES) => unfit("it is ssh or winrm", TYPES, false),
+        "timeout" if !text.is_empty() && !values::functions::is_duration(text) => {
+            unfit("it is a duration such as 30s or 5m. Instead, the default is used: 5m", &[], true)
+        }
+        "host" if is_ssh && text.is_empty() => unfit("it cannot be empty", &[], false),
+        "target_platform" if is_ssh && !is_one_of(PLATFORMS) => {
+            unfit("it is unix or windows", PLATFORMS, false)
+        }
+        "proxy_scheme" if is_ssh && !is_one_of(SCHEMES) => {
+            unfit("it is http, https or socks5", SCHEMES, false)
+        }
+        "script_path" if kind == "winrm" && is_in_windows_temp(text) => {
+            unfit("a script in C:\\Windows\\Temp may be deleted before it runs", &[], false)
+        }
+        _ => None,
+    }
+}
+
+const TYPES: &[&str] = &["ssh", "winrm"];
+const PLATFORMS: &[&str] = &["unix", "windows"];
+const SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
+
+fn is_in_windows_temp(path: &str) -> bool {
+    path.replace('\\', "/").starts_with("C:/Windows/Temp")
+}
+
+/// Whether an argument of a connection is the number of a port; those of `ssh` alone count there alone.
+pub fn is_port(kind: &str, argument: &str) -> bool {
+    argument == "port" || kind == "ssh" && ["bastion_port", "proxy_port"].contains(&argument)
+}
+
 static LOCAL_EXEC: LazyLock<Block> = LazyLock::new(|| {
     block([
         ("command", Attribute::required(Type::String)),

@@ -171,9 +171,10 @@ impl Symbols {
         kind: NameKind,
         look: impl FnOnce(&KindSymbols) -> T,
     ) -> T {
-        if !self.lock_to_read().contains_key(&directory) {
-            self.lock_to_write().entry(directory).or_insert_with(|| ModuleSymbols::new(db));
+        if let Some(module) = self.lock_to_read().get(&directory) {
+            return look(module.kind(kind));
         }
+        self.lock_to_write().entry(directory).or_insert_with(|| ModuleSymbols::new(db));
         look(self.lock_to_read()[&directory].kind(kind))
     }
 
@@ -342,7 +343,7 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
 
 /// Sets what the override files of a directory change, where there are any.
 fn override_all(db: &mut dyn Db, directory: Directory) {
-    if !directory.files(db).iter().any(|file| db::is_override(file.path(db))) {
+    if !has_overrides(db, directory) {
         return;
     }
     let mut overriding = Overriding::default();
@@ -353,14 +354,22 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
     overriding.set(db);
 }
 
+fn has_overrides(db: &dyn Db, directory: Directory) -> bool {
+    directory.files(db).iter().any(|file| db::is_override(file.path(db)))
+}
+
 fn declare_all(db: &dyn Db, symbols: &Symbols, directory: Directory) {
     let declared = declared_names(db, directory);
     let mut module = ModuleSymbols::new(db);
+    let has_overrides = has_overrides(db, directory);
+    let new_symbol = |keys: &[ItemKey]| match keys {
+        // What is in no override file need not be asked whether it is.
+        [only] if !has_overrides => Symbol::new(db, Some(*only), Box::default()),
+        _ => new_symbol(db, keys),
+    };
     for (kind, mut declared) in module.kinds.iter_mut().zip(declared) {
         let mut symbols = Vec::with_capacity(declared.len());
-        for_each_name(&mut declared, |name, keys| {
-            symbols.push((name.clone(), new_symbol(db, keys)));
-        });
+        for_each_name(&mut declared, |name, keys| symbols.push((name.clone(), new_symbol(keys))));
         kind.fill(symbols);
     }
     symbols.lock_to_write().insert(directory, module);

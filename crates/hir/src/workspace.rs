@@ -133,6 +133,16 @@ pub enum SchemaLookup {
     NoSuchType,
 }
 
+impl SchemaLookup {
+    /// The schema, if there is one.
+    pub fn found(&self) -> Option<&Schema> {
+        match self {
+            SchemaLookup::Found(schema) => Some(schema),
+            SchemaLookup::NoProvider | SchemaLookup::NoSuchType => None,
+        }
+    }
+}
+
 /// The schema of a resource type.
 pub fn resource_schema(
     db: &dyn Db,

@@ -88,7 +88,7 @@ impl<'db> Search<'db> {
             return None;
         }
         let required = required_providers(module.db, module.directory);
-        let source = required.source(&provider_local_name(declared));
+        let source = required.source(provider_local_name(declared));
         let type_name = &resource.type_name;
         let found = resource_schema(module.db, module.workspace, &source, resource.mode, type_name);
         let SchemaLookup::Found(schema) = found else { return None };

@@ -189,7 +189,7 @@ fn of_type_label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Link> {
         "provider" => provider_documentation(&required.source(&label.text()))?,
         "resource" | "data" | "ephemeral" => {
             let resource = tree.items().next()?.item.kind.as_resource()?;
-            let source = required.source(&provider_local_name(resource));
+            let source = required.source(provider_local_name(resource));
             type_documentation(&source, &resource.resource)?
         }
         _ => return None,

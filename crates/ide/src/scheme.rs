@@ -226,7 +226,7 @@ pub(crate) fn schema_of_resource(
     resource: &hir::item::Resource,
 ) -> Option<SchemaPart> {
     let required = required_providers(module.db, module.directory);
-    let source = required.source(&hir::names::provider_local_name(resource));
+    let source = required.source(hir::names::provider_local_name(resource));
     schema_of(module, source, resource.resource.mode, &resource.resource.type_name)
 }
 

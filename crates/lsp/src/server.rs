@@ -522,7 +522,7 @@ impl Server {
         let used = edit.names.iter().filter_map(|name| {
             let key = lookup(db, directory, name)?;
             let resource = item(db, key).kind.as_resource()?;
-            Some(required_providers(db, directory).source(&provider_local_name(resource)))
+            Some(required_providers(db, directory).source(provider_local_name(resource)))
         });
         let used: BTreeSet<ProviderSource> = used.collect();
         let is_any = edit.names.iter().any(is_about_providers);

@@ -146,7 +146,7 @@ impl Project {
 
     fn problems(&self) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
-            hir::diagnostics::of_file(self.db(), self.workspace, directory, file)
+            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
         })
     }
 

@@ -131,7 +131,7 @@ pub(crate) fn mentioned(db: &Database, block: Block) -> BTreeSet<ItemName> {
         match &item.kind {
             ItemKind::Resource(it) => {
                 let alias = it.provider.as_ref().and_then(|provider| provider.alias.clone());
-                names.insert(ItemName::Provider(provider_local_name(it), alias));
+                names.insert(ItemName::Provider(provider_local_name(it).into(), alias));
             }
             ItemKind::ModuleCall(it) => {
                 let passed = it.providers.iter().flatten().map(|it| &it.parent);

@@ -12,7 +12,7 @@ use std::{
     panic::AssertUnwindSafe,
     sync::{
         OnceLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -24,7 +24,7 @@ use hir::{
         AnalyzedId, AnalyzedItem, dependency_order, item_inference, item_problems, module_items,
         waits_for,
     },
-    names::{ItemKey, block_names},
+    names::{ItemKey, ItemName, block_names},
 };
 use salsa::Database as _;
 
@@ -52,13 +52,48 @@ pub(crate) fn names(db: &Database, directory: Directory) {
 pub(crate) fn values(db: &Database, workspace: Workspace) {
     let mut items: Vec<AnalyzedId> = Vec::new();
     for directory in hir::reachable(db, workspace).into_iter().rev() {
-        let waiting = waits(db, workspace, directory);
-        let waiting = waiting.into_iter().map(|id| AnalyzedItem::of_id(db, id));
-        items.extend(dependency_order(db, waiting).into_iter().map(AnalyzedItem::id));
+        items.extend(in_order(db, waits(db, workspace, directory)));
     }
     on_processors(db, &items, INFERENCE_STACK, processors(), |db, &id| {
         item_inference(db, AnalyzedItem::of_id(db, id));
     });
+}
+
+/// The items of a module, each after what it waits for. Only one thread can find that out; another one infers locals that
+/// wait for nothing meanwhile.
+fn in_order(db: &Database, waiting: Vec<AnalyzedId>) -> Vec<AnalyzedId> {
+    let order = || {
+        let items = waiting.iter().map(|&id| AnalyzedItem::of_id(db, id));
+        dependency_order(db, items).into_iter().map(AnalyzedItem::id).collect()
+    };
+    if waiting.len() < WORTHWHILE || processors() < 2 {
+        return order();
+    }
+    let is_known = AtomicBool::new(false);
+    let here = || {
+        let order = order();
+        is_known.store(true, Ordering::Relaxed);
+        order
+    };
+    let there = |db: &Database| {
+        let infer = || {
+            let items = waiting.iter().map(|&id| AnalyzedItem::of_id(db, id));
+            for item in items.take_while(|_| !is_known.load(Ordering::Relaxed)) {
+                if is_lone_local(db, item) {
+                    item_inference(db, item);
+                }
+            }
+        };
+        // As below: this thread finds out by itself.
+        drop(salsa::Cancelled::catch(AssertUnwindSafe(infer)));
+    };
+    side_by_side(db, here, there).0
+}
+
+fn is_lone_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
+    let key = item.key(db);
+    let name = block_names(db, key.block).get(key.index as usize);
+    matches!(name, Some(ItemName::Local(_))) && waits_for(db, item).is_empty()
 }
 
 /// The items of a module, after finding out what they wait for. What those of a called module do is known by then.

@@ -470,7 +470,7 @@ impl SourceTree {
         directory.set_files(&mut self.db).to(files);
         let mut changes = Vec::new();
         for &block in new.iter().flat_map(|file| file.blocks(&self.db)) {
-            let after = block_names(&self.db, block).clone();
+            let after = block_names(&self.db, block).into();
             changes.push(Redeclared { after, ..Redeclared::of(block) });
             if let Some(mentions) = self.mentions.get_mut(&directory) {
                 mentions.add(block, &mentioned(&self.db, block));
@@ -522,7 +522,7 @@ impl SourceTree {
         let blocks_came = !added.is_empty();
         changes.extend(added.into_iter().map(Redeclared::of));
         for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
-            change.after = block_names(&self.db, change.block).clone();
+            change.after = block_names(&self.db, change.block).into();
             if let Some(mentions) = self.mentions.get_mut(&directory) {
                 mentions.add(change.block, &mentioned(&self.db, change.block));
             }
@@ -549,7 +549,7 @@ impl SourceTree {
             if let Some(mentions) = &mut mentions {
                 mentions.remove(block, &mentioned(db, block));
             }
-            Redeclared { before: block_names(db, block).clone(), ..Redeclared::of(block) }
+            Redeclared { before: block_names(db, block).into(), ..Redeclared::of(block) }
         });
         before.collect()
     }

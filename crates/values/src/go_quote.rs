@@ -35,12 +35,24 @@ fn write_char(c: char, out: &mut String) {
 }
 
 /// Whether Go prints the character as it is: letters, marks, numbers, punctuation, symbols and the ASCII space. Rust's
-/// `{:?}` escapes by the same Unicode classes, and combining marks at the start of a text, which Go does not.
+/// `escape_debug` escapes by the same Unicode classes, but for what joins a cluster: of that it escapes a combining mark that
+/// begins a text, which Go does not, and no joiner or tag elsewhere, which Go does.
 fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return (' '..='~').contains(&c);
     }
-    // A letter before it keeps a combining mark from being escaped as the first of its text.
-    let shown = format!("{:?}", format!("a{c}"));
-    !shown.contains('\\')
+    let is_format = matches!(c, '\u{200c}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}');
+    !is_format && !format!("a{c}").escape_debug().any(|it| it == '\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+
+    #[test]
+    fn what_cannot_be_seen_is_escaped_and_marks_are_not() {
+        let mut quoted = String::new();
+        write("\u{2640}\u{fe0f}q\u{301}\u{200d}\u{200c}\u{a0}\u{e0041}\u{ff9e}", &mut quoted);
+        assert_eq!(quoted, "\"\u{2640}\u{fe0f}q\u{301}\\u200d\\u200c\\u00a0\\U000e0041\u{ff9e}\"");
+    }
 }

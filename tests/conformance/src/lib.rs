@@ -22,11 +22,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use addr::ProviderSource;
+use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
 use engine::{
-    ApplyOptions, Console, Event, PlanOptions, PlanOutcome, ValueSource, VariableValues, apply,
-    plan,
+    ApplyOptions, ApplyOutcome, Console, Event, ImportOptions, PlanOptions, PlanOutcome,
+    ValueSource, VariableValues, apply, import, plan,
 };
 use hir::{Program, Ref};
 use project::Project;
@@ -229,6 +229,26 @@ impl World {
         outcome.diagnostics
     }
 
+    /// Asks for the object with an id, as that of an address; the state stays as it was.
+    pub fn import(&mut self, address: ResourceInstance, id: &str) -> ApplyOutcome {
+        let (program, environment) = (self.program(), self.environment());
+        let options = ImportOptions {
+            address,
+            id: id.into(),
+            answers: None,
+            parallelism: 10,
+            workspace: "default".into(),
+            temp: engine::TempRoot::without_plan(),
+        };
+        block_on(import(
+            &program,
+            self.state.clone(),
+            self.variables.clone(),
+            &environment,
+            options,
+        ))
+    }
+
     fn plan_of(&mut self, applying: bool) -> PlanOutcome {
         let (program, environment) = (self.program(), self.environment());
         let options = PlanOptions {
@@ -341,6 +361,11 @@ pub fn files_below(directory: &str, extension: &str) -> Vec<String> {
     }
     found.sort();
     found
+}
+
+/// Whether there is a file of the repository.
+pub fn is_file(path: &str) -> bool {
+    std::path::Path::new(path).is_file()
 }
 
 /// The text of a file of the repository.

@@ -34,6 +34,8 @@ const OTHER_WORDS: &[&str] = &[
     "mayfly-files",
     "no-op",
     "no-tests",
+    "public-read",
+    "public-read-write",
     "remote-exec",
     "replace-provider",
     "rev-parse",

@@ -2,13 +2,15 @@
 //! of marks is what a run does (DESIGN 3).
 //!
 //! [`generate`] makes configurations, [`expression`] what stands in them; [`judge`] runs one and tells what is wrong with it;
-//! [`marks`] compares analysis with values.
+//! [`marks`] compares analysis with values, [`blocks`] tells what a plan made of `dynamic` blocks.
 //!
 //! A failing configuration is shown whole, after whatever it does not need was taken out of it. `MAYFLY_MODULES` says how many
 //! are tried, `MAYFLY_SEED` where the seeds begin.
 
 #![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
 
+#[path = "random_modules/blocks.rs"]
+mod blocks;
 #[path = "random_modules/expression.rs"]
 mod expression;
 #[path = "random_modules/generate.rs"]

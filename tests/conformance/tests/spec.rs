@@ -13,8 +13,17 @@ const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec");
 /// The page for users whose examples are of the same form.
 const STRICTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stricter.md");
 
+/// What the executable gives its threads: a template that is made of itself takes most of it.
+const STACK: usize = 1 << 30;
+
 #[test]
 fn every_block_of_the_specification_is_as_it_says() {
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(judge_specification);
+    let judged = thread.expect("a thread can be made").join();
+    judged.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn judge_specification() {
     let mut count = 0;
     let mut wrong = String::new();
     for (path, text) in conformance::markdown_files(SPECIFICATION) {
@@ -61,6 +70,50 @@ fn every_form_that_the_reference_forgets_has_an_example_and_a_way_out() {
     }
 }
 
+/// The section of what is no rule of its own.
+const EARLIER: &str = "Found earlier, refused in both";
+
+/// The rules of a section: those below it, or itself.
+fn sections(section: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = section.split("\n### ").collect();
+    if parts.len() > 1 {
+        parts.remove(0);
+    }
+    parts
+}
+
+/// Each rule has an example that is refused, or a row in the table of tests, and a way out; and no row is
+/// without a rule.
+#[test]
+fn every_stricter_rule_is_shown_or_tested() {
+    let text = conformance::read_file(STRICTER);
+    let (rules, table) = text.split_once("\n## Tests\n").expect("the page ends with a table");
+    let rows: Vec<&str> = table
+        .lines()
+        .filter_map(|it| it.strip_prefix("| ")?.split_once(" |"))
+        .map(|(rule, _)| rule)
+        .filter(|it| *it != "rule")
+        .collect();
+    let (mut headings, mut wrong) = (Vec::new(), String::new());
+    for section in rules.split("\n## ").skip(1).flat_map(sections) {
+        let (heading, body) = section.split_once('\n').unwrap_or((section, ""));
+        headings.push(heading);
+        let is_refused = blocks(section)
+            .iter()
+            .any(|block| block.files.iter().any(|it| it.text.contains("# error:")));
+        if !is_refused && !rows.contains(&heading) {
+            wrong += &format!("{heading} has neither an example nor a test\n");
+        }
+        if !body.contains("\nInstead: ") && heading != EARLIER {
+            wrong += &format!("{heading} has no way out\n");
+        }
+    }
+    let lost = rows.iter().filter(|it| !headings.contains(it));
+    wrong.extend(lost.map(|it| format!("{it} is tested and no rule\n")));
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(headings.len() > 30 && rows.len() > 15, "{} and {}", headings.len(), rows.len());
+}
+
 #[test]
 fn a_wrong_block_is_told_with_its_line() {
     let text = "Prose.\n\n```hcl\nlocals {\n  a = 1 + 1 # is: 3\n  b = local.c\n  d = 1 # warning: [x] \"y\"\n}\n```\n";
@@ -70,8 +123,78 @@ fn a_wrong_block_is_told_with_its_line() {
         [
             "5: local.a is 2, not 3",
             "6: unexpected error: [undeclared-reference] \"Reference to undeclared local value\": A local value with the name \"c\" has not \
-             been declared. Did you mean \"a\"?",
+             been declared. Did you mean \"a\"? `local.c`",
             "7: missing warning: [x] \"y\"",
         ]
     );
+}
+
+/// The README of the specification says what is shown where: every link leads to a section, and every page is named.
+#[test]
+fn the_map_of_the_specification_is_right() {
+    let map = conformance::read_file(&format!("{SPECIFICATION}/README.md"));
+    let pages = conformance::markdown_files(SPECIFICATION);
+    let links = links(&map);
+    let mut wrong = String::new();
+    for link in &links {
+        let (path, section) = link.split_once('#').unwrap_or((link, ""));
+        let found = pages.iter().find(|(it, _)| *it == format!("{SPECIFICATION}/{path}"));
+        let is_there = match found {
+            Some((_, text)) => section.is_empty() || anchors(text).iter().any(|it| it == section),
+            None => {
+                path.starts_with("../../")
+                    && conformance::is_file(&format!("{SPECIFICATION}/{path}"))
+            }
+        };
+        if !is_there {
+            wrong += &format!("{link} leads nowhere\n");
+        }
+    }
+    for (path, _) in &pages {
+        let path = path.trim_start_matches(SPECIFICATION).trim_start_matches('/');
+        let is_named = |it: &&str| it.split('#').next() == Some(path);
+        if path != "README.md" && !links.iter().any(is_named) {
+            wrong += &format!("{path} is not named\n");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn every_function_is_in_the_specification() {
+    let pages = conformance::markdown_files(SPECIFICATION);
+    let is_called = |name: &str| {
+        let calls =
+            |text: &str| text.match_indices(&format!("{name}(")).any(|(at, _)| is_word(text, at));
+        pages.iter().any(|(_, text)| calls(text))
+    };
+    let missing: Vec<&str> =
+        values::functions::all().map(|it| it.name).filter(|it| !is_called(it)).collect();
+    assert!(missing.is_empty(), "{missing:?} are not shown");
+}
+
+/// Whether what begins here is not the end of a longer name.
+fn is_word(text: &str, at: usize) -> bool {
+    !text[..at].ends_with(|it: char| it.is_alphanumeric() || it == '_')
+}
+
+/// Where the links of a page lead.
+fn links(markdown: &str) -> Vec<&str> {
+    let targets = markdown.split("](").skip(1);
+    targets.filter_map(|it| Some(it.split_once(')')?.0)).collect()
+}
+
+/// The names under which the headings of a page can be linked to.
+fn anchors(markdown: &str) -> Vec<String> {
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for line in markdown.lines() {
+        is_code ^= line.starts_with("```");
+        let Some(heading) = line.strip_prefix('#').filter(|_| !is_code) else { continue };
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept =
+            heading.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+        found.push(kept.collect::<String>().replace(' ', "-"));
+    }
+    found
 }

@@ -87,13 +87,15 @@ fn address(text: &str) -> Result<ResourceInstance, Failure> {
     let address = addr::parse_resource_instance(text).map_err(|error| {
         Diagnostic::error("invalid-address", "Invalid address", format!("{text:?}: {error}"))
     })?;
-    match address.resource.mode {
-        ResourceMode::Managed => Ok(address),
-        _ => {
-            let detail = "A managed resource address is required. Importing into a data resource is not allowed.";
-            Err(Diagnostic::error("invalid-address", "Invalid address", detail).into())
-        }
-    }
+    let kind = match address.resource.mode {
+        ResourceMode::Managed => return Ok(address),
+        ResourceMode::Data => "a data",
+        ResourceMode::Ephemeral => "an ephemeral",
+    };
+    let detail = format!(
+        "A managed resource address is required. Importing into {kind} resource is not allowed."
+    );
+    Err(Diagnostic::error("invalid-address", "Invalid target resource address", detail).into())
 }
 
 fn certain(address: &ResourceInstance) -> Diagnostic {
@@ -137,7 +139,7 @@ fn prepared(
 ) -> Result<(operation::Prepared, state::State), Failure> {
     let mut prior = open.file.state.clone();
     let mut prepared = operation::prepare(session, flags, &mut prior, Purpose::Import)?;
-    if request.input {
+    if request.input && session.may_ask() {
         let operation::Prepared { typed, program, values, .. } = &mut prepared;
         variables::ask(session, program.root(), values, typed)?;
     }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use db::{Diagnostic, System};
+use db::{Diagnostic, Sources, System};
 use packages::{InstallEvent, InstallRequest, Locks};
-use project::Manifest;
+use project::{Manifest, Project};
 
 use crate::{
     args::InitArgs,
+    backend_config::BackendConfig,
     exit::Exit,
     located::ProviderExecutables,
     modules, place,
@@ -28,13 +29,17 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Success);
     }
+    if args.input && session::lacks_values_only(&project) {
+        session.ask_early(&mut project)?;
+    }
     if let Some(failure) = session::unreadable(&project) {
         return Err(failure);
     }
     let place = session::place_of(&project)?;
     if args.backend {
         session.ui.line("\nInitializing the backend...");
-        place::initialize(session, &place, args)?;
+        let given = backend_config(session, &project, args)?;
+        place::initialize(session, &place, given.as_ref(), args)?;
     }
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
@@ -85,6 +90,25 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
          reinitialize your working directory.",
     );
     Ok(Exit::Success)
+}
+
+/// What the flags say of the backend. Where the configuration has none, they do nothing.
+fn backend_config(
+    session: &Session,
+    project: &Project,
+    args: &InitArgs,
+) -> Result<Option<BackendConfig>, Failure> {
+    let given = BackendConfig::read(session, &args.backend_config)?;
+    let has_backend = hir::names::keeps_state(project.db(), project.root()).is_some();
+    if given.is_none() || has_backend {
+        return Ok(given);
+    }
+    let detail = "-backend-config was used without a \"backend\" block in the configuration, and does nothing. To say with it where the state is, add this \
+                  block:\n\nterraform {\n  backend \"local\" {}\n}";
+    let warning =
+        Diagnostic::warning("invalid-backend-config", "Missing backend configuration", detail);
+    session.ui.diagnostics(&[warning], &Sources::default());
+    Ok(None)
 }
 
 fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {

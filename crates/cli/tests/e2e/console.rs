@@ -9,6 +9,7 @@ use std::{
     io::{Read, Write},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -192,15 +193,21 @@ fn instances_of_modules_are_seen_by_their_keys() {
     ended.shows(&["Invalid index"]);
 }
 
-/// A console on a terminal.
-struct Terminal {
+/// A command on a terminal.
+pub(crate) struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<Vec<u8>>>,
+    /// Reads what is shown until nobody is there who could show more.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Terminal {
     fn open(bench: &Bench) -> Terminal {
+        Terminal::run(bench, &["console"])
+    }
+
+    pub(crate) fn run(bench: &Bench, arguments: &[&str]) -> Terminal {
         let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY;
         let ours = pty::openpt(flags).expect("there are terminals");
         pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("can be used");
@@ -209,7 +216,7 @@ impl Terminal {
         let theirs = OpenOptions::new().read(true).write(true).open(name).expect("opens");
         let stream = || Stdio::from(theirs.try_clone().expect("can be shared"));
         let child = Command::new(env!("CARGO_BIN_EXE_mayfly"))
-            .arg("console")
+            .args(arguments)
             .current_dir(bench.path("."))
             .env_clear()
             .env("HOME", bench.root().join("home"))
@@ -222,13 +229,13 @@ impl Terminal {
         let keys = File::from(ours);
         let screen = Arc::new(Mutex::new(Vec::new()));
         let (mut from, to) = (keys.try_clone().expect("can be shared"), Arc::clone(&screen));
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut chunk = [0; 4096];
             while let Ok(read @ 1..) = from.read(&mut chunk) {
                 to.lock().unwrap_or_else(PoisonError::into_inner).extend(&chunk[..read]);
             }
         });
-        Terminal { child, keys, screen }
+        Terminal { child, keys, screen, reader: Some(reader) }
     }
 
     fn shown(&self) -> String {
@@ -238,7 +245,7 @@ impl Terminal {
 
     /// Presses keys, and waits until something was shown since.
     #[track_caller]
-    fn press(&mut self, keys: &str, expected: &str) {
+    pub(crate) fn press(&mut self, keys: &str, expected: &str) {
         let before = self.shown().len();
         self.keys.write_all(keys.as_bytes()).expect("is read");
         let end = Instant::now() + Duration::from_secs(20);
@@ -248,8 +255,10 @@ impl Terminal {
         }
     }
 
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().expect("ends");
+        // What it showed last may not have been read yet.
+        self.reader.take().map(JoinHandle::join).transpose().expect("reads to the end");
         (status.code(), self.shown())
     }
 }

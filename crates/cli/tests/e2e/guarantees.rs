@@ -1,4 +1,4 @@
-//! The page of promises names tests; each of them is there.
+//! The page of promises and that of stricter rules name tests; each of them is there.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -85,8 +85,9 @@ fn has_test(text: &str, name: &str) -> bool {
 const MISBEHAVING: &str = "misbehaving";
 
 #[test]
-fn every_test_that_the_page_of_promises_names_is_there() {
-    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("can be read");
+fn every_test_that_the_pages_name_is_there() {
+    let read = |page: &str| fs::read_to_string(root().join(page)).expect("can be read");
+    let page = read("docs/guarantees.md") + &read("docs/stricter.md");
     let mut found = BTreeMap::new();
     for (suite, folders) in SUITES {
         folders.iter().for_each(|it| texts(&root().join(it), suite, &mut found));

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::bench::Bench;
+use crate::{bench::Bench, console::Terminal};
 
 /// A variable chooses one of two modules.
 const CHOSEN: &str = r#"
@@ -372,4 +372,265 @@ fn the_state_of_another_backend_is_not_forgotten() {
     bench.mayfly(".", ["init"]).fails().shows(&["cannot bring the state"]);
     bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds();
+}
+
+/// A resource whose state is where the command line says.
+const PARTIAL: &str =
+    "terraform {\n  backend \"local\" {\n  }\n}\nresource \"terraform_data\" \"r\" {\n}\n";
+
+#[test]
+fn the_command_line_says_where_the_state_is() {
+    let bench = Bench::with_main(PARTIAL);
+    bench.mayfly(".", ["init", "-backend-config=path=states/a.tfstate"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(bench.path("states/a.tfstate").exists() && !bench.path("terraform.tfstate").exists());
+    // What init was told counts for everything after it, and for another init, too.
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["init", "-backend-config", "path=states/a.tfstate"]).succeeds();
+    bench.mayfly(".", ["state", "list"]).succeeds().shows(&["terraform_data.r"]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+    // Another place is a change as one in the configuration is.
+    let other = "-backend-config=path=states/b.tfstate";
+    let changed = bench.mayfly(".", ["init", other]).fails();
+    changed.shows(&["Backend configuration changed", "-migrate-state", "-reconfigure"]);
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+    bench.mayfly(".", ["init", "-migrate-state", other]).succeeds().shows(&["Copied the state"]);
+    assert!(bench.path("states/b.tfstate").exists());
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+    // A plan that was saved is for this state.
+    bench.mayfly(".", ["plan", "-destroy", "-out=p"]).succeeds();
+    bench.mayfly(".", ["apply", "p"]).succeeds().shows(&["1 destroyed"]);
+    // Nobody says it any more.
+    bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(bench.path("terraform.tfstate").exists());
+}
+
+#[test]
+fn what_the_command_line_added_to_a_configuration_does_not_count_for_another() {
+    let bench = Bench::with_main(PARTIAL);
+    bench.mayfly(".", ["init", "-backend-config=workspace_dir=spaces"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
+    assert!(bench.path("spaces/blue/terraform.tfstate").exists());
+    bench.write(
+        "main.tf",
+        &PARTIAL.replace("\"local\" {\n", "\"local\" {\n    path = \"x.tfstate\"\n"),
+    );
+    let required = "Backend initialization required";
+    bench.mayfly(".", ["plan"]).fails().shows(&[required, "x.tfstate", "spaces"]);
+    bench.mayfly(".", ["init"]).fails().shows(&["Backend configuration changed"]);
+    bench.mayfly(".", ["init", "-reconfigure", "-backend-config=path=y.tfstate"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(bench.path("y.tfstate").exists() && !bench.path("x.tfstate").exists());
+    // The same place, said in the configuration: nothing to be initialized.
+    bench.write(
+        "main.tf",
+        &PARTIAL.replace("\"local\" {\n", "\"local\" {\n    path = \"y.tfstate\"\n"),
+    );
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+}
+
+#[test]
+fn a_file_says_where_the_state_is() {
+    let bench = Bench::with_main(PARTIAL);
+    bench.write("a.hcl", "path = \"from/file.tfstate\"\nworkspace_dir = \"spaces\"\n");
+    bench.write("b.json", "{\"workspace_dir\": null}");
+    let flags = ["init", "-backend-config=a.hcl", "-backend-config=b.json"];
+    bench.mayfly(".", flags).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert!(bench.path("from/file.tfstate").exists());
+    bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
+    assert!(bench.path("terraform.tfstate.d/blue/terraform.tfstate").exists());
+    let wrong = [
+        ("pth = \"x\"\n", "Unsupported argument"),
+        ("path = [\"x\"]\n", "Incorrect attribute value type"),
+        ("path = var.secretly\n", "Variables not allowed"),
+        ("path = \"\"\n", "Invalid local state file path"),
+        ("secretly {\n}\n", "Unexpected block"),
+        ("path = \"secretly\n", "Error: "),
+    ];
+    for (text, summary) in wrong {
+        bench.write("wrong.hcl", text);
+        let ended = bench.mayfly(".", ["init", "-backend-config=wrong.hcl"]).fails();
+        ended.shows(&[summary, "wrong.hcl"]);
+        assert!(!ended.printed().contains("secretly"), "{}", ended.printed());
+    }
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
+}
+
+#[test]
+fn what_the_command_line_says_of_no_backend_is_warned_of() {
+    let bench = Bench::with_main("locals {}\n");
+    let ended = bench.mayfly(".", ["init", "-backend-config=path=x.tfstate"]).succeeds();
+    ended.shows(&["Warning: Missing backend configuration"]);
+    bench.mayfly(".", ["plan"]).succeeds();
+}
+
+/// Flags, and what both programs say of them first.
+const FLAGS_OF_BACKENDS: &[(&[&str], &str)] = &[
+    (&["-backend-config=pth=x"], "Invalid backend configuration argument"),
+    (&["-backend-config==x"], "Invalid backend configuration argument"),
+    (&["-backend-config=path="], "Invalid local state file path"),
+    (&["-backend-config=nowhere.hcl"], "Failed to read file"),
+    (
+        &["-backend-config=path=a", "-backend-config=nothing=b"],
+        "Invalid backend configuration argument",
+    ),
+    (&["-backend-config=path=a", "-backend-config=path=b"], "successfully initialized"),
+    (&["-backend-config="], "successfully initialized"),
+];
+
+/// Backends, and what both programs say of them first.
+const BACKENDS: &[(&str, &str)] = &[
+    ("backend \"nope\" {}", "Unsupported backend type"),
+    ("backend \"etcd\" {}", "Unsupported backend type"),
+    ("backend \"s3\" {\n bucket = []\n }", "Incorrect attribute value type"),
+    ("backend \"s3\" {\n bukcet = 1\n bucket = \"a\"\n key = \"b\"\n }", "Unsupported argument"),
+    ("backend \"s3\" {\n region = \"r\"\n bucket = \"a\"\n key = \"/b\"\n }", "Invalid"),
+    ("backend \"gcs\" {\n bucket = \"a\"\n x {}\n }", "Unsupported block type"),
+    (
+        "backend \"http\" {\n address = \"http://x\"\n retry_max = \"many\"\n }",
+        "Incorrect attribute value type",
+    ),
+    (
+        "backend \"http\" {\n address = \"http://x\"\n dynamic \"x\" {\n for_each = []\n content {}\n }\n }",
+        "Unsupported block type",
+    ),
+    (
+        "backend \"consul\" {\n path = \"p\"\n gzip = \"often\"\n }",
+        "Incorrect attribute value type",
+    ),
+    ("backend \"pg\" {\n conn = \"p\"\n }", "Unsupported argument"),
+    (
+        "backend \"kubernetes\" {\n secret_suffix = \"s\"\n exec {\n comand = \"p\"\n }\n }",
+        "Unsupported argument",
+    ),
+    ("backend \"azurerm\" {\n use_cli = \"si\"\n }", "Incorrect attribute value type"),
+    ("backend \"cos\" {\n region = \"r\"\n bucket = \"b\"\n nope = 1\n }", "Unsupported argument"),
+    ("backend \"oss\" {\n bucket = \"b\"\n encrypt = \"x\"\n }", "Incorrect attribute value type"),
+    ("backend \"local\" {\n path = \"\"\n }", "Invalid local state file path"),
+    ("backend \"local\" {\n path = []\n }", "Incorrect attribute value type"),
+    (
+        "backend \"remote\" {\n organization = \"o\"\n workspaces {\n name = \"a\"\n prefix = \"b\"\n }\n }",
+        "Invalid workspaces configuration",
+    ),
+    (
+        "cloud {\n organization = \"o\"\n workspaces {\n nope = \"a\"\n }\n }",
+        "Unsupported argument",
+    ),
+    (
+        "cloud {\n organization = \"o\"\n workspaces {\n name = \"a\"\n tags = [\"b\"]\n }\n }",
+        "Invalid workspaces configuration",
+    ),
+];
+
+/// Whether the real thing is here to be compared with.
+fn says(program: Option<&str>, bench: &Bench, flags: &[&str], expected: &str) {
+    let arguments = [&["init", "-input=false", "-no-color"], flags].concat();
+    let ended = match program {
+        Some(program) => {
+            bench.program(program, ".", &arguments).env("CHECKPOINT_DISABLE", "1").end()
+        }
+        None => bench.mayfly(".", &arguments).end(),
+    };
+    let printed = ended.printed();
+    let first = printed.split("Error: ").nth(1).unwrap_or(&printed);
+    assert!(first.contains(expected), "{program:?} {flags:?} {expected}:\n{printed}");
+}
+
+#[test]
+fn init_says_of_backends_what_terraform_says() {
+    let with_terraform = Command::new("terraform").arg("version").output().is_ok();
+    let programs = [None, Some("terraform")];
+    for program in programs.into_iter().filter(|it| it.is_none() || with_terraform) {
+        for (flags, expected) in FLAGS_OF_BACKENDS {
+            let bench = Bench::with_main("terraform {\n  backend \"local\" {}\n}\n");
+            says(program, &bench, flags, expected);
+        }
+        for (text, expected) in BACKENDS {
+            let bench = Bench::with_main(&format!("terraform {{\n {text}\n}}\n"));
+            says(program, &bench, &[], expected);
+        }
+    }
+}
+
+/// What init needs to know it asks on a terminal, and nowhere else.
+#[test]
+fn init_asks_for_what_decides_which_modules_there_are() {
+    let bench = chosen();
+    let nested = "variable \"inner\" {\n  type = string\n}\nmodule \"n\" {\n  source = \"./${var.inner}\"\n}\noutput \"size\" {\n  value = 1\n}\n";
+    bench.write("modules/nested/main.tf", nested);
+    bench.write("modules/nested/deep/main.tf", "locals {\n}\n");
+    let more = "variable \"inner\" {\n  description = \"Which one.\"\n  type        = string\n}\nvariable \"secret\" {\n  sensitive = true\n}\n";
+    let main =
+        CHOSEN.replace("source = local.directory", "source = local.directory\n  inner = var.inner");
+    bench.write("main.tf", &format!("{main}{more}"));
+    let mut terminal = Terminal::run(&bench, &["init"]);
+    terminal.press("", "var.flavour\r\n  Enter a value: ");
+    terminal.press("nested\r", "Which one.");
+    terminal.press("deep\r", "successfully initialized");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains("secret"), "{shown}");
+    let manifest = String::from_utf8(bench.read(".terraform/modules/modules.json")).expect("text");
+    assert!(manifest.contains("./modules/nested") && manifest.contains("./deep"), "{manifest}");
+    let refused = Terminal::run(&bench, &["init", "-input=false"]).end();
+    assert_eq!(refused.0, Some(1), "{}", refused.1);
+    assert!(refused.1.contains("Unable to compute static value"), "{}", refused.1);
+    // Nobody is there: what comes by a pipe is no answer.
+    let ended = bench.mayfly(".", ["init"]).input("small\n").fails();
+    ended.shows(&["Unable to compute static value"]);
+}
+
+/// What `encryption` and providers are told comes from variables as sources do, and secrets are not shown.
+#[test]
+fn values_of_variables_are_held_against_encryption_and_instances_of_providers() {
+    let bench = Bench::with_main(
+        r#"
+variable "rounds" {
+  default = 600000
+}
+variable "passphrase" {
+  type      = string
+  sensitive = true
+}
+variable "regions" {
+  type = set(string)
+}
+terraform {
+  encryption {
+    key_provider "pbkdf2" "main" {
+      passphrase = var.passphrase
+      iterations = var.rounds
+    }
+  }
+}
+provider "terraform" {
+  alias    = "by_region"
+  for_each = var.regions
+}
+resource "terraform_data" "r" {
+  provider = terraform.by_region["west"]
+}
+"#,
+    );
+    let validate = |flags: &[&str]| {
+        let arguments = [&["validate", "-no-color"], flags].concat();
+        bench.mayfly(".", arguments).env("TF_VAR_passphrase", "kanarek").fails()
+    };
+    let found = |flags: &[&str], expected: &[&str]| {
+        let ended = validate(flags);
+        ended.shows(expected);
+        assert!(!ended.printed().contains("kanarek"), "{}", ended.printed());
+    };
+    found(&[], &["Unable to compute static value", "var.regions"]);
+    let west = r#"-var=regions=["west"]"#;
+    found(&[west], &["Not supported yet"]);
+    found(&[west, "-var=rounds=1000"], &["iterations = var.rounds", "dangerously low"]);
+    found(&[west, "-var=rounds=many"], &["a number is required"]);
+    let other = r#"-var=regions=["north", "wets"]"#;
+    // As long as something is wrong with the encryption, that it is not supported is not said.
+    let few = "-var=rounds=1000";
+    found(&[few, other], &["Provider instance not present", "Did you mean \"wets\"?"]);
+    found(&[few, "-var=regions=[null]"], &["a set that has null in it"]);
 }

@@ -10,7 +10,7 @@
 //! …
 //! ```
 //!
-//! The verdict is the first error, or the first warning, or `ok`; where they differ, there is a line for each.
+//! `\BOM` in a file is a byte order mark, `\CR` a carriage return. The verdict is the first error, or the first warning, or `ok`; where they differ, there is a line for each.
 
 use std::{
     fmt::Write as _,
@@ -51,11 +51,19 @@ fn cases(text: &str) -> Vec<Case> {
         }
         let files = files.split("//- ").map(|it| {
             let (path, text) = it.split_once('\n').unwrap_or((it, ""));
-            (path.to_owned(), text.to_owned())
+            (path.to_owned(), text.replace("\\BOM", "\u{feff}").replace("\\CR", "\r"))
         });
         Case { name, mayfly, terraform, files: files.collect() }
     };
     text.split("=== ").skip(1).map(of_case).collect()
+}
+
+/// A summary with the members of a cycle sorted: which of them the reference begins with is chance.
+fn in_one_order(summary: &str) -> String {
+    let Some(members) = summary.strip_prefix("Cycle: ") else { return summary.to_owned() };
+    let mut members: Vec<_> = members.split(", ").collect();
+    members.sort_unstable();
+    format!("Cycle: {}", members.join(", "))
 }
 
 /// The first error of `validate -json`, or the first warning.
@@ -67,7 +75,7 @@ fn verdict(json: &Json) -> String {
         (None, Some(warning)) => ("warning ", warning),
         (None, None) => return "ok".to_owned(),
     };
-    let summary = found["summary"].as_str().unwrap_or_default();
+    let summary = in_one_order(found["summary"].as_str().unwrap_or_default());
     let range = &found["range"];
     match range["filename"].as_str() {
         Some(file) => format!("{word}{summary} @ {file}:{}", range["start"]["line"]),
@@ -94,7 +102,15 @@ fn judge(case: &Case, with_terraform: bool) -> Vec<String> {
         if case.files.iter().any(|(path, _)| path.contains('/')) {
             terraform(&["init", "-backend=false"]);
         }
-        let found = verdict(&terraform(&["validate", "-json"]).json());
+        let ask = || verdict(&terraform(&["validate", "-json"]).json());
+        let mut found = ask();
+        // It works side by side, and which of its errors is the first is not always the same.
+        for _ in 0..3 {
+            if case.terraform == "-" || found == case.terraform {
+                break;
+            }
+            found = ask();
+        }
         compare("terraform", found, &case.terraform);
     }
     let found = verdict(&bench.mayfly(".", ["validate", "-json"]).end().json());
@@ -140,4 +156,19 @@ fn override_files_are_judged_as_the_reference_judges_them() {
 #[test]
 fn blocks_are_judged_as_the_reference_judges_them() {
     check("blocks.txt");
+}
+
+#[test]
+fn syntax_is_judged_as_the_reference_judges_it() {
+    check("syntax.txt");
+}
+
+#[test]
+fn the_json_syntax_is_judged_as_the_reference_judges_it() {
+    check("json.txt");
+}
+
+#[test]
+fn values_of_arguments_are_judged_as_the_reference_judges_them() {
+    check("values.txt");
 }

@@ -156,9 +156,14 @@ impl Walk<'_> {
         });
     }
 
-    /// Tells that a part of the language is understood, but not run.
+    /// Tells that a part of the language is understood, but not run. A directory that is in the program twice is one text.
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
         let detail = unsupported::detail(what);
+        let location = self.program.locate(entry.origin, at);
+        let is_told = |it: &Diagnostic| it.location == location && it.detail == detail;
+        if self.diagnostics.borrow().iter().any(is_told) {
+            return;
+        }
         self.report_at(
             entry,
             at,

@@ -8,6 +8,7 @@ use db::Diagnostic;
 use hir::{
     At, Entry, ExprId,
     item::{Repetition, Resource},
+    repetition::{NULL_IN_SET, wrong_type},
 };
 
 use super::{
@@ -366,6 +367,7 @@ fn too_many(what: &str, how: &str) -> String {
 
 fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
     let refuse = |detail: String| Err((detail, "for_each"));
+    let refuse_set = |detail: String| Err((detail, "for_each set"));
     let (bare, marks) = value.unmark();
     let is_set = matches!(bare.ty(), Type::Set(_));
     if marks.has(MarkKind::Ephemeral) || (is_set && value.has_deep(MarkKind::Ephemeral)) {
@@ -400,28 +402,22 @@ fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
                     Kind::String(key) => instances.push(each(key, element)),
                     Kind::Unknown(_) => return refuse(unknown("for_each")),
                     Kind::Null => {
-                        return refuse(
-                            "The given \"for_each\" argument value is unsuitable: \"for_each\" sets must not contain null values."
-                                .to_owned(),
-                        );
+                        return refuse_set(unsuitable_for_each(NULL_IN_SET));
                     }
-                    _ => return refuse(for_each_type(&bare)),
+                    _ => return refuse_set(unsuitable_for_each(&wrong_type(&bare.ty()))),
                 }
             }
             instances
         }
-        _ => return refuse(for_each_type(&bare)),
+        _ => return refuse(unsuitable_for_each(&wrong_type(&bare.ty()))),
     };
     let mut instances: Vec<Each> = instances;
     instances.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(Keys { repeated: Repeated::ForEach, instances })
 }
 
-fn for_each_type(value: &Value) -> String {
-    format!(
-        "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}.",
-        value.ty().friendly_name()
-    )
+fn unsuitable_for_each(why: &str) -> String {
+    format!("The given \"for_each\" argument value is unsuitable: {why}.")
 }
 
 fn enabled_keys(value: &Value) -> Result<Keys, Refused> {

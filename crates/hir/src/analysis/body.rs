@@ -1,8 +1,6 @@
 //! Bodies against schemas, in the abstract domain: what is missing, unknown or of the wrong type, and where an
 //! ephemeral value is about to be written down.
 
-use std::collections::BTreeMap;
-
 use db::Severity;
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
@@ -11,15 +9,26 @@ use super::{
     infer::Infer,
     instances::instance,
     problem::ItemProblem,
-    value::{Abstract, Inside, Tri, TriMarks},
+    value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks},
 };
 use crate::{
+    eval,
     expr::{At, Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{Attr, Block, Body},
     lower::{EXTRANEOUS, MISSING_ARGUMENT},
     suggest,
 };
+
+/// The id of the error about an ephemeral value in a place that is kept.
+const MISUSE: &str = "ephemeral-value-misuse";
+
+/// A value that is not of the type of its attribute.
+pub(super) fn wrong_type(attr: &Attr, problem: &str) -> ItemProblem {
+    let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
+    let (id, summary) = ("incorrect-attribute-type", "Incorrect attribute value type");
+    ItemProblem::error(attr.value.into(), id, summary, detail)
+}
 
 /// Whether a body is written to the state, so that ephemeral values must go to write-only attributes only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +55,7 @@ impl BodyInfer<'_, '_> {
         path: &str,
     ) -> Abstract {
         let body = &*body.fitted(schema);
-        let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::new();
+        let mut attrs = Vec::with_capacity(schema.attributes().len() + schema.blocks().len());
         let fixup: Vec<&str> = schema
             .attributes()
             .iter()
@@ -66,18 +75,17 @@ impl BodyInfer<'_, '_> {
                 let fix = Fix::MissingArgument(name.clone());
                 self.infer.problems.push(problem.fixed_by(Some(fix)));
             }
-            attrs.insert(name.clone(), read_back(attribute, value));
+            attrs.push((name.clone(), read_back(attribute, value)));
         }
         for (name, nested) in schema.blocks() {
             let value = self.nested_blocks(body, name, nested, header, path);
-            attrs.insert(name.clone(), value);
+            attrs.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
         for block in body.blocks.iter().filter(|block| fixup.contains(&&*block.kind)) {
             self.block_as_attribute(block);
         }
-        let object = Abstract::object(attrs);
-        Abstract { ty: schema.implied_type().clone(), constant: None, ..object }
+        Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect())
     }
 
     fn attribute(&mut self, attr: &Attr, attribute: &Attribute, path: &str) -> Abstract {
@@ -104,13 +112,7 @@ impl BodyInfer<'_, '_> {
             None => Some(convert::mismatch(&value.ty, wanted)),
         };
         if let Some(problem) = problem {
-            let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
-            self.error(
-                attr.value,
-                "incorrect-attribute-type",
-                "Incorrect attribute value type",
-                detail,
-            );
+            self.infer.problems.push(wrong_type(attr, &problem));
         }
     }
 
@@ -200,12 +202,8 @@ impl BodyInfer<'_, '_> {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
         );
-        let problem = ItemProblem::error(
-            at,
-            "ephemeral-value-misuse",
-            "Invalid use of an ephemeral value",
-            detail,
-        );
+        let summary = "Invalid use of an ephemeral value";
+        let problem = ItemProblem::error(at, MISUSE, summary, detail);
         self.infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
     }
 
@@ -249,9 +247,20 @@ impl BodyInfer<'_, '_> {
                 }
                 _ => join(path, kind),
             };
+            self.check_labels(block, nested);
             elements.push((block.labels.first().cloned(), self.nested_block(block, nested, &path)));
         }
         arrange(nested, elements, known)
+    }
+
+    /// Only blocks that make a map have a label, and they have one.
+    fn check_labels(&mut self, block: &Block, nested: &NestedBlock) {
+        let given = block.dynamic.as_ref().map_or(block.labels.len(), |it| it.labels.len());
+        let wanted = usize::from(nested.nesting == Nesting::Map);
+        let found = eval::wrong_labels(block, wanted, given);
+        if let Some((id, summary, detail)) = found {
+            self.error(block.node, id, &summary, detail);
+        }
     }
 
     fn nested_block(&mut self, block: &Block, nested: &NestedBlock, path: &str) -> Abstract {
@@ -267,13 +276,19 @@ impl BodyInfer<'_, '_> {
             .with_origin(for_each.origin.clone());
         let element = instance(&for_each).with_marks(&marks);
         let iterator =
-            Abstract::object(BTreeMap::from([("key".into(), keys), ("value".into(), element)]));
+            Abstract::object(Attrs::from_iter([("key".into(), keys), ("value".into(), element)]));
         let (persistence, node) = (self.persistence, block.node);
+        let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             let mut body = BodyInfer { infer, persistence };
             dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
             body.block(&block.body, &nested.block, node, path)
         });
+        if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
+            // No run makes such a block, so nothing that stands in it is ever kept.
+            let inside = self.infer.problems.split_off(before);
+            self.infer.problems.extend(inside.into_iter().filter(|it| it.id != MISUSE));
+        }
         made.with_marks(&without_ephemeral(marks))
     }
 
@@ -542,7 +557,7 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
                 let for_each = infer.expr(dynamic.for_each);
                 let marks = infer.rule_marks(RuleId::DynamicBlock, &for_each);
                 let origin = for_each.origin.clone();
-                let iterator = Abstract::object(BTreeMap::from([
+                let iterator = Abstract::object(Attrs::from_iter([
                     ("key".into(), Abstract::any().with_marks(&marks).with_origin(origin.clone())),
                     ("value".into(), instance(&for_each).with_marks(&marks).with_origin(origin)),
                 ]));

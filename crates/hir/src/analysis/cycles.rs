@@ -10,7 +10,7 @@ use super::{AnalyzedItem, LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
     Db,
     expr::{At, ExprId},
-    item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget},
+    item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget, StaticRef},
     names::{
         ItemKey, ItemName, block_names, called_directories, item, lookup, provider_local_name,
     },
@@ -80,7 +80,7 @@ impl Graph<'_> {
         let (mut targets, mut starts) = (Vec::new(), Vec::with_capacity(nodes.len() + 1));
         for waits_for in waits {
             starts.push(targets.len() as u32);
-            targets.extend(waits_for.iter().filter_map(|(_, target)| index.get(target)));
+            targets.extend(waits_for.iter().filter_map(|it| index.get(&it.target)));
         }
         starts.push(targets.len() as u32);
         Graph { nodes, targets, starts }
@@ -157,8 +157,13 @@ pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     let key = item.key(db);
     match block_names(db, key.block).get(key.index as usize) {
         Some(ItemName::Module(_)) => is_call_in_ring(db, item),
-        _ => is_in_ring(db, item),
+        _ => waits_in_ring(db, item),
     }
+}
+
+/// A third of all items wait for nothing: they need no answer of their own.
+fn waits_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    !waits_for(db, item).is_empty() && is_in_ring(db, item)
 }
 
 #[salsa::tracked(returns(copy))]
@@ -195,10 +200,11 @@ fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bo
 
 /// Asks what a node waits for whether it is in a ring: whoever asks in a ring asks for itself.
 fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
-    for &(_, Awaited { item, argument }) in waits_for(db, item).of(argument) {
+    for Wait { target: Awaited { item, argument }, .. } in waits_for(db, item).of(argument) {
+        let (item, argument) = (*item, *argument);
         match argument {
             Some(argument) => is_argument_in_ring(db, item, argument),
-            None => is_in_ring(db, item),
+            None => waits_in_ring(db, item),
         };
     }
 }
@@ -211,20 +217,36 @@ struct Awaited<'db> {
     argument: Option<u32>,
 }
 
+/// Who waits for what.
+#[derive(Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
+struct Wait<'db> {
+    /// The index of the argument of a module call that waits, if it is one.
+    argument: Option<u32>,
+    target: Awaited<'db>,
+    /// The index among what the item mentions; one that is not there for the provider of a resource, which need not be
+    /// mentioned.
+    reference: u32,
+}
+
 /// What an item and, of a module call, each of its arguments wait for.
 #[derive(Clone, Default, PartialEq, Eq, salsa::SalsaValue)]
 pub struct Waits<'db> {
-    /// Each with the index of the argument that waits, if it is one; in the order of these.
-    edges: Box<[(Option<u32>, Awaited<'db>)]>,
+    /// In the order of the arguments that wait.
+    edges: Box<[Wait<'db>]>,
     /// Of a module call, how many arguments it has.
     arguments: u32,
 }
 
 impl<'db> Waits<'db> {
+    /// Whether the item waits for nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
     /// What an item, or an argument of a call, waits for.
-    fn of(&self, argument: Option<u32>) -> &[(Option<u32>, Awaited<'db>)] {
-        let start = self.edges.partition_point(|(it, _)| *it < argument);
-        let end = self.edges.partition_point(|(it, _)| *it <= argument);
+    fn of(&self, argument: Option<u32>) -> &[Wait<'db>] {
+        let start = self.edges.partition_point(|it| it.argument < argument);
+        let end = self.edges.partition_point(|it| it.argument <= argument);
         &self.edges[start..end]
     }
 }
@@ -237,13 +259,39 @@ pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
     let (workspace, directory) = (item.workspace(db), item.directory(db));
     let mut edges = Vec::new();
     let waiting = crate::names::item(db, key);
-    mentions.for_each(key, waiting, |node, (target, _)| {
+    mentions.for_each(key, waiting, |reference, node, (target, _)| {
         let item = AnalyzedItem::of(db, workspace, directory, target.key());
-        edges.push((node.argument(), Awaited { item, argument: target.argument() }));
+        let target = Awaited { item, argument: target.argument() };
+        edges.push(Wait { argument: node.argument(), target, reference });
     });
-    edges.sort_by_key(|(argument, _)| *argument);
+    edges.sort_by_key(|it| it.argument);
     let arguments = waiting.kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
     Waits { edges: edges.into(), arguments }
+}
+
+/// Somebody who waits for more is not searched through for each of its references.
+const MOST_SEARCHED: usize = 16;
+
+/// What the references of an item lead to, as was found out before.
+#[derive(Clone, Copy)]
+pub(super) struct Resolved<'db> {
+    waits: &'db Waits<'db>,
+    refs: &'db [StaticRef],
+}
+
+impl<'db> Resolved<'db> {
+    /// Those of an item; none of one that mentions nothing.
+    pub(super) fn of(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Option<Resolved<'db>> {
+        let refs = &crate::names::item(db, item.key(db)).refs;
+        (!refs.is_empty()).then(|| Resolved { waits: waits_for(db, item), refs })
+    }
+
+    /// The item that a reference leads to; `None` says nothing.
+    pub(super) fn find(self, is_it: impl Fn(&RefTarget) -> bool) -> Option<AnalyzedItem<'db>> {
+        let mut edges = self.waits.edges.iter().take(MOST_SEARCHED);
+        let target = |it: &Wait<'_>| self.refs.get(it.reference as usize).map(|it| &it.target);
+        edges.find(|it| target(it).is_some_and(&is_it)).map(|it| it.target.item)
+    }
 }
 
 /// A module that calls itself is told of as such.
@@ -264,10 +312,11 @@ impl<'db> Mentions<'db> {
     }
 
     /// Visits every edge of an item and, if it is a module call, of its arguments.
-    fn for_each(&self, key: ItemKey, item: &Item, mut visit: impl FnMut(Node, Edge)) {
+    /// It is given the index among what the item mentions, too.
+    fn for_each(&self, key: ItemKey, item: &Item, mut visit: impl FnMut(u32, Node, Edge)) {
         let inputs =
             item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
-        for reference in &item.refs {
+        for (index, reference) in (0u32..).zip(&item.refs) {
             // A provisioner runs when its resource exists.
             let runs_later = matches!(
                 reference.place,
@@ -280,10 +329,10 @@ impl<'db> Mentions<'db> {
                 .get(&reference.expr)
                 .map_or(Node::Item(key), |&index| Node::Input(key, index));
             let at = At::from(reference.expr);
-            self.targets(&reference.target, |target| visit(node, (target, at)));
+            self.targets(&reference.target, |target| visit(index, node, (target, at)));
         }
         if let Some(edge) = self.provider(item) {
-            visit(Node::Item(key), edge);
+            visit(u32::MAX, Node::Item(key), edge);
         }
     }
 
@@ -292,7 +341,7 @@ impl<'db> Mentions<'db> {
     fn provider(&self, item: &Item) -> Option<Edge> {
         let resource = item.kind.as_resource()?;
         let alias = resource.provider.as_ref().and_then(|provider| provider.alias.clone());
-        let name = ItemName::Provider(provider_local_name(resource), alias);
+        let name = ItemName::Provider(provider_local_name(resource).into(), alias);
         let at = resource.provider.as_ref().map_or(item.header, |provider| provider.node);
         lookup(self.db, self.directory, &name).map(|key| (Node::Item(key), at.into()))
     }
@@ -365,7 +414,7 @@ pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) 
         if let ItemKind::Variable(variable) = &item(db, node.item.key(db)).kind {
             inputs.insert(variable.name.clone());
         }
-        open.extend(waits_for(db, node.item).of(node.argument).iter().map(|(_, target)| *target));
+        open.extend(waits_for(db, node.item).of(node.argument).iter().map(|it| it.target));
     }
     inputs
 }
@@ -440,7 +489,7 @@ impl<'a> Places<'a> {
         let node = self.graph.node(mentions.db, from);
         let places = self.of_nodes.entry(from).or_insert_with(|| {
             let mut places = FxHashMap::default();
-            mentions.for_each(node.key(), item(mentions.db, node.key()), |it, (target, at)| {
+            mentions.for_each(node.key(), item(mentions.db, node.key()), |_, it, (target, at)| {
                 if it == node {
                     places.entry(target).or_insert(at);
                 }

@@ -8,8 +8,8 @@ use values::{MarkKind, Str, Type};
 
 use super::{
     AnalyzedItem,
+    cycles::Resolved,
     infer::InferEnv,
-    instances::keys_of,
     item_value,
     origin::Origin,
     problem::ItemProblem,
@@ -20,8 +20,11 @@ use crate::{
     Db,
     expr::{At, ExprId, Ref},
     fix::Fix,
-    item::ItemKind,
-    names::{ItemKey, ItemName, block_names, called_directories, item, lookup, required_providers},
+    item::{ItemKind, RefTarget},
+    names::{
+        ItemKey, ItemName, block_names, called_directories, item, keys_of, lookup,
+        required_providers,
+    },
     provider_function::{self, Lookup},
     suggest::{self, Closest},
     symbols::{NameKind, for_each_near, names_of_kind},
@@ -34,6 +37,8 @@ pub(crate) struct ItemEnv<'db> {
     pub(crate) workspace: Workspace,
     pub(crate) directory: Directory,
     pub(crate) key: ItemKey,
+    /// What its references lead to, where that is known. An editor that looks at an item more closely does without.
+    resolved: Option<Resolved<'db>>,
     /// What `each.value` is, while the item has `for_each`.
     pub(crate) each: Option<Abstract>,
     /// Whether the item has `count`.
@@ -58,12 +63,47 @@ impl<'db> ItemEnv<'db> {
             workspace,
             directory,
             key,
+            resolved: None,
             each: None,
             counted: false,
             self_object: std::cell::RefCell::new(None),
             in_repetition: Cell::new(false),
             recorder: None,
         }
+    }
+
+    /// The environment of an item whose references were resolved before.
+    pub(crate) fn of(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> ItemEnv<'db> {
+        let key = analyzed.key(db);
+        let env = ItemEnv::new(db, analyzed.workspace(db), analyzed.directory(db), key);
+        ItemEnv { resolved: Resolved::of(db, analyzed), ..env }
+    }
+
+    /// The same environment before anything is known of the item.
+    pub(crate) fn anew(&self) -> ItemEnv<'db> {
+        let env = ItemEnv::new(self.db, self.workspace, self.directory, self.key);
+        ItemEnv { resolved: self.resolved, ..env }
+    }
+
+    /// What a reference leads to: known from before, or else looked up by its name.
+    fn declared(
+        &self,
+        is_it: impl Fn(&RefTarget) -> bool,
+        name: impl FnOnce() -> ItemName,
+    ) -> Option<AnalyzedItem<'db>> {
+        let known = self.resolved.and_then(|it| it.find(is_it));
+        known.or_else(|| {
+            let key = self.find(&name())?;
+            Some(AnalyzedItem::of(self.db, self.workspace, self.directory, key))
+        })
+    }
+
+    /// What a reference to a resource leads to.
+    pub(crate) fn find_resource(&self, resource: &addr::Resource) -> Option<AnalyzedItem<'db>> {
+        self.declared(
+            |it| matches!(it, RefTarget::Resource(it) if it == resource),
+            || ItemName::Resource(resource.clone()),
+        )
     }
 
     fn find(&self, name: &ItemName) -> Option<ItemKey> {
@@ -93,7 +133,12 @@ impl<'db> ItemEnv<'db> {
     }
 
     fn variable(&self, name: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
-        if let Some(key) = self.find(&ItemName::Variable(name.clone())) {
+        let declared = self.declared(
+            |it| matches!(it, RefTarget::Variable(it) if it == name),
+            || ItemName::Variable(name.clone()),
+        );
+        if let Some(declared) = declared {
+            let key = declared.key(self.db);
             // A variable's validation may use the variable: that is no cycle.
             if key == self.key
                 && let Some(variable) = item(self.db, key).kind.as_variable()
@@ -101,7 +146,8 @@ impl<'db> ItemEnv<'db> {
                 let value = super::items::variable_value(item(self.db, key), variable, self);
                 return self.used(at, || format!("var.{name} is ephemeral"), value);
             }
-            return self.used(at, || format!("var.{name} is ephemeral"), self.value_of(key));
+            let value = item_value(self.db, declared).clone();
+            return self.used(at, || format!("var.{name} is ephemeral"), value);
         }
         let close = self.closest(&ItemName::Variable(name.clone()), name);
         let hint = match &close {
@@ -116,8 +162,13 @@ impl<'db> ItemEnv<'db> {
     }
 
     fn local(&self, name: &Str, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
-        if let Some(key) = self.find(&ItemName::Local(name.clone())) {
-            return self.used(at, || format!("local.{name} is ephemeral"), self.value_of(key));
+        let declared = self.declared(
+            |it| matches!(it, RefTarget::Local(it) if it == name),
+            || ItemName::Local(name.clone()),
+        );
+        if let Some(declared) = declared {
+            let value = item_value(self.db, declared).clone();
+            return self.used(at, || format!("local.{name} is ephemeral"), value);
         }
         let close = self.closest(&ItemName::Local(name.clone()), name);
         let hint = suggest::question(close.as_deref());
@@ -133,7 +184,8 @@ impl<'db> ItemEnv<'db> {
         at: ExprId,
         problems: &mut Vec<ItemProblem>,
     ) -> Abstract {
-        if let Some(key) = self.find(&ItemName::Resource(resource.clone())) {
+        if let Some(found) = self.find_resource(resource) {
+            let key = found.key(self.db);
             // A provisioner may name its own resource: it runs when that exists.
             if key == self.key
                 && let Some(object) = &*self.self_object.borrow()
@@ -146,7 +198,8 @@ impl<'db> ItemEnv<'db> {
                 };
             }
             problems.extend(self.out_of_scope(key, resource, at));
-            return self.used(at, || format!("{resource} is ephemeral"), self.value_of(key));
+            let value = item_value(self.db, found).clone();
+            return self.used(at, || format!("{resource} is ephemeral"), value);
         }
         let (detail, fix) = self.undeclared_resource(resource);
         let problem = undeclared(at, "Reference to undeclared resource", detail);
@@ -400,7 +453,7 @@ impl InferEnv for ItemEnv<'_> {
 
     fn module_is_repeated(&self, call: &str) -> bool {
         let key = self.find(&ItemName::Module(call.into()));
-        key.is_some_and(|key| keys_of(self.db, key.block, key.index).are_needed())
+        key.is_some_and(|key| keys_of(self.db, key).are_needed())
     }
 
     fn provider_function(&self, name: &str) -> Lookup {

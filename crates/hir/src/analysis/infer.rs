@@ -133,6 +133,24 @@ impl<'a> Infer<'a> {
         value
     }
 
+    /// The expressions that errors are at.
+    pub(super) fn faults(&self) -> FxHashSet<ExprId> {
+        let errors = self.problems.iter().filter(|it| it.severity == Severity::Error);
+        errors.filter_map(|it| it.at.expr()).collect()
+    }
+
+    /// Whether one of these is in an expression.
+    pub(super) fn is_faulty(&self, id: ExprId, faults: &FxHashSet<ExprId>) -> bool {
+        let mut open = vec![id];
+        while let Some(expr) = open.pop().filter(|_| !faults.is_empty()) {
+            if faults.contains(&expr) {
+                return true;
+            }
+            self.exprs[expr].for_each_child(&mut |child| open.push(child));
+        }
+        false
+    }
+
     /// The value of an expression from those of its parts.
     fn composed(&mut self, id: ExprId) -> Abstract {
         let exprs = self.exprs;

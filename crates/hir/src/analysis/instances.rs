@@ -3,74 +3,29 @@
 //! An element that an index picks is one of many. An instance is made from *every* element, so what surely holds of one
 //! of them surely holds of one instance.
 
-use db::{Block, Directory};
 use values::{Str, Type, convert};
 
 use super::{
+    env::ItemEnv,
     infer::{UNROLL, key_text},
     problem::ItemProblem,
     value::{Abstract, Inside, Presence},
 };
 use crate::{
-    Db,
     expr::{At, Expr, Exprs, Ref},
-    item::{Item, ItemKind, Repetition},
-    names::{ItemKey, ItemName, lookup},
+    item::{Item, Repetition},
+    names::{ItemName, Keys, keys_of, lookup},
 };
-
-/// How instances are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keys {
-    /// There is one at most, without a key.
-    None,
-    /// Numbers: `count`.
-    Numbers,
-    /// Texts: `for_each`.
-    Texts,
-}
-
-impl Keys {
-    /// Whether references need a key.
-    pub(crate) fn are_needed(self) -> bool {
-        self != Keys::None
-    }
-}
-
-/// How the instances of an item are told apart.
-///
-/// **Stability:** an edit of the item leaves the result equal, unless it is about `count` or `for_each`.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn keys_of(db: &dyn Db, block: Block, index: u32) -> Keys {
-    let repetition = match &crate::names::item(db, ItemKey { block, index }).kind {
-        ItemKind::Resource(it) => it.repetition,
-        ItemKind::ModuleCall(it) => it.repetition,
-        _ => return Keys::None,
-    };
-    match repetition {
-        Repetition::Single | Repetition::Enabled(_) => Keys::None,
-        Repetition::Count(_) => Keys::Numbers,
-        Repetition::ForEach(_) => Keys::Texts,
-    }
-}
 
 /// Reports references to instances that lack a key, or have one too many. What else was said of such a reference is
 /// dropped from `problems`.
-pub(super) fn check_keys(
-    db: &dyn Db,
-    directory: Directory,
-    item: &Item,
-    problems: &mut Vec<ItemProblem>,
-) {
+pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
     // Those that are wrong, and what goes on behind them.
     let mut wrong = Vec::new();
     for (id, expr) in item.exprs.iter() {
         let (base, found) = match expr {
-            Expr::GetAttr { base, name } => {
-                (base, missing_key(db, directory, &item.exprs[*base], name))
-            }
-            Expr::Index { base, key } => {
-                (base, unexpected_key(db, directory, &item.exprs, *base, *key))
-            }
+            Expr::GetAttr { base, name } => (base, missing_key(env, &item.exprs[*base], name)),
+            Expr::Index { base, key } => (base, unexpected_key(env, &item.exprs, *base, *key)),
             _ => continue,
         };
         if found.is_none() && !wrong.contains(base) {
@@ -87,8 +42,8 @@ pub(super) fn check_keys(
 
 type Found = Option<(&'static str, &'static str, String)>;
 
-fn missing_key(db: &dyn Db, directory: Directory, base: &Expr, attribute: &Str) -> Found {
-    let key = match keys(db, directory, base)? {
+fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
+    let key = match keys(env, base)? {
         Keys::None => return None,
         keys => keys,
     };
@@ -116,8 +71,7 @@ fn missing_key(db: &dyn Db, directory: Directory, base: &Expr, attribute: &Str) 
 }
 
 fn unexpected_key(
-    db: &dyn Db,
-    directory: Directory,
+    env: &ItemEnv<'_>,
     exprs: &Exprs,
     base: crate::ExprId,
     key: crate::ExprId,
@@ -125,7 +79,7 @@ fn unexpected_key(
     let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else {
         return None;
     };
-    if keys(db, directory, &exprs[base])?.are_needed() {
+    if keys(env, &exprs[base])?.are_needed() {
         return None;
     }
     let detail = format!(
@@ -136,14 +90,15 @@ fn unexpected_key(
 }
 
 /// `None` if the expression names nothing that is declared and can have instances.
-fn keys(db: &dyn Db, directory: Directory, base: &Expr) -> Option<Keys> {
-    let name = match base {
-        Expr::Ref(Ref::Resource(resource)) => ItemName::Resource(resource.clone()),
-        Expr::Ref(Ref::Module(call)) => ItemName::Module(call.clone()),
+fn keys(env: &ItemEnv<'_>, base: &Expr) -> Option<Keys> {
+    let key = match base {
+        Expr::Ref(Ref::Resource(resource)) => env.find_resource(resource)?.key(env.db),
+        Expr::Ref(Ref::Module(call)) => {
+            lookup(env.db, env.directory, &ItemName::Module(call.clone()))?
+        }
         _ => return None,
     };
-    let key = lookup(db, directory, &name)?;
-    Some(keys_of(db, key.block, key.index))
+    Some(keys_of(env.db, key))
 }
 
 /// All instances together, as a reference without a key means them. Where the source determines which there are, each

@@ -5,6 +5,8 @@ mod conditions;
 mod encryption;
 mod module_call;
 mod output;
+mod provider_meta;
+mod provider_reference;
 mod provisioner;
 mod refactoring;
 mod resource;
@@ -13,13 +15,13 @@ mod variable;
 pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub(crate) use variable::value as variable_value;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use db::{Directory, Severity};
-use values::{MarkKind, Str, Type, Value, convert};
+use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 use super::{
-    Inference,
+    AnalyzedItem, Inference,
     body::{BodyInfer, Persistence, by_certainty, without_schema},
     env::ItemEnv,
     infer::Infer,
@@ -28,30 +30,28 @@ use super::{
 };
 use crate::{
     Db,
-    expr::{Expr, ExprId, NodeId, Ref},
+    expr::{Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{
-        DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition, RequiredProvider,
-        Terraform,
+        Attr, Block, Body, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, Repetition,
+        RequiredProvider, Terraform,
     },
     lower::MISSING_ARGUMENT,
     names::{ItemKey, ItemName, block_names, item, required_providers},
+    repetition::{NULL_IN_SET, has_keys, wrong_type},
+    statics::{self, Doubt},
+    suggest,
     symbols::symbol,
-    workspace::Workspace,
 };
 
 /// Infers one item.
-pub(super) fn infer_item(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    key: ItemKey,
-) -> Inference {
-    let env = ItemEnv::new(db, workspace, directory, key);
+pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Inference {
+    let (directory, key) = (analyzed.directory(db), analyzed.key(db));
     let item = item(db, key);
-    let inference = infer_in(env, item);
+    let env = ItemEnv::of(db, analyzed);
+    let inference = infer_in(env.anew(), item);
     let mut problems = inference.problems.into_vec();
-    super::instances::check_keys(db, directory, item, &mut problems);
+    super::instances::check_keys(&env, item, &mut problems);
     check_duplicate(db, directory, key, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
@@ -80,7 +80,8 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
             let mut infer = Infer::new(&item.exprs, &env);
             backend::check(&mut infer, &env, item, it);
             let entries = it.required_providers.iter();
-            it.encryptions.iter().for_each(|it| encryption::check(&mut infer, item, it));
+            it.encryptions.iter().for_each(|it| encryption::check(&mut infer, &env, item, it));
+            it.provider_metas.iter().for_each(|it| provider_meta::check(&mut infer, &env, it));
             infer.problems.extend(repeated_settings(&env, it));
             infer.problems.extend(repeated_sources(it));
             infer
@@ -102,7 +103,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     if let Some(for_each) = config.for_each {
         let mut infer = Infer::new(&item.exprs, &env);
         env.in_repetition.set(true);
-        let value = provider_instances(&mut infer, item, config, for_each);
+        let value = provider_instances(&mut infer, &env, config, for_each);
         env.in_repetition.set(false);
         problems = std::mem::take(&mut infer.problems);
         env.each = Some(super::instances::each_value(&value));
@@ -150,55 +151,104 @@ fn hint_at_required(
 /// shown.
 fn provider_instances(
     infer: &mut Infer<'_>,
-    item: &Item,
+    env: &ItemEnv<'_>,
     config: &ProviderConfig,
     for_each: ExprId,
 ) -> Abstract {
     let value = infer.expr(for_each);
     let certainty = value.marks.ephemeral;
-    let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
-    if certainty == Tri::No {
-        refuse_sensitive_repetition(infer, "for_each", for_each, &value);
-        check_repetition_type(infer, "for_each", for_each, &value);
-        let what = format!("provider.{}{alias}.for_each", config.local_name);
-        refuse_dynamic(infer, item, for_each, &what);
+    let subject = statics::subject_of(config);
+    if certainty > Tri::No {
+        let detail = format!(
+            "Ephemeral values, or values derived from ephemeral values, cannot be used as {subject}."
+        );
+        let problem = ItemProblem::error(
+            for_each.into(),
+            "ephemeral-static-value",
+            "Ephemeral value not allowed",
+            detail,
+        );
+        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
         return value;
     }
-    let detail = format!(
-        "Ephemeral values, or values derived from ephemeral values, cannot be used as provider.{}{alias}.for_each.",
-        config.local_name
-    );
-    let problem = ItemProblem::error(
-        for_each.into(),
-        "ephemeral-static-value",
-        "Ephemeral value not allowed",
-        detail,
-    );
-    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    refuse_sensitive_repetition(infer, "for_each", for_each, &value);
+    check_repetition_type(infer, "for_each", for_each, &value);
+    if !infer.is_faulty(for_each, &infer.faults()) {
+        let ItemKey { block, index } = env.key;
+        let keys = statics::provider_keys(env.db, env.workspace, env.directory, block, index);
+        let trouble = keys.as_ref().err().and_then(Option::as_ref);
+        // Where the files are is known when it is used.
+        let sure = trouble.filter(|it| it.doubt != Doubt::Unanswered);
+        infer.problems.extend(sure.and_then(|it| it.problem()));
+    }
     value
 }
 
-/// What is found out before anything is planned (`reference`: surface 2.5, static evaluation) may be made of variables, local
-/// values, paths and the workspace only. `what` names the argument.
-fn refuse_dynamic(infer: &mut Infer<'_>, item: &Item, value: ExprId, what: &str) {
-    let mut open = vec![value];
-    while let Some(expr) = open.pop() {
-        item.exprs[expr].for_each_child(&mut |child| open.push(child));
-        let Expr::Ref(reference) = &item.exprs[expr] else { continue };
-        let (summary, name) = match reference {
-            Ref::Resource(it) => ("Dynamic value in static context", it.to_string()),
-            Ref::Module(it) => {
-                ("Module output not supported in static context", format!("module.{it}"))
-            }
-            // Others are refused for what they are.
-            _ => continue,
-        };
+/// An argument that nothing gives a value this early.
+fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
+    let detail = format!("Unsuitable value of {subject}: {}.", statics::NOT_KNOWN);
+    let (id, summary) = ("invalid-static-value", "Unsuitable value type");
+    ItemProblem::error(attr.value.into(), id, summary, detail)
+}
+
+/// What is read before anything is evaluated has its blocks written out.
+fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
+    for block in body.blocks.iter().filter(|it| it.dynamic.is_some()) {
         let detail = format!(
-            "Unable to use {name} in static context, which is required by {what}: it has no value before the configuration is planned. Use variables, \
-             local values, path.module, path.root, path.cwd and terraform.workspace."
+            "Blocks of type \"dynamic\" are not expected here: this is read before anything is evaluated. Write the \"{}\" block itself.",
+            block.kind
         );
-        infer.problems.push(ItemProblem::error(expr.into(), "dynamic-value", summary, detail));
+        let (id, summary) = ("unsupported-block", "Unsupported block type");
+        infer.problems.push(ItemProblem::error(block.node.into(), id, summary, detail));
     }
+}
+
+/// Visits the arguments that a schema knows, those of nested blocks too, but for those that something is wrong with already.
+fn for_each_argument(
+    infer: &mut Infer<'_>,
+    body: &Body,
+    schema: &provider::Block,
+    visit: &mut impl FnMut(&mut Infer<'_>, &Attr, &provider::Attribute),
+) {
+    let faults = infer.faults();
+    let mut open = vec![(body, schema)];
+    while let Some((body, schema)) = open.pop() {
+        for attr in &body.attrs {
+            let Some(attribute) = schema.attributes().get(&attr.name) else { continue };
+            infer.problems.extend(object_names(infer, attr, attribute));
+            if !infer.is_faulty(attr.value, &faults) {
+                visit(infer, attr, attribute);
+            }
+        }
+        let known = |it: &'_ Block| schema.blocks().get(&it.kind).map(|nested| &nested.block);
+        let nested = body.blocks.iter().rev();
+        open.extend(nested.filter_map(|it| Some((&it.body, known(it)?))));
+    }
+}
+
+/// Attributes of an object that nobody knows. The references read over them, so they are no error; a name that is written
+/// wrong is still one that does nothing.
+fn object_names(
+    infer: &Infer<'_>,
+    attr: &Attr,
+    attribute: &provider::Attribute,
+) -> Vec<ItemProblem> {
+    let (Some(object), Expr::Object(items)) = (attribute.nested(), &infer.exprs[attr.value]) else {
+        return Vec::new();
+    };
+    let known = object.attributes();
+    let unknown = |key: ExprId| match &infer.exprs[key] {
+        Expr::Literal(Literal::String(name)) if !known.contains_key(name) => {
+            let close = suggest::closest(name, known.keys().map(|it| &**it));
+            let hint = suggest::question(close);
+            let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);
+            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let problem = ItemProblem::error(key.into(), id, summary, detail);
+            Some(problem.with_severity(Severity::Warning).fixed_by(Fix::last(name, close)))
+        }
+        _ => None,
+    };
+    items.iter().filter_map(|it| unknown(it.key)).collect()
 }
 
 /// What `count`, `for_each` or `enabled` may not be made of.
@@ -277,13 +327,17 @@ fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value:
             Ok(_) => None,
             Err(problem) => return incorrect_type(infer, expr, &problem),
         },
-        _ => for_each_problem(&value.ty).map(|problem| unsuitable(&problem)),
+        _ => for_each_problem(value).map(|problem| unsuitable(&problem)),
+    };
+    let what = match (name, &value.ty) {
+        ("for_each", Type::Set(_)) if !is_null => "for_each set",
+        _ => name,
     };
     if let Some(detail) = found {
         infer.problems.push(ItemProblem::error(
             expr.into(),
             "invalid-repetition-value",
-            format!("Invalid {name} argument"),
+            format!("Invalid {what} argument"),
             detail,
         ));
     }
@@ -318,18 +372,22 @@ fn count_problem(count: &Value) -> Option<&'static str> {
     if count.signum() < 0 {
         return Some("must be greater than or equal to zero");
     }
+    if count.is_integer() && count.to_usize().is_none() {
+        return Some("nobody can count that far");
+    }
     (!count.is_integer()).then_some("a whole number is required")
 }
 
-fn for_each_problem(ty: &Type) -> Option<String> {
-    match ty {
-        Type::Map(_) | Type::Object(_) | Type::Dynamic => None,
-        Type::Set(element) if matches!(**element, Type::String | Type::Dynamic) => None,
-        ty => Some(format!(
-            "the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}",
-            ty.friendly_name()
-        )),
+fn for_each_problem(value: &Abstract) -> Option<String> {
+    if !has_keys(&value.ty) {
+        return Some(wrong_type(&value.ty));
     }
+    let constant = value.constant.as_ref().map(|it| it.0.unmark().0);
+    let holds_null = match constant.as_ref().map(Value::kind) {
+        Some(Kind::Set(elements)) => elements.iter().any(Value::is_null),
+        _ => false,
+    };
+    holds_null.then(|| NULL_IN_SET.to_owned())
 }
 
 /// Sets up `each` and `count` for an item, and checks their argument, whose value comes with the problems.
@@ -338,6 +396,9 @@ pub(super) fn with_repetition(
     repeated: Repetition,
     env: &mut ItemEnv<'_>,
 ) -> (Option<Abstract>, Vec<ItemProblem>) {
+    if repeated == Repetition::Single {
+        return (None, Vec::new());
+    }
     env.in_repetition.set(true);
     let mut infer = Infer::new(&item.exprs, env);
     let value = repetition(&mut infer, repeated);
@@ -566,11 +627,6 @@ pub(super) fn ephemeral(value: Abstract) -> Abstract {
     value.with_mark(MarkKind::Ephemeral, Tri::Yes)
 }
 
-/// An object of named parts.
-pub(super) fn object(parts: BTreeMap<Str, Abstract>) -> Abstract {
-    Abstract::object(parts)
-}
-
 /// What a module may say once only, and says in an earlier `terraform` block, too. Each override file may say it once more.
 fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem> {
     let file = |key: ItemKey| {
@@ -600,8 +656,9 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         };
         problems.extend(later.iter().map(|at| repeated(id, summary, detail, *at, first)));
     }
-    for (index, (name, at)) in settings.provider_metas.iter().enumerate() {
-        let same = |it: &[(Str, NodeId)]| it.iter().find(|it| it.0 == *name).map(|it| it.1);
+    for (index, meta) in settings.provider_metas.iter().enumerate() {
+        let (Some(name), at) = (meta.labels.first(), &meta.node) else { continue };
+        let same = |it: &[Block]| it.iter().find(|it| it.labels == meta.labels).map(|it| it.node);
         let here = same(&settings.provider_metas[..index]).map(|node| (env.key, node));
         let before = earlier.iter().find_map(|(key, it)| Some((*key, same(&it.provider_metas)?)));
         let detail = format!(
@@ -676,7 +733,7 @@ fn backends(settings: &Terraform) -> Vec<NodeId> {
 }
 
 fn clouds(settings: &Terraform) -> Vec<NodeId> {
-    settings.clouds.to_vec()
+    settings.clouds.iter().map(|it| it.node).collect()
 }
 
 /// Two names for one provider, of which nobody can tell which one a resource type without `provider` means.

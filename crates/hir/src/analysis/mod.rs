@@ -56,10 +56,9 @@ pub struct AnalyzedItem<'db> {
     /// The module.
     #[returns(copy)]
     pub directory: Directory,
+    /// The place of the item.
     #[returns(copy)]
-    block: Block,
-    #[returns(copy)]
-    index: u32,
+    pub key: ItemKey,
 }
 
 /// An [`AnalyzedItem`] for a while in which nothing changes, for all handles of the database.
@@ -74,7 +73,7 @@ impl<'db> AnalyzedItem<'db> {
         directory: Directory,
         key: ItemKey,
     ) -> AnalyzedItem<'db> {
-        AnalyzedItem::new(db, workspace, directory, key.block, key.index)
+        AnalyzedItem::new(db, workspace, directory, key)
     }
 
     /// What stands for the item where another handle of the database is.
@@ -86,11 +85,6 @@ impl<'db> AnalyzedItem<'db> {
     pub fn of_id(_: &'db dyn Db, id: AnalyzedId) -> AnalyzedItem<'db> {
         FromId::from_id(id.0)
     }
-
-    /// The place of the item.
-    pub fn key(self, db: &'db dyn Db) -> ItemKey {
-        ItemKey { block: self.block(db), index: self.index(db) }
-    }
 }
 
 /// Infers one item.
@@ -98,7 +92,7 @@ impl<'db> AnalyzedItem<'db> {
 /// **Stability:** depends on the item, on the values of what it mentions and on the schemas it uses; not on ranges.
 #[salsa::tracked(returns(ref), cycle_result = inference_in_cycle)]
 pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inference {
-    items::infer_item(db, item.workspace(db), item.directory(db), item.key(db))
+    items::infer_item(db, item)
 }
 
 /// What a reference to an item means: the part of its inference that others see.
@@ -132,6 +126,16 @@ pub fn item_problems(
     directory: Directory,
     block: Block,
 ) -> Box<[LocatedProblem]> {
+    problems_of_items(db, workspace, directory, block).into()
+}
+
+/// The same for somebody who asks once: nothing is remembered but what inference is.
+pub(crate) fn problems_of_items(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+) -> Vec<LocatedProblem> {
     let count = block_names(db, block).len() as u32;
     let mut problems = Vec::new();
     for key in (0..count).map(|index| ItemKey { block, index }) {
@@ -143,7 +147,7 @@ pub fn item_problems(
         problems
             .extend(item_inference(db, item).problems.iter().map(|problem| (key, problem.clone())));
     }
-    problems.into()
+    problems
 }
 
 /// What is wrong with the items of a block of an override file by themselves: those that declare something, and those that

@@ -16,7 +16,7 @@ mod runtime;
 use std::{collections::BTreeMap, sync::Arc};
 
 pub use failing::Failing;
-pub use inside::{Inside, Parts, Presence};
+pub use inside::{Attrs, Inside, Parts, Presence};
 pub(super) use join::join_types;
 pub use marks::{Tri, TriMarks};
 pub(super) use runtime::Tags;
@@ -64,15 +64,20 @@ impl Abstract {
     }
 
     /// An object of known attributes.
-    pub fn object(attrs: BTreeMap<Str, Abstract>) -> Abstract {
+    pub fn object(attrs: Attrs) -> Abstract {
         let ty = Type::object(attrs.iter().map(|(name, attr)| (name.clone(), attr.ty.clone())));
         let constants =
             attrs.iter().map(|(name, attr)| Some((name.clone(), attr.plain_constant()?.clone())));
         let constant = constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object);
+        Abstract { constant: constant.map(ConstValue), ..Abstract::object_of_type(ty, attrs) }
+    }
+
+    /// The same of a type that is known, of which nobody asks whether it is constant.
+    pub fn object_of_type(ty: Type, attrs: Attrs) -> Abstract {
         let origin = first_origin(attrs.values());
         let failing = all_failing(attrs.values());
         let container = Abstract { failing, origin, ..Abstract::of_type(ty) };
-        container.known(constant, Inside::attrs(attrs))
+        container.known(None, Inside::attrs(attrs))
     }
 
     /// A tuple of known elements.

@@ -72,7 +72,10 @@ impl Evaluation<'_> {
                 }
             }
             (Some(function), "convert") => self.conversion(id, function, &args),
-            (Some(_), "type") => {
+            (Some(function), "type") => {
+                if let Some(fault) = self.arity_fault(id, function, &args) {
+                    return Ok(self.fail_arity(Some(fault), id));
+                }
                 let detail =
                     "The console-only \"type\" function cannot be used as part of an expression.";
                 let (at, summary) = (id, "Invalid use of type function");
@@ -89,7 +92,9 @@ impl Evaluation<'_> {
         let mut fix = None;
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
-                format!("There are no functions in namespace \"{namespace}::\".")
+                format!(
+                    "There are no functions in namespace \"{namespace}::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\"."
+                )
             }
             None => {
                 let is_console = self.scope.is_some_and(|scope| scope.is_console());

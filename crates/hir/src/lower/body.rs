@@ -377,7 +377,8 @@ fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[E
                 "Invalid expression",
                 "A static list expression is required.",
             ));
-            Box::default()
+            // Nobody knows how many there are to be.
+            [ctx.expr(&other)].into()
         }
         None => Box::default(),
     }
@@ -509,7 +510,7 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
         Some("false") => Some(false),
         _ => None,
     };
-    let result = expr::literal_bool(&value).or_else(quoted);
+    let result = expr::literal_bool(&value).or_else(quoted).or_else(|| constant_bool(ctx, &value));
     if result.is_none() {
         let detail = format!(
             "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
@@ -518,6 +519,19 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
         ctx.problem(not_literal(&value, detail));
     }
     result
+}
+
+/// What an expression of literals alone comes to, if that is a bool.
+fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
+    if !matches!(value, ast::Expr::Paren(_) | ast::Expr::Unary(_) | ast::Expr::Binary(_))
+        || refers(value.syntax())
+    {
+        return None;
+    }
+    let id = ctx.expr(value);
+    let found = crate::eval::constant(&ctx.exprs_so_far(), id);
+    let is_fine = found.diagnostics.is_empty();
+    found.value.as_bool().filter(|_| is_fine)
 }
 
 /// Whether a reference is among the parts of an expression.

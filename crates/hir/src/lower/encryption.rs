@@ -20,6 +20,7 @@ type Declared = FxHashSet<(Str, Str)>;
 
 /// Reads the block, and checks what its parts are and what its targets name.
 pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encryption {
+    let before = ctx.problems.len();
     body::refuse_labels(ctx, block);
     let node = ctx.node(body::header_range(block));
     let mut reader = BodyReader::new(block);
@@ -42,7 +43,8 @@ pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encry
         reader.finish(ctx);
     }
     reader.finish(ctx);
-    Encryption { key_providers, methods: method_blocks, node }
+    let is_sound = ctx.problems.len() == before;
+    Encryption { key_providers, methods: method_blocks, is_sound, node }
 }
 
 fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &Declared) {

@@ -17,6 +17,7 @@ mod provider_block;
 mod refactoring;
 mod reference;
 mod resource;
+mod spare;
 mod terraform;
 mod types;
 
@@ -34,6 +35,8 @@ pub use named::is_reserved_variable;
 pub use overriding::{Declaration, Merged, declarations, merge};
 pub use problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
 pub use reference::reference_root;
+use spare::Spare;
+pub(crate) use spare::recycle;
 
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
@@ -427,11 +430,15 @@ pub(crate) struct ItemCtx<'a> {
     /// How deep each expression is, so that whoever walks one may recurse: a traversal is flat in the tree and deep here.
     depths: Vec<u32>,
     node_ranges: Vec<TextRange>,
+    /// What is left to the next item, without the lists above.
+    spare: Box<Spare>,
     symbols: Vec<Str>,
     scope: Vec<(Str, SymbolId)>,
     refs: Vec<StaticRef>,
     /// The position that references found now are in.
     place: RefPlace,
+    /// Whether a name can mean something here.
+    may_refer: bool,
     problems: &'a mut Vec<Problem>,
     /// In a template file, where a bare name is a variable of the template.
     free_names: Option<Vec<(Str, SymbolId)>>,
@@ -453,15 +460,19 @@ impl<'a> ItemCtx<'a> {
     }
 
     fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
+        let mut spare = Spare::take();
+        let SourceMap { exprs: expr_ranges, nodes: node_ranges, .. } = spare.map();
         ItemCtx {
-            exprs: Vec::new(),
-            expr_ranges: Vec::new(),
-            depths: Vec::new(),
-            node_ranges: Vec::new(),
+            exprs: std::mem::take(&mut spare.exprs),
+            expr_ranges,
+            depths: std::mem::take(&mut spare.depths),
+            node_ranges,
+            spare,
             symbols: Vec::new(),
             scope: Vec::new(),
             refs: Vec::new(),
             place: RefPlace::Config,
+            may_refer: true,
             problems,
             free_names: None,
             is_json: false,
@@ -483,8 +494,11 @@ impl<'a> ItemCtx<'a> {
         }
     }
 
-    fn into_exprs(self) -> (Exprs, Vec<StaticRef>) {
-        (Exprs::new(self.exprs, self.symbols), self.refs)
+    fn into_exprs(mut self) -> (Exprs, Vec<StaticRef>) {
+        let exprs = self.exprs.drain(..).collect();
+        (self.spare.exprs, self.spare.depths) = (self.exprs, self.depths);
+        self.spare.leave();
+        (Exprs::new(exprs, self.symbols), self.refs)
     }
 
     fn finish(mut self, kind: ItemKind, header: NodeId) -> (Item, SourceMap) {
@@ -578,6 +592,14 @@ impl<'a> ItemCtx<'a> {
 
     fn add_ref(&mut self, reference: StaticRef) {
         self.refs.push(reference);
+    }
+
+    /// Lowers something that may not refer to anything: there, a name that is incomplete is no more wrong than one that is not.
+    fn without_names<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.may_refer, false);
+        let result = lower(self);
+        self.may_refer = outer;
+        result
     }
 
     /// Lowers with references counted as standing in `place`.

@@ -44,7 +44,8 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     }
     let mut reader = BodyReader::of_item(ctx, top);
     let ty = types::constraint(ctx, reader.attr("type"));
-    let default = reader.attr("default").map(|attr| body::value(ctx, &attr));
+    let default =
+        ctx.without_names(|ctx| reader.attr("default").map(|attr| body::value(ctx, &attr)));
     let description = body::literal_text(ctx, reader.attr("description"));
     let Marks { sensitive, ephemeral, may_be_secret, ephemeral_node } = marks(ctx, &mut reader);
     let nullable = body::literal_bool(ctx, reader.attr("nullable")).unwrap_or(true);

@@ -46,6 +46,10 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
             "Version constraints inside provider configuration blocks are deprecated",
             "Move the version constraint into the required_providers block of the terraform block.",
         ));
+        let value = version.value().map(|it| it.syntax().text_range());
+        if let (Some(text), Some(value)) = (body::literal_text(ctx, Some(version)), value) {
+            super::terraform::constraint(ctx, &text, value);
+        }
     }
     let for_each = reader
         .attr("for_each")

@@ -8,7 +8,7 @@ use syntax::{
 };
 use values::Str;
 
-use super::{ItemCtx, expr, problem::Problem};
+use super::{INVALID_REFERENCE, ItemCtx, expr, problem::Problem};
 use crate::{
     expr::{Expr, ExprId, Ref},
     item::{RefTarget, StaticRef},
@@ -44,7 +44,10 @@ pub(super) fn traversal(
             record(ctx, reference, &steps[taken..], base);
             ctx.steps(base, here, &steps[taken..])
         }
-        Err(Refused { id, summary, detail }) => {
+        Err(refused) => {
+            let is_about_names = refused.id == INVALID_REFERENCE && !ctx.may_refer;
+            let Refused { id, summary, detail } =
+                if is_about_names { Refused::of_any_name() } else { refused };
             ctx.problem(Problem::error(id, range, summary, detail));
             ctx.alloc(Expr::Missing, range)
         }
@@ -139,8 +142,20 @@ struct Refused {
     detail: String,
 }
 
+impl Refused {
+    /// What is said of every name where none can stand.
+    fn of_any_name() -> Refused {
+        Refused {
+            id: "variables-not-allowed",
+            summary: "Variables not allowed",
+            detail: "Variables may not be used here. If a text is meant, write it in quotes."
+                .to_owned(),
+        }
+    }
+}
+
 fn refused(detail: impl Into<String>) -> Refused {
-    Refused { id: "invalid-reference", summary: "Invalid reference", detail: detail.into() }
+    Refused { id: INVALID_REFERENCE, summary: "Invalid reference", detail: detail.into() }
 }
 
 fn attr_name<N: TreeNode>(step: Option<&Step<N>>) -> Option<Str> {
@@ -214,7 +229,7 @@ fn attribute(
     match known.iter().find(|(candidate, _)| *candidate == &*name) {
         Some((_, reference)) => Ok(Root { reference: reference.clone(), taken: 1 }),
         None => Err(Refused {
-            id: "invalid-reference",
+            id: INVALID_REFERENCE,
             summary: match root {
                 "each" => "Invalid \"each\" attribute",
                 "count" => "Invalid \"count\" attribute",
@@ -230,7 +245,7 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
         Some("workspace") => Ok(Root { reference: Ref::Workspace, taken: 1 }),
         Some("applying") => Ok(Root { reference: Ref::Applying, taken: 1 }),
         Some(other) => Err(Refused {
-            id: "invalid-reference",
+            id: INVALID_REFERENCE,
             summary: if root == "tofu" {
                 "Invalid \"tofu\" attribute"
             } else {

@@ -12,10 +12,7 @@ use super::{
     encryption, expr,
     problem::Problem,
 };
-use crate::{
-    expr::NodeId,
-    item::{Encryption, ItemKind, RequiredProvider, Terraform},
-};
+use crate::item::{Block, Encryption, ItemKind, RequiredProvider, Terraform};
 
 pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
@@ -65,24 +62,14 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     })))
 }
 
-fn clouds(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[NodeId]> {
+fn clouds(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Block]> {
     let blocks = reader.blocks("cloud");
     blocks.iter().for_each(|it| body::refuse_labels(ctx, it));
-    blocks.iter().map(|it| ctx.node(body::header_range(it))).collect()
+    blocks.iter().filter_map(|it| body::schema_block(ctx, it)).collect()
 }
 
 fn encryptions(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Encryption]> {
-    let read = |block: &ast::Block<'_>| {
-        let before = ctx.problems.len();
-        let encryption = encryption::encryption(ctx, block);
-        // What is wrong with it is mended first.
-        if ctx.problems.len() == before {
-            let what = "\"encryption\" in the terraform block";
-            ctx.problem(Problem::unsupported(body::header_range(block), what));
-        }
-        encryption
-    };
-    reader.blocks("encryption").iter().map(read).collect()
+    reader.blocks("encryption").iter().map(|it| encryption::encryption(ctx, it)).collect()
 }
 
 fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
@@ -95,13 +82,10 @@ fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
 }
 
 /// `provider_meta "name" {}`: what a module tells a provider about itself.
-fn provider_metas(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[(Str, NodeId)]> {
+fn provider_metas(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Block]> {
     let read = |block: &ast::Block<'_>| {
-        let range = body::header_range(block);
-        let [provider] = body::expect_labels(ctx, block, ["provider"])?;
-        let what = "\"provider_meta\" in the terraform block";
-        ctx.problem(Problem::unsupported(range, what));
-        Some((Str::from(&*provider.text()), ctx.node(range)))
+        body::expect_labels(ctx, block, ["provider"])?;
+        body::schema_block(ctx, block)
     };
     reader.blocks("provider_meta").iter().filter_map(read).collect()
 }
@@ -154,9 +138,9 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
     let text = body::literal_text(ctx, attr)?;
     let range = range?;
     let supported = addr::opentofu_version();
-    match addr::VersionConstraint::parse(&text) {
-        Ok(constraint) if constraint.allows(&supported) => {}
-        Ok(_) => ctx.problem(Problem::error(
+    let parsed = constraint(ctx, &text, value.unwrap_or(range));
+    if parsed.is_some_and(|it| !it.allows(&supported)) {
+        ctx.problem(Problem::error(
             "unsupported-opentofu-version",
             range,
             "Unsupported OpenTofu version",
@@ -164,18 +148,32 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
                 "The configuration requires OpenTofu {text}; this Mayfly is compatible with OpenTofu {supported}. Use a Mayfly that is compatible \
                  with a version that the constraint allows, or change the constraint if it is stricter than it has to be."
             ),
-        )),
-        Err(error) => ctx.problem(Problem::error(
-            "invalid-version-constraint",
-            value.unwrap_or(range),
-            "Invalid version constraint",
-            format!(
-                "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
-                 \">= 1.10.0, < 2.0.0\"."
-            ),
-        )),
+        ));
     }
     Some(text)
+}
+
+/// What a version constraint means, or why nothing.
+pub(super) fn constraint(
+    ctx: &mut ItemCtx<'_>,
+    text: &str,
+    range: syntax::TextRange,
+) -> Option<addr::VersionConstraint> {
+    match addr::VersionConstraint::parse(text) {
+        Ok(constraint) => Some(constraint),
+        Err(error) => {
+            ctx.problem(Problem::error(
+                "invalid-version-constraint",
+                range,
+                "Invalid version constraint",
+                format!(
+                    "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
+                     \">= 1.10.0, < 2.0.0\"."
+                ),
+            ));
+            None
+        }
+    }
 }
 
 fn required_provider_items<'t>(

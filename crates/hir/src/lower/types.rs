@@ -273,7 +273,7 @@ fn optional_attribute(
                 "invalid-optional-default",
                 default.syntax().text_range(),
                 "Invalid default value for optional attribute",
-                "A default is a constant: it may not refer to anything.",
+                "A default is a constant: it may neither refer to anything nor call a function.",
             )),
         }
     }

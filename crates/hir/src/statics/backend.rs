@@ -1,15 +1,17 @@
 //! Where state is kept: the arguments of the root module's backend.
 
+use std::sync::Arc;
+
 use values::{Str, Value};
 
 use super::{
     evaluate::{CallPath, Use, plain, text},
-    trouble::NoValue,
+    trouble::{NoValue, Trouble},
 };
 use crate::{
     Db,
-    expr::{Expr, Literal},
-    item::{Attr, Block, Item},
+    expr::{Expr, ExprId, Literal},
+    item::{Attr, Block, Body, Item},
     names::{ItemKey, item, keeps_state},
     workspace::Workspace,
 };
@@ -56,24 +58,35 @@ pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> 
     Some(local)
 }
 
-/// Whether an argument of the backend is no literal.
+/// Whether an argument of the backend, or of `cloud {}`, is no literal.
 pub(super) fn is_dynamic_backend(db: &dyn Db, workspace: Workspace) -> bool {
     let Some(key) = keeps_state(db, workspace.root(db)) else { return false };
     let of_item = item(db, key);
-    let backend = of_item.kind.as_terraform().and_then(|it| it.backend.as_ref());
-    let is_literal =
-        |attr: &Attr| matches!(of_item.exprs[attr.value], Expr::Literal(Literal::String(_)));
-    backend.is_some_and(|it| !it.body.attrs.iter().all(is_literal))
+    let Some(settings) = of_item.kind.as_terraform() else { return false };
+    let blocks = settings.backend.iter().chain(&settings.clouds);
+    blocks.flat_map(|it| attrs(&it.body)).any(|attr| !is_literal(&of_item.exprs[attr.value]))
 }
 
-/// The files that have to be read before the arguments of the backend have values.
-pub(super) fn wanted_by_backend(db: &dyn Db, workspace: Workspace) -> Vec<Str> {
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(Literal::String(_)))
+}
+
+/// The arguments of a body and of the blocks in it.
+fn attrs(body: &Body) -> Vec<&Attr> {
+    let nested = body.blocks.iter().flat_map(|it| attrs(&it.body));
+    body.attrs.iter().chain(nested).collect()
+}
+
+/// Why arguments of the backend, or of `cloud {}`, have no values.
+pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
     let Some(key) = keeps_state(db, workspace.root(db)) else { return Vec::new() };
-    let backend = item(db, key).kind.as_terraform().and_then(|it| it.backend.as_ref());
-    let attrs = backend.into_iter().flat_map(|it| &it.body.attrs);
-    let wanted = attrs
-        .filter_map(|attr| local_argument(db, workspace, key, attr).err()??.wanted_file.clone());
-    wanted.collect()
+    let settings = item(db, key).kind.as_terraform();
+    let blocks = settings.into_iter().flat_map(|it| it.backend.iter().chain(&it.clouds));
+    let trouble = |attr: &Attr| {
+        let place = (key, &**item(db, key), attr.value);
+        backend_argument(db, workspace, place, "backend").err()?
+    };
+    blocks.flat_map(|it| attrs(&it.body)).filter_map(trouble).collect()
 }
 
 /// How an argument of a backend is read.
@@ -104,18 +117,16 @@ pub(crate) fn local_argument(
     text(db, path, key, argument.value, &of("backend.local"))
 }
 
-/// An argument of another backend.
+/// An argument of any backend. `subject` is what needs it, in words.
 ///
 /// # Errors
 /// As above.
 pub(crate) fn backend_argument(
     db: &dyn Db,
     workspace: Workspace,
-    key: ItemKey,
-    of_item: &Item,
-    kind: &str,
-    argument: &Attr,
+    (key, of_item, argument): (ItemKey, &Item, ExprId),
+    subject: &str,
 ) -> Result<Value, NoValue> {
     let path = CallPath::root(db, workspace);
-    plain(db, path, key, of_item, argument.value, &of(&format!("backend.{kind}")))
+    plain(db, path, key, of_item, argument, &of(subject))
 }

@@ -69,6 +69,11 @@ pub(crate) struct ResolvedCall {
 }
 
 impl Modules {
+    /// What is wrong with sources and versions.
+    pub(super) fn troubles(&self) -> impl Iterator<Item = &Arc<Trouble>> {
+        self.calls.values().flat_map(|it| &it.troubles)
+    }
+
     /// What is known of a call of the module in a directory.
     pub(crate) fn call(&self, caller: &Arc<str>, call: &Str) -> Option<&ResolvedCall> {
         self.calls.get(&(caller.clone(), call.clone()))

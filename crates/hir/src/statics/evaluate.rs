@@ -7,7 +7,7 @@ use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
 
 use super::{
     scope::StaticScope,
-    trouble::{NoValue, Trouble},
+    trouble::{Doubt, NoValue, Trouble},
 };
 use crate::{
     Db,
@@ -28,7 +28,7 @@ pub struct CallPath<'db> {
     /// The module.
     #[returns(copy)]
     pub directory: Directory,
-    /// The module that calls it, and block and index of the call; none for the root module.
+    /// The module that calls it, and block and index of the call; none for the root module, and where no call is meant.
     #[returns(copy)]
     above: Option<(CallPath<'db>, Block, u32)>,
 }
@@ -37,6 +37,15 @@ impl<'db> CallPath<'db> {
     /// The root module.
     pub fn root(db: &'db dyn Db, workspace: Workspace) -> CallPath<'db> {
         CallPath::new(db, workspace, workspace.root(db), None)
+    }
+
+    /// A module however it is called: what calls give to it is not known. Of the root module this is the only way.
+    pub(super) fn however(
+        db: &'db dyn Db,
+        workspace: Workspace,
+        directory: Directory,
+    ) -> CallPath<'db> {
+        CallPath::new(db, workspace, directory, None)
     }
 
     /// The path to a module that a call of this one leads to.
@@ -83,6 +92,9 @@ pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: St
     let of_variable = item(db, key);
     let variable = of_variable.kind.as_variable().ok_or(None)?;
     let value = match path.caller(db) {
+        None if path.directory(db) != path.workspace(db).root(db) => {
+            Ok(Value::unknown(variable.ty.ty.clone()))
+        }
         None => root_value(db, path, key, of_variable, variable),
         Some((caller, call)) => argument_value(db, caller, call, of_variable, variable),
     }?;
@@ -153,8 +165,8 @@ const UNSET: &str = "unset-static-variable";
 fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
     let name = &variable.name;
     let detail = format!(
-        "It depends on var.{name}, which is not available: it has no default, and no value is given. Which modules there are is decided before anybody is \
-         asked for values. Give one with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
+        "It depends on var.{name}, which is not available: it has no default, and no value is given. It is needed before a plan asks for \
+         values. Give one with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
     );
     let here = format!("var.{name} is declared without a default");
     Trouble::at(
@@ -164,6 +176,7 @@ fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
         detail,
         here,
     )
+    .doubted(Doubt::Unset)
 }
 
 /// What is wrong with a default is told of where it is.
@@ -204,7 +217,7 @@ fn argument_value(
 }
 
 /// The value of an expression. `subject` is what needs it, in words.
-fn evaluate(
+pub(super) fn evaluate(
     db: &dyn Db,
     path: CallPath<'_>,
     key: ItemKey,
@@ -226,7 +239,10 @@ fn evaluate(
     let mut errors = evaluated.diagnostics.iter().filter(|it| it.severity == db::Severity::Error);
     match errors.next() {
         None => Ok(evaluated.value),
-        Some(found) => Err(Some(Arc::new(Trouble::evaluating(key, found)))),
+        Some(found) => {
+            let doubt = if scope.is_unanswered() { Doubt::Unanswered } else { Doubt::None };
+            Err(Some(Arc::new(Trouble::evaluating(key, found).doubted(doubt))))
+        }
     }
 }
 
@@ -349,6 +365,10 @@ pub(super) fn plain(
     Ok(value)
 }
 
+/// What is said of a value that nothing gives this early.
+pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may be made from the time, from what is random, or from a variable that is a \
+                                    secret";
+
 /// The text of an argument that a command needs before it begins: none if it is null.
 pub(super) fn text(
     db: &dyn Db,
@@ -376,14 +396,12 @@ pub(super) fn text(
     match value.kind() {
         Kind::String(text) => Ok(Some(text.clone())),
         Kind::Null => Ok(None),
-        _ => Err(unsuitable(
-            "it is not known before the configuration is planned. It may be made from the time, from what is random, or from a variable that is a secret",
-        )),
+        _ => Err(unsuitable(NOT_KNOWN)),
     }
 }
 
 /// A secret where none can be, with the way that it came by.
-fn secret(
+pub(super) fn secret(
     db: &dyn Db,
     path: CallPath<'_>,
     (key, expr): (ItemKey, ExprId),

@@ -16,7 +16,9 @@
 
 mod backend;
 mod calls;
+mod early;
 mod evaluate;
+mod instances;
 mod scope;
 mod trouble;
 
@@ -29,22 +31,43 @@ pub use backend::{LOCAL_ARGUMENTS, LocalBackend, backend_kind, local_backend};
 pub(crate) use backend::{backend_argument, local_argument};
 pub(crate) use calls::wrong_version;
 pub use calls::{Modules, ResolvedModule, Target, modules};
+pub(crate) use early::early_value;
 pub use evaluate::CallPath;
-pub use trouble::Trouble;
+pub(crate) use evaluate::NOT_KNOWN;
+pub(crate) use instances::{keys_of_resource, provider_keys, subject_of};
+pub use trouble::{Doubt, Trouble};
 
-use crate::{Db, workspace::Workspace};
+use crate::{Db, names::item, workspace::Workspace};
 
 /// Whether a configuration needs to know what its root module is given before anything is planned.
 pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
-    modules(db, workspace).is_some() || backend::is_dynamic_backend(db, workspace)
+    modules(db, workspace).is_some()
+        || backend::is_dynamic_backend(db, workspace)
+        || early::is_dynamic(db, workspace)
+        || instances::are_dynamic(db, workspace)
 }
 
 /// The files that have to be read before more can be told.
 pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
     let modules = modules(db, workspace).as_ref();
     let mut wanted = modules.map(|it| it.wanted_files.clone()).unwrap_or_default();
-    wanted.extend(backend::wanted_by_backend(db, workspace));
+    let others = backend::troubles(db, workspace).into_iter();
+    let others = others.chain(instances::troubles(db, workspace));
+    wanted.extend(others.filter_map(|it| it.wanted_file.clone()));
     wanted
+}
+
+/// The variables of the root module that have no value and have to have one before anything is planned.
+pub fn unset_variables(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
+    let of_calls = modules(db, workspace).iter().flat_map(Modules::troubles).cloned();
+    let others = backend::troubles(db, workspace).into_iter();
+    let troubles = of_calls.chain(others).chain(instances::troubles(db, workspace));
+    let unset = troubles.filter(|it| it.doubt == Doubt::Unset).filter_map(|it| {
+        // The way ends where the variable is declared.
+        let (declared, _, _) = it.links.last()?;
+        Some(item(db, *declared).kind.as_variable()?.name.clone())
+    });
+    unset.collect()
 }
 
 /// What is known of a call whose source or version is no literal.

@@ -1,6 +1,6 @@
 //! What expressions see before anything is planned.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use values::{Str, Value, functions::FunctionEnv};
 
@@ -23,12 +23,21 @@ pub(super) struct StaticScope<'db> {
 struct Functions<'db> {
     given: &'db Given,
     wanted: RefCell<Option<Str>>,
+    /// Whether something was asked that is not answered this early.
+    is_unanswered: Cell<bool>,
 }
 
 impl<'db> StaticScope<'db> {
     pub(super) fn new(db: &'db dyn Db, path: CallPath<'db>) -> StaticScope<'db> {
         let given = path.workspace(db).given(db);
-        StaticScope { db, path, functions: Functions { given, wanted: RefCell::default() } }
+        let functions =
+            Functions { given, wanted: RefCell::default(), is_unanswered: Cell::new(false) };
+        StaticScope { db, path, functions }
+    }
+
+    /// Whether a function asked for what is not looked at this early.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.functions.is_unanswered.get()
     }
 
     /// A file that was asked for and was not read yet.
@@ -106,6 +115,7 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
+        self.is_unanswered.set(true);
         Err(format!(
             "{path:?} cannot be listed for something that is needed before anything is planned"
         ))
@@ -120,6 +130,7 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, String> {
+        self.is_unanswered.set(true);
         Err(format!(
             "the template {name:?} cannot be rendered for something that is needed before anything is planned"
         ))

@@ -19,7 +19,23 @@ pub struct Trouble {
     pub links: Vec<(ItemKey, At, String)>,
     /// A file that has to be read first. Then nothing is wrong.
     pub wanted_file: Option<Str>,
+    /// Whether it may have a value all the same.
+    pub doubt: Doubt,
 }
+
+/// Whether what has no value here may have one where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// It has none.
+    None,
+    /// A variable is not set so far.
+    Unset,
+    /// A function asks for something that is not looked at this early.
+    Unanswered,
+}
+
+/// How many places of a way are shown.
+const LONGEST_WAY: usize = 20;
 
 /// What has no value: for a reason, or for one that somebody else tells of.
 pub(super) type NoValue = Option<Arc<Trouble>>;
@@ -39,7 +55,13 @@ impl Trouble {
             detail,
             links: vec![(item, at, here)],
             wanted_file: None,
+            doubt: Doubt::None,
         }
+    }
+
+    /// The same with a doubt.
+    pub(super) fn doubted(self, doubt: Doubt) -> Trouble {
+        Trouble { doubt, ..self }
     }
 
     /// A problem that evaluating found.
@@ -56,6 +78,7 @@ impl Trouble {
             detail: String::new(),
             links: Vec::new(),
             wanted_file: Some(file),
+            doubt: Doubt::None,
         }
     }
 
@@ -69,8 +92,13 @@ impl Trouble {
     pub(crate) fn problem(&self) -> Option<ItemProblem> {
         let (item, at, _) = self.links.first().filter(|_| self.wanted_file.is_none())?;
         let mut problem = ItemProblem::error(*at, self.id, &*self.summary, &*self.detail);
-        problem.related =
-            self.links[1..].iter().filter(|it| (it.0, it.1) != (*item, *at)).cloned().collect();
+        let way = self.links[1..].iter().filter(|it| (it.0, it.1) != (*item, *at));
+        let mut way: Vec<_> = way.cloned().collect();
+        // Both ends of a long way say what is needed.
+        if way.len() > LONGEST_WAY {
+            way.drain(LONGEST_WAY / 2..way.len() - LONGEST_WAY / 2);
+        }
+        problem.related = way;
         Some(problem)
     }
 }

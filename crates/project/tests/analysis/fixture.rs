@@ -98,16 +98,25 @@ pub(crate) fn schemas() -> ProviderSchemas {
                 },
             ),
         ]),
-        BTreeMap::from([(
-            Str::from("blk"),
-            NestedBlock::new(
-                Nesting::List,
-                block([
-                    ("attr", Attribute::optional(Type::String)),
-                    ("attr_wo", write_only(Type::String)),
-                ]),
+        BTreeMap::from([
+            (
+                Str::from("blk"),
+                NestedBlock::new(
+                    Nesting::List,
+                    block([
+                        ("attr", Attribute::optional(Type::String)),
+                        ("attr_wo", write_only(Type::String)),
+                    ]),
+                ),
             ),
-        )]),
+            (
+                Str::from("named"),
+                NestedBlock::new(
+                    Nesting::Map,
+                    block([("attr", Attribute::optional(Type::String))]),
+                ),
+            ),
+        ]),
     );
     let managed = BTreeMap::from([(Str::from("test_thing"), Arc::new(Schema::new(0, thing)))]);
     let data = block([
@@ -121,7 +130,14 @@ pub(crate) fn schemas() -> ProviderSchemas {
     ]);
     let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
     let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
-    ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default())
+    let meta = block([
+        ("module_name", Attribute::optional(Type::String)),
+        ("calls", Attribute::optional(Type::Number)),
+    ]);
+    let mut schemas =
+        ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
+    schemas.provider_meta = Some(Arc::new(Schema::new(0, meta)));
+    schemas
 }
 
 fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {

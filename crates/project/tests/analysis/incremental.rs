@@ -46,7 +46,10 @@ impl Session {
     }
 
     pub(crate) fn analyse(&self) -> Vec<db::Diagnostic> {
-        let diagnostics = self.project.diagnostics();
+        // As an editor asks, and not as a command, which asks once.
+        project::infer(self.project.db(), self.project.workspace());
+        let diagnostics =
+            hir::diagnostics::diagnostics(self.project.db(), self.project.workspace());
         drop(self.project.program());
         diagnostics
     }
@@ -153,11 +156,11 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "a = \"aa\"",
         expect![[r#"
             block_content 1
-            block_names 1
             item_inference 4
             item_problems 2
             item_value 3
             one_of_many 3
+            outline 1
             waits_for 1
         "#]],
     );
@@ -168,9 +171,9 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "join(\"\", [local.a, \"-b\"])",
         expect![[r#"
             block_content 1
-            block_names 1
             item_inference 1
             one_of_many 3
+            outline 1
             waits_for 1
         "#]],
     );
@@ -185,9 +188,9 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
         "y-${var.in}",
         expect![[r#"
             block_content 1
-            block_names 1
             inputs_of_output 1
             item_inference 1
+            outline 1
             waits_for 1
         "#]],
     );
@@ -202,11 +205,11 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
         "value = local.inner\n  ephemeral = true",
         expect![[r#"
             block_content 1
-            block_names 1
             inputs_of_output 1
             item_inference 3
             item_problems 3
             item_value 1
+            outline 1
             parse 1
             source_maps 2
             waits_for 1
@@ -245,10 +248,9 @@ fn a_new_block_re_runs_nothing_of_the_others() {
         "locals {\n  new = \"new\"\n}\n\nresource \"test_thing\" \"r\"",
         expect![[r#"
             block_content 1
-            block_names 1
-            is_in_ring 1
             item_inference 1
             item_problems 1
+            outline 1
             waits_for 1
         "#]],
     );
@@ -264,8 +266,8 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "  c = \"c\"\n}\nlocals {}",
         expect![[r#"
             block_content 1
-            block_names 1
             item_problems 1
+            outline 1
         "#]],
     );
     session.check(
@@ -274,10 +276,9 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "value = local.later",
         expect![[r#"
             block_content 1
-            block_names 1
-            is_in_ring 1
             item_inference 1
             item_problems 1
+            outline 1
             parse 1
             source_maps 1
             waits_for 1
@@ -289,11 +290,11 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "locals {\n  later = \"later\"\n}",
         expect![[r#"
             block_content 1
-            block_names 1
-            is_in_ring 2
+            is_in_ring 1
             item_inference 2
             item_problems 2
             item_value 1
+            outline 1
             waits_for 2
         "#]],
     );
@@ -303,10 +304,9 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "",
         expect![[r#"
             block_content 1
-            block_names 1
-            is_in_ring 1
             item_inference 1
             item_problems 2
+            outline 1
             waits_for 1
         "#]],
     );
@@ -321,9 +321,9 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "type = string\n  description = \"what for\"",
         expect![[r#"
             block_content 1
-            block_names 1
             inputs_of_output 1
             item_inference 1
+            outline 1
             variable_signature 1
             waits_for 1
         "#]],
@@ -334,9 +334,9 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  validation {\n    condition = var.in != \"\"\n    error_message = \"Empty.\"\n  }\n  description",
         expect![[r#"
             block_content 1
-            block_names 1
             inputs_of_output 1
             item_inference 1
+            outline 1
             variable_signature 1
             waits_for 1
         "#]],
@@ -348,9 +348,9 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  nullable = false\n  description",
         expect![[r#"
             block_content 1
-            block_names 1
             inputs_of_output 1
             item_inference 2
+            outline 1
             variable_signature 1
             waits_for 1
         "#]],

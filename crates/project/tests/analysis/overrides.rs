@@ -42,8 +42,8 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
         expect![[r#"
             block_content 2
             block_declarations 1
-            block_names 2
             item_inference 1
+            outline 2
             waits_for 1
         "#]],
     );
@@ -54,11 +54,11 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
         expect![[r#"
             block_content 2
             block_declarations 1
-            block_names 2
             item_inference 2
             item_problems 1
             item_value 1
             one_of_many 2
+            outline 2
             waits_for 1
         "#]],
     );

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::fixture::load;
+use crate::fixture::{check, load};
 
 #[test]
 fn problems_of_blocks_are_shown_in_their_block() {
@@ -79,4 +79,75 @@ resource "test_thing" "x" {{
     assert_eq!(addresses(module_a), [Some(inside)]);
     let twice = format!("{module_a}module \"b\" {{\n  source = \"./b\"\n}}\n");
     assert_eq!(addresses(&twice), [Some("test_thing.x".to_owned())]);
+}
+
+#[test]
+fn what_a_module_says_of_itself_is_held_against_what_the_provider_asks_for() {
+    check(
+        r#"
+terraform {
+  provider_meta "test" {
+    modul_name = "m"
+    calls      = ["one"]
+  }
+}
+"#,
+        expect![[r#"
+            main.tf:4 `modul_name` error: Unsupported argument
+                An argument named "modul_name" is not expected here. Did you mean "module_name"?
+            main.tf:5 `["one"]` error: Incorrect attribute value type
+                Inappropriate value for attribute "calls": number required.
+        "#]],
+    );
+    check(
+        r#"
+terraform {
+  provider_meta "test" {
+    module_name = "m"
+    calls       = "1"
+  }
+}
+"#,
+        expect![[r#"
+            main.tf:3 `provider_meta "test"` error: Not supported yet
+                This version of Mayfly does not support "provider_meta" in the terraform block, and does not run a configuration that asks for it. Nothing was done. Take it out of the configuration to go on.
+        "#]],
+    );
+}
+
+/// They are no matter of values, so they are told beside other errors.
+#[test]
+fn labels_of_nested_blocks_are_counted() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  nothing = 1
+  blk "label" {}
+  named {}
+  named "a" "b" {}
+  named "right" {}
+  dynamic "named" {
+    for_each = [1]
+    content {}
+  }
+  dynamic "named" {
+    for_each = [1]
+    labels   = ["d"]
+    content {}
+  }
+}
+"#,
+        expect![[r#"
+            main.tf:3 `nothing` error: Unsupported argument
+                An argument named "nothing" is not expected here.
+            main.tf:4 `blk "label"` error: Extraneous label for blk
+                No labels are expected for blk blocks.
+            main.tf:5 `named` error: Missing key for named
+                All named blocks must have 1 labels (key).
+            main.tf:6 `named "a" "b"` error: Extraneous label for named
+                Only 1 labels (key) are expected for named blocks.
+            main.tf:8 `dynamic "named"` error: Missing required argument
+                The argument "labels" is required, since named blocks have a label.
+        "#]],
+    );
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::pieces::{Piece, Pieces};
 use super::spacing::{Left, bracket_change, has_blank};
-use crate::syntax_kind::SyntaxKind::*;
+use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// How many blanks all columns of a text may take. A line that is thousands of times longer than its neighbours would make the output
 /// as large as their product; what is beyond is not aligned.
@@ -129,8 +129,25 @@ fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
         let is_in = left.kind == IDENT && pieces.text(left) == "in";
         let left = Left { kind: left.kind, is_in, before };
         before = Some(left.kind);
-        pieces.all[at].blanks = u32::from(has_blank(left, right));
+        let next = pieces.all[at + 1..cell.end].first();
+        let next = next.map(|it| (it.kind, pieces.text(it)));
+        let has_blank = has_blank(left, right) || would_join(left.kind, right, next);
+        pieces.all[at].blanks = u32::from(has_blank);
     }
+}
+
+/// Whether an index and what follows it would become one number: `a.4 .3`, `a.4 .e2`.
+fn would_join(left: SyntaxKind, right: SyntaxKind, next: Option<(SyntaxKind, &str)>) -> bool {
+    let is_exponent = |text: &str| {
+        let digits = text.strip_prefix(['e', 'E']);
+        digits.is_some_and(|it| it.starts_with(|it: char| it == '-' || it.is_ascii_digit()))
+    };
+    let joins = match next {
+        Some((NUMBER, _)) => true,
+        Some((IDENT, text)) => is_exponent(text),
+        _ => false,
+    };
+    (left, right) == (NUMBER, DOT) && joins
 }
 
 /// Puts the cells of neighbouring lines that have one below each other. `cell` gives the first piece of a line's cell.

@@ -292,3 +292,16 @@ fn deep_nesting_is_formatted() {
     let formatted = format(&text).expect("is correct");
     assert!(formatted.contains(&format!("\n{}1\n", "  ".repeat(depth))));
 }
+
+/// The reference writes `b.4.3`, which is no number and does not parse.
+#[test]
+fn two_indices_do_not_become_a_number() {
+    check_lines(&[
+        ("a=b.4 . 3", "a = b.4 .3"),
+        ("a = -b / 4 . 3 . 2", "a = -b / 4 .3 .2"),
+        ("a = b.4 . c . 5", "a = b.4.c.5"),
+        ("a = b.35 . E2", "a = b.35 .E2"),
+        ("a = b.35 . e-2", "a = b.35 .e-2"),
+        ("a = b.35 . each", "a = b.35.each"),
+    ]);
+}

@@ -127,10 +127,13 @@ fn term(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     })
 }
 
+/// What is parsed ends with the file, and with an item that is never closed, where the next one begins.
+const NOTHING_MORE: &str = "Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.";
+
 fn missing_expression(p: &mut Parser<'_>) {
     match p.current() {
         EOF => {
-            p.error("Missing expression", "Expected the start of an expression, but found the end of the file.");
+            p.error("Missing expression", NOTHING_MORE);
             p.replace_doubt(true);
         }
         LT if p.nth(1) == LT => p.error(

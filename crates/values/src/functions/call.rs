@@ -2,7 +2,7 @@
 
 use super::signature::{Body, Function, Parameter, Returns, Unknowns};
 use crate::{
-    Refinements, Type, Value, convert,
+    MarkKind, Refinements, Type, Value, convert,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -168,7 +168,26 @@ impl Call<'_> {
 
     /// Text for a message, unless it may be secret.
     pub(super) fn quoted(&self, text: &str) -> String {
-        if self.secret { "(sensitive value)".to_owned() } else { format!("{text:?}") }
+        self.shown(format_args!("{text:?}"))
+    }
+
+    /// A part of an argument for a message, unless it may be secret.
+    pub(super) fn shown(&self, part: impl std::fmt::Display) -> String {
+        match self.secrecy() {
+            Some(word) => format!("({word} value)"),
+            None => part.to_string(),
+        }
+    }
+
+    /// Why messages must not quote arguments, in a word.
+    pub(super) fn secrecy(&self) -> Option<&'static str> {
+        let has = |kind| self.marked.iter().any(|it| it.has_deep(kind));
+        match (has(MarkKind::Ephemeral), has(MarkKind::Sensitive)) {
+            (true, true) => Some("ephemeral sensitive"),
+            (true, false) => Some("ephemeral"),
+            (false, true) => Some("sensitive"),
+            (false, false) => None,
+        }
     }
 
     /// An unknown result of the type that the call has, with the marks of whatever may end up inside it.

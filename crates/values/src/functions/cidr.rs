@@ -113,8 +113,7 @@ fn cidrhost(call: &Call<'_>) -> Result<Value, FunctionError> {
         }
     };
     if compared > most {
-        let length = prefix.length;
-        let number = if call.secret { "(sensitive value)".to_owned() } else { number.to_string() };
+        let (length, number) = (call.shown(prefix.length), call.shown(number));
         let message = format!("prefix of {length} does not accommodate a host numbered {number}");
         return Err(FunctionError::new(message));
     }
@@ -127,7 +126,7 @@ fn cidrhost(call: &Call<'_>) -> Result<Value, FunctionError> {
 fn cidrnetmask(call: &Call<'_>) -> Result<Value, FunctionError> {
     let prefix = prefix(call).map_err(FunctionError::new)?;
     if prefix.first.as_four().is_none() {
-        let text = if call.secret { "(sensitive value)" } else { call.text(0) };
+        let text = call.shown(call.text(0));
         let message = format!("IPv6 addresses cannot have a netmask: {text}");
         return Err(FunctionError::new(message));
     }
@@ -139,9 +138,7 @@ fn cidrsubnet(call: &Call<'_>) -> Result<Value, FunctionError> {
     let number = big_argument(call, 2)?;
     let prefix = prefix(call).map_err(FunctionError::new)?;
     let (length, bits) = (prefix.length, prefix.first.bits());
-    let shown = |number: &dyn std::fmt::Display| {
-        if call.secret { "(sensitive value)".to_owned() } else { number.to_string() }
-    };
+    let shown = |number: &dyn std::fmt::Display| call.shown(number);
     let longer = i64::try_from(length).unwrap_or(0).saturating_add(more);
     if longer > i64::try_from(bits).unwrap_or(0) {
         return Err(FunctionError::new(format!(
@@ -174,12 +171,13 @@ fn cidrsubnets(call: &Call<'_>) -> Result<Value, FunctionError> {
     let mut current: Option<Prefix> = None;
     for position in 1..call.args.len() {
         let more = whole(call, position).map_err(|message| FunctionError::at(position, message))?;
-        let length = extended(&network, more).map_err(|m| FunctionError::at(position, m))?;
+        let length = extended(call, &network, more).map_err(|m| FunctionError::at(position, m))?;
         let start = Address::of_number(&aligned(&next, bits - length), bits);
         let found = start.map(|first| Prefix { first, length });
         let found = found.filter(|it| network.contains(&it.first)).ok_or_else(|| {
             let last = current.as_ref().map_or_else(|| "none".to_owned(), Prefix::to_text);
             let last = if call.secret { "the last one".to_owned() } else { last };
+            let length = call.shown(length);
             let message = format!(
                 "not enough remaining address space for a subnet with a prefix of {length} bits after {last}"
             );
@@ -193,7 +191,7 @@ fn cidrsubnets(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 /// The length of a prefix with more bits.
-fn extended(network: &Prefix, more: i64) -> Result<usize, String> {
+fn extended(call: &Call<'_>, network: &Prefix, more: i64) -> Result<usize, String> {
     let more = usize::try_from(more).ok().filter(|more| *more > 0);
     let more = more.ok_or("must extend prefix by at least one bit")?;
     if more > 32 {
@@ -202,6 +200,7 @@ fn extended(network: &Prefix, more: i64) -> Result<usize, String> {
     let (length, bits) = (network.length + more, network.first.bits());
     if length > bits {
         let family = if bits == 32 { "IPv4" } else { "IPv6" };
+        let length = call.shown(length);
         return Err(format!(
             "would extend prefix to {length} bits, which is too long for an {family} address"
         ));
@@ -223,7 +222,7 @@ fn cidrcontains(call: &Call<'_>) -> Result<Value, FunctionError> {
         (Some(address), _) => (address.clone(), address),
         (None, Ok(prefix)) => (prefix.first.clone(), prefix.last()),
         (None, Err(_)) => {
-            let text = if call.secret { "(sensitive value)" } else { text };
+            let text = call.shown(text);
             return Err(FunctionError::new(format!("invalid IP address or prefix: {text}")));
         }
     };

@@ -99,16 +99,18 @@ fn converted(call: &Call<'_>, to: &Type) -> Result<Value, FunctionError> {
         return Err(FunctionError::at(0, no_conversion(&from, to)));
     }
     convert::convert(value, to).map_err(|error| {
+        let (given, wanted) = (from.friendly_name(), to.friendly_constraint());
         let shown = || call.quoted(value.as_str().unwrap_or(""));
-        FunctionError::at(0, match (&from, to) {
-            (Type::String, Type::Bool) => {
+        FunctionError::at(0, match (call.secrecy(), &from, to) {
+            (Some(word), ..) => format!("cannot convert this {word} {given} to {wanted}"),
+            (_, Type::String, Type::Bool) => {
                 format!("cannot convert {} to bool; only the strings \"true\" or \"false\" are allowed", shown())
             }
-            (Type::String, Type::Number) => format!(
+            (_, Type::String, Type::Number) => format!(
                 "cannot convert {} to number; given string must be a decimal representation of a number",
                 shown()
             ),
-            _ => format!("cannot convert {} to {}: {error}", from.friendly_name(), to.friendly_constraint()),
+            _ => format!("cannot convert {given} to {wanted}: {error}"),
         })
     })
 }

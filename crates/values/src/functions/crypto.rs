@@ -124,6 +124,7 @@ fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
     }
     if cost > HIGHEST_COST {
         let range = format!("({LOWEST_COST},{HIGHEST_COST})");
+        let cost = call.shown(cost);
         return refused(format!("crypto/bcrypt: cost {cost} is outside allowed range {range}"));
     }
     let cost = if cost < LOWEST_COST { DEFAULT_COST } else { cost };
@@ -133,7 +134,7 @@ fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
     let is_interrupted = || call.env.is_interrupted();
     match bcrypt_text(call.text(0), cost, &salt, &is_interrupted) {
         Some(text) => Ok(Value::string(text)),
-        None => refused(format!("bcrypt: interrupted; cost {cost} takes too long")),
+        None => refused(format!("bcrypt: interrupted; cost {} takes too long", call.shown(cost))),
     }
 }
 

@@ -73,6 +73,11 @@ const FAMILIES: &[&[Function]] = &[
     yaml::FUNCTIONS,
 ];
 
+/// Whether a text is a duration such as `1h30m`, as Go reads it.
+pub fn is_duration(text: &str) -> bool {
+    moment::duration(text).is_ok()
+}
+
 /// Every function, family by family.
 pub fn all() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().copied().flatten()

@@ -97,7 +97,37 @@ fn extreme(call: &Call<'_>, direction: Ordering) -> Result<Value, FunctionError>
 
 fn log(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (number, base) = (call.number(0)?.nearest_f64(), call.number(1)?.nearest_f64());
-    finite(number.ln() / base.ln())
+    finite(logarithm(number) / logarithm(base))
+}
+
+/// The natural logarithm as Go computes it, in the way of FreeBSD's `e_log.c`: its last digits are part of results.
+fn logarithm(number: f64) -> f64 {
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const ODD: [f64; 4] = [
+        6.666_666_666_666_735e-1,
+        2.857_142_874_366_239e-1,
+        1.818_357_216_161_805e-1,
+        1.479_819_860_511_658_6e-1,
+    ];
+    const EVEN: [f64; 3] =
+        [3.999_999_999_940_942e-1, 2.222_219_843_214_978_4e-1, 1.531_383_769_920_937_3e-1];
+    if !number.is_finite() || number <= 0.0 {
+        return number.ln();
+    }
+    let (fraction, exponent) = mantissa(number);
+    let is_low = fraction < std::f64::consts::FRAC_1_SQRT_2;
+    let (fraction, exponent) =
+        if is_low { (fraction * 2.0, exponent - 1) } else { (fraction, exponent) };
+    #[expect(clippy::cast_precision_loss, reason = "exponents are small")]
+    let (f, k) = (fraction - 1.0, exponent as f64);
+    let s = f / (2.0 + f);
+    let s2 = s * s;
+    let s4 = s2 * s2;
+    let odd = s2 * (ODD[0] + s4 * (ODD[1] + s4 * (ODD[2] + s4 * ODD[3])));
+    let even = s4 * (EVEN[0] + s4 * (EVEN[1] + s4 * EVEN[2]));
+    let half_square = 0.5 * f * f;
+    k * LN2_HIGH - ((half_square - (s * (half_square + (odd + even)) + k * LN2_LOW)) - f)
 }
 
 fn pow(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -112,8 +142,11 @@ fn power(base: f64, exponent: f64) -> f64 {
     if !is_ordinary || exponent == 0.0 {
         return base.powf(exponent);
     }
+    if exponent.abs() == 0.5 {
+        return if exponent > 0.0 { base.sqrt() } else { 1.0 / base.sqrt() };
+    }
     let (whole, part) = if part > 0.5 { (whole + 1.0, part - 1.0) } else { (whole, part) };
-    let mut result = if part == 0.0 { 1.0 } else { (part * base.ln()).exp() };
+    let mut result = if part == 0.0 { 1.0 } else { (part * logarithm(base)).exp() };
     let mut result_scale = 0_i64;
     let (mut square, mut scale) = mantissa(base);
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and below the largest")]

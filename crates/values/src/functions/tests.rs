@@ -3,6 +3,7 @@
 mod additions;
 #[cfg(feature = "mutation")]
 mod mutations;
+mod nulled;
 mod properties;
 mod results;
 mod samples;

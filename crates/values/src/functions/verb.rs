@@ -89,10 +89,13 @@ impl<'a> Verb<'a> {
             })),
             _ => {
                 let number = converted(value, &Type::Number)?;
-                number
-                    .as_number()
-                    .map(|number| self.number(number))
-                    .ok_or_else(|| VerbError("number required".into()))
+                match number.as_number() {
+                    Some(it) if self.is_of_integers() && !it.is_integer() => {
+                        Err(VerbError("an integer is required".into()))
+                    }
+                    Some(it) => Ok(self.number(it)),
+                    None => Err(VerbError("number required".into())),
+                }
             }
         }
     }
@@ -122,9 +125,13 @@ impl<'a> Verb<'a> {
         if self.flags.minus { text + &padding } else { padding + &text }
     }
 
+    fn is_of_integers(&self) -> bool {
+        "bdoxX".contains(self.mode)
+    }
+
     fn number(&self, number: &Number) -> String {
         let digits = self.digits(number);
-        let is_integer = "bdoxX".contains(self.mode);
+        let is_integer = self.is_of_integers();
         let is_zero = is_integer && digits.bytes().all(|digit| digit == b'0');
         let sign = match number.is_negative() && !is_zero {
             true => "-",

@@ -69,6 +69,21 @@ impl Modules {
         !coarse.any(|it| it.entries.iter().any(is_repeated))
     }
 
+    /// The names of secrets of the root module of which there is one.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let is_single = |it: &&Piece| {
+            it.file == ROOT
+                && !it.entries.iter().any(|it| {
+                    it.starts_with("count")
+                        || it.starts_with("for_each")
+                        || it.starts_with("lifecycle")
+                })
+        };
+        const HEADER: &str = "resource \"playground_secret\" \"";
+        let single = self.blocks.iter().filter(is_single);
+        single.filter_map(|it| it.header.strip_prefix(HEADER)?.strip_suffix('"'))
+    }
+
     /// Every configuration with a block or an entry less.
     pub(crate) fn smaller(&self) -> Vec<Modules> {
         let mut found = Vec::new();
@@ -191,6 +206,19 @@ impl<'a> ModuleGenerator<'a> {
     fn kept(&mut self, kind: Kind, marks: Marks, bound: &[Name]) -> String {
         let marks = if self.random.percent(3) { Marks::Any } else { marks };
         self.expr_with(kind, marks, bound)
+    }
+
+    /// The same where what is sensitive would be read back from elsewhere, and shown: an ephemeral value in one is refused.
+    fn shown(&mut self, kind: Kind, bound: &[Name]) -> String {
+        let is_secret = |it: &&Name| it.text.starts_with("var.") && it.marks == Marks::Any;
+        let secrets: Vec<String> =
+            self.names.iter().filter(is_secret).map(|it| it.text.clone()).collect();
+        if secrets.is_empty() || !self.random.percent(3) {
+            return self.expr_with(kind, Marks::Plain, bound);
+        }
+        let (secret, value) =
+            (self.random.of(&secrets).clone(), self.expr_with(kind, Marks::Any, bound));
+        format!("({secret} == null ? {value} : {value})")
     }
 
     /// The same of variables only, which are known.
@@ -321,7 +349,23 @@ impl<'a> ModuleGenerator<'a> {
             let prevent = self.kept(Kind::Bool, Marks::Plain, &[]);
             entries.push(format!("prevent_destroy = {prevent}"));
         }
+        if self.random.percent(4) {
+            entries.push(format!("replace_triggered_by = [{}]", self.trigger()));
+        }
         (!entries.is_empty()).then(|| format!("lifecycle {{\n    {}\n  }}", entries.join("\n    ")))
+    }
+
+    /// What replaces an object: another, or a part of it. Whatever else there is, is refused.
+    fn trigger(&mut self) -> String {
+        let is_object = |it: &&Name| {
+            it.text.starts_with("terraform_data.") || it.text.starts_with("playground_")
+        };
+        let objects: Vec<String> =
+            self.names.iter().filter(is_object).map(|it| it.text.clone()).collect();
+        match self.random.percent(85) && !objects.is_empty() {
+            true => self.random.of(&objects).clone(),
+            false => self.expressions(&[]).make(Kind::Text, Marks::Any, 0),
+        }
     }
 
     fn conditions(&mut self, percent: usize) -> Vec<String> {
@@ -402,7 +446,7 @@ impl<'a> ModuleGenerator<'a> {
         let name = self.fresh("t");
         let (mut entries, bound, _, first) = self.repetition();
         let kind = self.kind();
-        entries.push(format!("input = {}", self.kept(kind, Marks::Plain, &bound)));
+        entries.push(format!("input = {}", self.shown(kind, &bound)));
         if self.random.percent(30) {
             let triggers = self.kept(Kind::Text, Marks::Sensitive, &bound);
             entries.push(format!("triggers_replace = {triggers}"));
@@ -515,10 +559,10 @@ impl<'a> ModuleGenerator<'a> {
 
     /// Blocks in a block that is made, too, of what that is made of and of other things.
     fn dynamic_mirror(&mut self, bound: &[Name]) -> String {
-        // Of what is around one that is not known, a plan refuses more than it has to.
-        let all = self.expr_with(Kind::List, Marks::Plain, bound);
+        let marks = if self.random.percent(15) { Marks::Any } else { Marks::Plain };
+        let all = self.expr_with(Kind::List, marks, bound);
         let mut bound = bound.to_vec();
-        bound.push(Name::new("inner.value", Kind::Text, Marks::Plain));
+        bound.push(Name::new("inner.value", Kind::Text, marks));
         let name = self.kept(Kind::Text, Marks::Plain, &bound);
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
@@ -637,6 +681,25 @@ impl<'a> ModuleGenerator<'a> {
         if self.random.percent(12) {
             self.early();
         }
+        if self.random.percent(3) {
+            self.import();
+        }
+    }
+
+    /// A block that says where an object comes from, found out in whatever way.
+    fn import(&mut self) {
+        let to = self.fresh("t");
+        let all = self.kept(Kind::Map, Marks::Plain, &[]);
+        let header = format!("resource \"terraform_data\" \"{to}\"");
+        self.piece(&header, vec!["for_each = { a = 1, b = 2 }".to_owned()]);
+        let each = Name::new("each.value", Kind::Text, Marks::Plain);
+        let id = self.kept(Kind::Text, Marks::Plain, &[each]);
+        let entries = [
+            format!("for_each = {all}"),
+            format!("to = terraform_data.{to}[each.key]"),
+            format!("id = {id}"),
+        ];
+        self.piece("import", entries.into());
     }
 
     /// Blocks about objects of a state that has none.

@@ -1,5 +1,7 @@
 //! The blocks of a Markdown file.
 
+use super::expectation::{Expectation, expectations, is_comment};
+
 /// A block of configuration.
 pub(crate) struct Block {
     /// What is done with it.
@@ -35,7 +37,9 @@ impl Run {
 pub(crate) struct File {
     /// Its path, relative to the root module.
     pub(crate) path: String,
-    /// Its text.
+    /// Its text as it stands in the Markdown file.
+    written: String,
+    /// Its text as it is analysed.
     pub(crate) text: String,
     /// The line of the Markdown file that its first line is.
     pub(crate) first_line: usize,
@@ -51,15 +55,13 @@ pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
                 let files = || vec![File::new("main.tf", index + 2)];
                 open = Run::of(line).map(|run| Block { run, files: files() });
             }
-            Some(_) if line.trim() == "```" => {
-                blocks.extend(open.take().map(Block::without_empty_files))
-            }
+            Some(_) if line.trim() == "```" => blocks.extend(open.take().map(Block::complete)),
             Some(block) => match path_of(line) {
                 Some(path) => block.files.push(File::new(path, index + 2)),
                 None => {
                     let file = block.files.last_mut().expect("a block begins with a file");
-                    file.text.push_str(line);
-                    file.text.push('\n');
+                    file.written.push_str(line);
+                    file.written.push('\n');
                 }
             },
         }
@@ -73,14 +75,40 @@ fn path_of(line: &str) -> Option<&str> {
 
 impl File {
     fn new(path: &str, first_line: usize) -> File {
-        File { path: path.to_owned(), text: String::new(), first_line }
+        File { path: path.to_owned(), written: String::new(), text: String::new(), first_line }
+    }
+
+    /// The file with the text that is analysed: in the JSON syntax there are no comments, and bytes that nobody sees in a
+    /// Markdown file are named behind the path. Lines stay where they are.
+    fn complete(mut self) -> File {
+        let (path, bytes) = self.path.split_once(" with ").unwrap_or((&self.path, ""));
+        let is_json = path.ends_with(".json");
+        let kept = self.written.lines().map(|line| match is_json && is_comment(line) {
+            true => "",
+            false => line,
+        });
+        let (before, end) = match bytes {
+            "a byte order mark" => ("\u{feff}", "\n"),
+            "CRLF" => ("", "\r\n"),
+            "" => ("", "\n"),
+            other => panic!("{other:?} is nothing that a file can be with"),
+        };
+        self.text = kept.fold(before.to_owned(), |text, line| text + line + end);
+        self.path = path.to_owned();
+        self
+    }
+
+    /// What its comments expect, each with the index of the line that it is about.
+    pub(crate) fn expectations(&self) -> Vec<(usize, Expectation)> {
+        expectations(&self.written)
     }
 }
 
 impl Block {
-    fn without_empty_files(mut self) -> Block {
+    fn complete(mut self) -> Block {
         let many = self.files.len() > 1;
-        self.files.retain(|file| !many || !file.text.trim().is_empty());
+        self.files.retain(|file| !many || !file.written.trim().is_empty());
+        self.files = self.files.into_iter().map(File::complete).collect();
         self
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Said {
     pub(crate) summary: String,
     /// What its detail contains, if that was said.
     pub(crate) detail: String,
+    /// The text that it is about, with `␤` for a line feed, if that was said.
+    pub(crate) at: Option<String>,
 }
 
 const SEVERITIES: &[(&str, Severity)] =
@@ -32,8 +34,7 @@ pub(crate) fn expectations(text: &str) -> Vec<(usize, Expectation)> {
     let mut about = 0;
     for (index, line) in text.lines().enumerate() {
         let comments = comments(line);
-        let is_comment_only = line.trim_start().starts_with('#');
-        if comments.is_empty() || !is_comment_only {
+        if comments.is_empty() || !is_comment(line) {
             about = index;
         }
         found.extend(
@@ -41,6 +42,11 @@ pub(crate) fn expectations(text: &str) -> Vec<(usize, Expectation)> {
         );
     }
     found
+}
+
+/// Whether there is nothing but a comment.
+pub(crate) fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }
 
 /// The texts behind each `#` that begins an expectation.
@@ -65,8 +71,9 @@ fn expectation(line: &str, comment: &str) -> Option<Expectation> {
     let (word, severity) = SEVERITIES.iter().find(|(word, _)| comment.starts_with(word))?;
     let (id, rest) = comment[word.len()..].trim().strip_prefix('[')?.split_once(']')?;
     let (summary, rest) = quoted(rest)?;
-    let detail = quoted(rest).map(|(detail, _)| detail).unwrap_or_default();
-    Some(Expectation::Said(Said { severity: *severity, id: id.to_owned(), summary, detail }))
+    let (detail, rest) = quoted(rest).unwrap_or((String::new(), rest));
+    let at = rest.trim().strip_prefix('`').and_then(|it| it.strip_suffix('`')).map(str::to_owned);
+    Some(Expectation::Said(Said { severity: *severity, id: id.to_owned(), summary, detail, at }))
 }
 
 /// A quoted text, with `\"` for a quote, and what comes after it.

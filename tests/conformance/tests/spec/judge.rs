@@ -2,10 +2,11 @@
 
 use conformance::World;
 use db::{Diagnostic, Severity};
+use hir::Ref;
 
 use super::{
     block::{Block, File, Run},
-    expectation::{Expectation, Said, expectations},
+    expectation::{Expectation, Said},
 };
 
 /// Everything that is not as the block says, each with the line of the Markdown file.
@@ -14,7 +15,7 @@ pub(crate) fn judge(block: &Block) -> Vec<String> {
     let mut found = found(&mut world, block.run);
     let mut wrong = Vec::new();
     for file in &block.files {
-        for (line, expectation) in expectations(&file.text) {
+        for (line, expectation) in file.expectations() {
             let shown = file.first_line + line;
             match expectation {
                 Expectation::Said(said) => match position(&found, file, line, &said) {
@@ -22,7 +23,8 @@ pub(crate) fn judge(block: &Block) -> Vec<String> {
                     None => wrong.push(format!("{shown}: missing {}", describe(&said))),
                 },
                 Expectation::Is { local, value } => {
-                    let is = format!("{:?}", world.local(&local));
+                    let found = world.reference(&Ref::Local(local.as_str().into()));
+                    let is = found.map_or("an error".to_owned(), |it| format!("{it:?}"));
                     if is != value {
                         wrong.push(format!("{shown}: local.{local} is {is}, not {value}"));
                     }
@@ -52,7 +54,15 @@ fn position(found: &[Diagnostic], file: &File, line: usize, said: &Said) -> Opti
             && it.summary == said.summary
             && it.detail.contains(&said.detail)
             && line_in(file, it) == Some(line)
+            && said.at.as_ref().is_none_or(|at| text_of(file, it).as_ref() == Some(at))
     })
+}
+
+/// What a diagnostic is about, in the form of an expectation.
+fn text_of(file: &File, diagnostic: &Diagnostic) -> Option<String> {
+    let range = diagnostic.location.as_ref().filter(|it| *it.path == *file.path)?.range;
+    let text = file.text.get(range.start as usize..range.end as usize)?;
+    Some(text.replace('\r', "").replace('\n', "␤"))
 }
 
 /// The line, from zero, at which a diagnostic begins in a file.
@@ -68,15 +78,17 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
         .find_map(|file| Some(file.first_line + line_in(file, diagnostic)?))
         .unwrap_or(0);
     let severity = word(diagnostic.severity);
+    let at = block.files.iter().find_map(|file| text_of(file, diagnostic)).unwrap_or_default();
     format!(
-        "{line}: unexpected {severity}: [{}] {:?}: {}",
+        "{line}: unexpected {severity}: [{}] {:?}: {} `{at}`",
         diagnostic.id, diagnostic.summary, diagnostic.detail
     )
 }
 
 fn describe(said: &Said) -> String {
     let detail = if said.detail.is_empty() { String::new() } else { format!(" {:?}", said.detail) };
-    format!("{}: [{}] {:?}{detail}", word(said.severity), said.id, said.summary)
+    let at = said.at.as_ref().map(|at| format!(" `{at}`")).unwrap_or_default();
+    format!("{}: [{}] {:?}{detail}{at}", word(said.severity), said.id, said.summary)
 }
 
 fn word(severity: Severity) -> &'static str {

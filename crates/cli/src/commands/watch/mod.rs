@@ -362,7 +362,8 @@ impl<'s> Watch<'s> {
             Purpose::Plan,
         )?;
         checked.warnings.extend(verified);
-        if self.plans == 1 && self.args.operation.input && !self.args.operation.json {
+        let asks = self.args.operation.input && !self.args.operation.json;
+        if self.plans == 1 && asks && self.session.may_ask() {
             let mut values = checked.values.clone();
             variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
             for (name, given) in values.iter().filter(|(name, _)| !checked.values.contains(name)) {

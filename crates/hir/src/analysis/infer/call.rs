@@ -60,7 +60,9 @@ impl Infer<'_> {
         let mut fix = None;
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
-                format!("There are no functions in namespace \"{namespace}::\".")
+                format!(
+                    "There are no functions in namespace \"{namespace}::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\"."
+                )
             }
             None => {
                 let offered = functions::all().filter(|it| it.is_for_configurations());

@@ -35,43 +35,57 @@ pub(super) fn is_impure(name: &str) -> bool {
 impl Closed {
     /// One pass over the arena: children come before their parents.
     pub(super) fn of(exprs: &Exprs) -> Closed {
+        let mut scan = Scan { no_refs: Vec::with_capacity(exprs.len()), free: Vec::new() };
         let mut closed: Vec<bool> = Vec::with_capacity(exprs.len());
-        // Names that an expression reads and does not bind itself, of those without references.
-        let mut free: Vec<Vec<SymbolId>> = Vec::with_capacity(exprs.len());
-        let mut no_refs: Vec<bool> = Vec::with_capacity(exprs.len());
         for (_, expr) in exprs.iter() {
-            let mut pure = !matches!(expr, Expr::Ref(_) | Expr::Missing | Expr::Type(None));
-            let mut names = Vec::new();
-            expr.for_each_child(&mut |child| {
-                pure &= no_refs[child.0 as usize];
-                names.extend_from_slice(&free[child.0 as usize]);
-            });
-            match expr {
-                Expr::Symbol(symbol) => names.push(*symbol),
-                Expr::Splat { item, .. } => names.retain(|name| name != item),
-                Expr::ForTuple(it) => {
-                    names.retain(|name| *name != it.value && Some(*name) != it.key)
-                }
-                Expr::ForObject(it) => {
-                    names.retain(|name| *name != it.value && Some(*name) != it.key)
-                }
-                Expr::Call(call) => pure &= !is_impure(&call.name) && !call.name.contains("::"),
-                _ => {}
-            }
-            if pure {
-                names.sort_unstable();
-                names.dedup();
-            } else {
-                names.clear();
-            }
-            closed.push(pure && names.is_empty());
-            no_refs.push(pure);
-            free.push(names);
+            closed.push(scan.take(expr));
         }
         Closed(closed)
     }
 
     pub(super) fn contains(&self, id: ExprId) -> bool {
         self.0[id.0 as usize]
+    }
+}
+
+/// What is known of the expressions so far.
+struct Scan {
+    /// Of each, whether it reads nothing but names that are bound in the item.
+    no_refs: Vec<bool>,
+    /// The names that an expression reads and does not bind itself. Most read none, so these are only as many as the last
+    /// that does.
+    free: Vec<Vec<SymbolId>>,
+}
+
+impl Scan {
+    /// Takes the next expression in. Gives whether it is closed.
+    fn take(&mut self, expr: &Expr) -> bool {
+        let mut pure = match expr {
+            Expr::Ref(_) | Expr::Missing | Expr::Type(None) => false,
+            Expr::Call(call) => !is_impure(&call.name) && !call.name.contains("::"),
+            _ => true,
+        };
+        let mut names = Vec::new();
+        expr.for_each_child(&mut |child| {
+            let child = child.0 as usize;
+            pure &= self.no_refs[child];
+            names.extend_from_slice(self.free.get(child).map(Vec::as_slice).unwrap_or_default());
+        });
+        match expr {
+            Expr::Symbol(symbol) => names.push(*symbol),
+            Expr::Splat { item, .. } => names.retain(|name| name != item),
+            Expr::ForTuple(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
+            Expr::ForObject(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
+            _ => {}
+        }
+        let is_closed = pure && names.is_empty();
+        if pure && !names.is_empty() {
+            names.sort_unstable();
+            names.dedup();
+            self.free.resize_with(self.no_refs.len(), Vec::new);
+            self.free.push(names);
+        }
+        self.no_refs.push(pure);
+        is_closed
     }
 }

@@ -1,7 +1,5 @@
 //! `[a, b]` and `{ k = v }`.
 
-use std::collections::BTreeMap;
-
 use values::{
     Str, Type, Value, convert,
     rules::{self, Domain, MarkRule, RuleId},
@@ -38,7 +36,7 @@ impl Infer<'_> {
         }
         if entries.iter().all(|(name, _)| name.is_some()) {
             let attrs = entries.into_iter().filter_map(|(name, value)| Some((name?, value)));
-            let object = Abstract::object(attrs.collect::<BTreeMap<_, _>>());
+            let object = Abstract::object(attrs.collect());
             let failing = object.failing.clone().with(&keys);
             return flow.onto(Abstract { failing, ..object });
         }

@@ -1,12 +1,12 @@
 //! Conversion of abstract values: types, marks and structure as the conversion of values has them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use values::{MarkKind, Str, Type, convert, rules::RuleId};
+use values::{MarkKind, Type, convert, rules::RuleId};
 
 use super::{Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Inside, Presence, Tri, TriMarks},
+    analysis::value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks},
     eval,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
@@ -90,11 +90,11 @@ impl Infer<'_> {
         };
         match (&value.inside, to) {
             (Inside::Attrs(attrs), Type::Object(object)) => {
-                let mut attrs: BTreeMap<Str, Abstract> = BTreeMap::clone(attrs);
-                for (name, default) in &defaults.attributes {
-                    let given = self.given_or_default(attrs.get(name), default);
-                    attrs.insert(name.clone(), given);
-                }
+                let with_default = defaults.attributes.iter().map(|(name, default)| {
+                    (name.clone(), self.given_or_default(attrs.get(name), default))
+                });
+                let mut attrs = Attrs::clone(attrs);
+                attrs.extend(with_default.collect::<Vec<_>>());
                 let filled = attrs.iter().map(|(name, attr)| {
                     let step = DefaultStep::Attr(name.clone());
                     (name.clone(), filled_part(attr, &step, object.get(name)))

@@ -1,10 +1,23 @@
 //! `backend` and `cloud` blocks: where state is kept.
 
+use provider::Block as SchemaBlock;
+use values::{Kind, Type, Value, convert};
+
+use super::{for_each_argument, not_known, refuse_dynamic_blocks};
 use crate::{
-    analysis::{body::by_certainty, env::ItemEnv, infer::Infer, problem::ItemProblem, value::Tri},
-    item::{Attr, Block, Item, Terraform},
+    analysis::{
+        body::{BodyInfer, Persistence, by_certainty, without_schema, wrong_type},
+        env::ItemEnv,
+        infer::Infer,
+        problem::{ItemProblem, not_supported},
+        value::Tri,
+    },
+    backends,
+    fix::Fix,
+    item::{Attr, Block, Body, Item, Terraform},
     names::keeps_state,
-    statics, suggest, unsupported,
+    statics::{self, Doubt},
+    suggest, unsupported,
 };
 
 /// Checks what a `terraform` block says of it. What an override file replaces does not count.
@@ -16,33 +29,21 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, setti
     if keeps_state(env.db, env.directory) != Some(env.key) {
         return;
     }
-    for node in &settings.clouds {
-        let detail = unsupported::detail(&unsupported::cloud());
-        let problem =
-            ItemProblem::error((*node).into(), unsupported::ID, unsupported::SUMMARY, detail);
-        infer.problems.push(problem);
+    for block in &settings.clouds {
+        let kept = Kept { env, item, block, kind: "cloud", subject: "cloud".to_owned() };
+        kept.check(infer, Some(backends::cloud()), Some(unsupported::cloud()));
     }
-    let Some(backend) = &settings.backend else { return };
-    let kind = statics::backend_kind(backend);
-    if let Some(what) = unsupported::backend(kind) {
-        let detail = unsupported::detail(&what);
-        let at = backend.node.into();
-        let problem = ItemProblem::error(at, unsupported::ID, unsupported::SUMMARY, detail);
-        infer.problems.push(problem);
-    }
-    for attr in &backend.body.attrs {
-        argument(infer, env, item, kind, attr);
-    }
-    if kind == "local" {
-        infer.problems.extend(unknown_parts(backend));
-    }
+    let Some(block) = &settings.backend else { return };
+    let kind = statics::backend_kind(block);
+    let kept = Kept { env, item, block, kind, subject: format!("backend.{kind}") };
+    kept.check(infer, backends::schema(kind), unsupported::backend(kind));
 }
 
 /// In a called module they do nothing.
 fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     let backend = settings.backend.as_ref().map(|it| (it.node, "Backend configuration ignored"));
-    let cloud = settings.clouds.iter().map(|node| (*node, "Cloud configuration ignored"));
-    backend.into_iter().chain(cloud).map(|(node, summary)| {
+    let clouds = settings.clouds.iter().map(|it| (it.node, "Cloud configuration ignored"));
+    backend.into_iter().chain(clouds).map(|(node, summary)| {
         let detail = "Where state is kept counts for the configuration as a whole, and its root module says it. In a module that others call, this block has \
                       no effect.";
         ItemProblem::error(node.into(), "ignored-backend", summary, detail)
@@ -50,37 +51,147 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     })
 }
 
-/// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
-fn argument(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, kind: &str, attr: &Attr) {
-    let before = infer.problems.len();
-    let value = infer.expr(attr.value);
-    let certainty = value.deep_marks().ephemeral;
-    if certainty > Tri::No {
-        let problem = ItemProblem::error(
-            attr.value.into(),
-            "ephemeral-backend",
-            "Backend config contains ephemeral values",
-            "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
-             ephemeral credentials via backend specific environment variables",
+/// The block that says where state is kept.
+struct Kept<'i> {
+    env: &'i ItemEnv<'i>,
+    item: &'i Item,
+    block: &'i Block,
+    kind: &'i str,
+    /// The name as the reference has it in its messages.
+    subject: String,
+}
+
+impl Kept<'_> {
+    fn check(&self, infer: &mut Infer<'_>, schema: Option<&SchemaBlock>, lacking: Option<String>) {
+        let Some(schema) = schema else {
+            without_schema(infer, &self.block.body);
+            self.secrets(infer, &self.block.body);
+            infer.problems.push(unknown(self.block, self.kind));
+            return;
+        };
+        let before = infer.problems.len();
+        let body = self.block.body.fitted(schema);
+        refuse_dynamic_blocks(infer, &body);
+        BodyInfer { infer, persistence: Persistence::Ephemeral }.block(
+            &body,
+            schema,
+            self.block.node,
+            "",
         );
-        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        self.secrets(infer, &body);
+        self.arguments(infer, &body, schema);
+        self.exclusive(infer, &body);
+        // What is wrong with it is mended first.
+        let is_sound =
+            !infer.problems[before..].iter().any(|it| it.severity == db::Severity::Error);
+        infer
+            .problems
+            .extend(lacking.filter(|_| is_sound).map(|what| not_supported(self.block.node, &what)));
     }
-    if infer.problems[before..].iter().any(|it| it.severity == db::Severity::Error) {
-        return;
+
+    /// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
+    fn secrets(&self, infer: &mut Infer<'_>, body: &Body) {
+        for attr in &body.attrs {
+            let value = infer.expr(attr.value);
+            let certainty = value.deep_marks().ephemeral;
+            if certainty > Tri::No {
+                let problem = ItemProblem::error(
+                    attr.value.into(),
+                    "ephemeral-backend",
+                    "Backend config contains ephemeral values",
+                    "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
+                     ephemeral credentials via backend specific environment variables",
+                );
+                let problem = by_certainty(problem, certainty).because(value.origin.as_ref());
+                infer.problems.push(problem);
+            }
+        }
+        body.blocks.iter().for_each(|it| self.secrets(infer, &it.body));
     }
-    let (db, workspace) = (env.db, env.workspace);
-    let found = match kind {
-        "local" => statics::local_argument(db, workspace, env.key, attr).map(|text| {
-            let is_empty = text.is_some_and(|it| it.is_empty());
-            is_empty.then(|| empty(attr))
-        }),
-        _ => statics::backend_argument(db, workspace, env.key, item, kind, attr).map(|_| None),
+
+    /// What the arguments come to before anything is planned, those of nested blocks too.
+    fn arguments(&self, infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock) {
+        for_each_argument(infer, body, schema, &mut |infer, attr, attribute| {
+            let found = match self.kind {
+                "local" => self.local(attr),
+                _ => self.other(attr, &attribute.decode_type()),
+            };
+            infer.problems.extend(found);
+        });
+    }
+
+    fn local(&self, attr: &Attr) -> Option<ItemProblem> {
+        match statics::local_argument(self.env.db, self.env.workspace, self.env.key, attr) {
+            Ok(text) => text.filter(|it| it.is_empty()).map(|_| empty(attr)),
+            Err(trouble) => trouble?.problem(),
+        }
+    }
+
+    /// Backends that this version does not have get their values, those of variables among them, from whoever has them.
+    fn other(&self, attr: &Attr, ty: &Type) -> Option<ItemProblem> {
+        let place = (self.env.key, self.item, attr.value);
+        let found =
+            statics::backend_argument(self.env.db, self.env.workspace, place, &self.subject);
+        let value = match found {
+            Ok(value) => value,
+            Err(trouble) => return trouble.filter(|it| it.doubt != Doubt::Unanswered)?.problem(),
+        };
+        match convert::convert(&value, ty) {
+            Ok(value) if !value.is_wholly_known() => Some(not_known(attr, &self.subject)),
+            Ok(value) => self.unfit(attr, &value),
+            Err(error) => Some(wrong_type(attr, &error.to_string())),
+        }
+    }
+
+    fn unfit(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
+        let Kind::String(text) = value.kind() else { return None };
+        let (summary, detail) = backends::unfit(self.kind, &attr.name, text)?;
+        Some(ItemProblem::error(attr.value.into(), "invalid-backend", summary, detail))
+    }
+
+    /// Arguments of which one can be there only.
+    fn exclusive(&self, infer: &mut Infer<'_>, body: &Body) {
+        let find =
+            |body: &Body, name: &str| body.attrs.iter().find(|it| &*it.name == name).cloned();
+        for (one, other) in backends::exclusive(self.kind) {
+            if let (Some(one), Some(other)) = (find(body, one), find(body, other)) {
+                let detail = format!("Only one of {} or {} can be set.", one.name, other.name);
+                refuse_both(infer, &one, &other, "Invalid Attribute Combination", detail);
+            }
+        }
+        let second = if self.kind == "cloud" { "tags" } else { "prefix" };
+        for workspaces in body.blocks.iter().filter(|it| &*it.kind == "workspaces") {
+            let (name, other) = (find(&workspaces.body, "name"), find(&workspaces.body, second));
+            if let (Some(name), Some(other)) = (name, other) {
+                let detail = format!("Only one of workspace \"{second}\" or \"name\" is allowed.");
+                refuse_both(infer, &name, &other, "Invalid workspaces configuration", detail);
+            }
+        }
+    }
+}
+
+/// Refuses the second of two arguments, unless one of them is surely empty.
+fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: &str, detail: String) {
+    let mut is_set = |attr: &Attr| {
+        let constant = infer.expr(attr.value).constant.map(|it| it.0.without_all_marks());
+        !constant.is_some_and(|it| it.is_null() || it.as_str() == Some(""))
     };
-    let problem = match found {
-        Ok(problem) => problem,
-        Err(trouble) => trouble.and_then(|it| it.problem()),
-    };
-    infer.problems.extend(problem);
+    if is_set(one) && is_set(other) {
+        let problem = ItemProblem::error(other.node.into(), "invalid-backend", summary, detail);
+        infer.problems.push(problem);
+    }
+}
+
+/// A type that there is not, or not any more.
+fn unknown(backend: &Block, kind: &str) -> ItemProblem {
+    let close = suggest::closest(kind, backends::KINDS);
+    let detail = backends::removed(kind).unwrap_or_else(|| {
+        let hint = suggest::question(close);
+        format!("There is no backend type named \"{kind}\".{hint}")
+    });
+    let (id, summary) = ("unknown-backend", "Unsupported backend type");
+    let problem = ItemProblem::error(backend.node.into(), id, summary, detail);
+    problem.fixed_by(Fix::last(kind, close))
 }
 
 fn empty(attr: &Attr) -> ItemProblem {
@@ -95,20 +206,4 @@ fn empty(attr: &Attr) -> ItemProblem {
         ),
     };
     ItemProblem::error(attr.value.into(), "invalid-backend", summary, detail)
-}
-
-/// What the local backend does not have.
-fn unknown_parts(backend: &Block) -> Vec<ItemProblem> {
-    let is_unknown = |attr: &&Attr| !statics::LOCAL_ARGUMENTS.contains(&&*attr.name);
-    let attrs = backend.body.attrs.iter().filter(is_unknown).map(|attr| {
-        let close = suggest::closest(&attr.name, statics::LOCAL_ARGUMENTS);
-        let hint = suggest::question(close);
-        let detail = format!("An argument named \"{}\" is not expected here.{hint}", attr.name);
-        ItemProblem::error(attr.node.into(), "unsupported-argument", "Unsupported argument", detail)
-    });
-    let blocks = backend.body.blocks.iter().map(|block| {
-        let detail = format!("Blocks of type \"{}\" are not expected here.", block.kind);
-        ItemProblem::error(block.node.into(), "unsupported-block", "Unsupported block type", detail)
-    });
-    attrs.chain(blocks).collect()
 }

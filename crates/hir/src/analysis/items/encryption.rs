@@ -3,20 +3,23 @@
 //! What they are made of is known before anything is planned, and what they hold is never written down, so it may be
 //! ephemeral (`reference`: ephemeral 9).
 
+use db::Severity;
 use rustc_hash::{FxHashMap, FxHashSet};
-use values::{Kind, Type, Value};
+use values::{Kind, Type, Value, convert};
 
-use super::{Infer, ItemProblem, refuse_dynamic};
+use super::{Infer, ItemProblem, for_each_argument, not_known, refuse_dynamic_blocks};
 use crate::{
     analysis::{
-        body::{BodyInfer, Persistence},
-        value::Tri,
+        body::{BodyInfer, Persistence, wrong_type},
+        env::ItemEnv,
+        problem::not_supported,
     },
     encryption::{self as known, Constant},
     expr::{Expr, ExprId, Exprs, Ref},
     fix::Fix,
     item::{Attr, Block, Body, Encryption, Item},
     lower::MISSING_ARGUMENT,
+    statics::{self, Doubt},
     suggest,
 };
 
@@ -26,13 +29,25 @@ type Name<'i> = (&'i str, &'i str);
 const UNBUILDABLE: &str = "Unable to build encryption key data";
 
 /// Checks one block.
-pub(super) fn check(infer: &mut Infer<'_>, item: &Item, encryption: &Encryption) {
+pub(super) fn check(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    item: &Item,
+    encryption: &Encryption,
+) {
     let declared: FxHashSet<Name<'_>> = encryption.key_providers.iter().filter_map(name).collect();
+    let before = infer.problems.len();
     let parts = encryption.key_providers.iter().map(|it| (it, false));
     for (block, is_method) in parts.chain(encryption.methods.iter().map(|it| (it, true))) {
-        Part { item, block, is_method, declared: &declared }.check(infer);
+        Part { env, item, block, is_method, declared: &declared }.check(infer);
     }
     cycle(infer, encryption);
+    // What is wrong with it is mended first.
+    let is_error = |it: &ItemProblem| it.severity == Severity::Error;
+    if encryption.is_sound && !infer.problems[before..].iter().any(is_error) {
+        let what = "\"encryption\" in the terraform block";
+        infer.problems.push(not_supported(encryption.node, what));
+    }
 }
 
 fn name(block: &Block) -> Option<Name<'_>> {
@@ -44,6 +59,7 @@ fn name(block: &Block) -> Option<Name<'_>> {
 
 /// A key provider or a method.
 struct Part<'i> {
+    env: &'i ItemEnv<'i>,
     item: &'i Item,
     block: &'i Block,
     is_method: bool,
@@ -85,11 +101,43 @@ impl Part<'_> {
         };
         let found = infer.problems.split_off(before);
         infer.problems.extend(found.into_iter().filter(|it| !is_there(it)));
-        for attr in others.iter().filter(|it| schema.attributes().contains_key(&it.name)) {
-            refuse_dynamic(infer, self.item, attr.value, &self.subject());
-            self.check_constant(infer, attr);
-        }
+        refuse_dynamic_blocks(infer, &without_keys);
+        self.values(infer, &without_keys, schema);
         self.check_whole(infer);
+    }
+
+    /// What the arguments come to before anything is planned, those of nested blocks too.
+    fn values(&self, infer: &mut Infer<'_>, body: &Body, schema: &provider::Block) {
+        for_each_argument(infer, body, schema, &mut |infer, attr, attribute| match self
+            .value(attr, &attribute.decode_type())
+        {
+            Ok(Some(value)) => self.check_constant(infer, attr, &value),
+            Ok(None) => {}
+            Err(problem) => infer.problems.push(*problem),
+        });
+    }
+
+    /// The value of an argument; none where it is not known yet, or somebody else tells why.
+    ///
+    /// Passphrases are often given to those commands alone that need them, so a variable that is not set is no error.
+    fn value(&self, attr: &Attr, ty: &Type) -> Result<Option<Value>, Box<ItemProblem>> {
+        let env = self.env;
+        let place = (env.key, self.item, attr.value);
+        let (db, workspace, directory) = (env.db, env.workspace, env.directory);
+        let found = statics::early_value(db, workspace, directory, place, &self.subject());
+        let value = match found {
+            Ok(value) => value,
+            Err(trouble) => {
+                let sure = trouble.filter(|it| it.doubt == Doubt::None);
+                return sure.and_then(|it| it.problem()).map_or(Ok(None), |it| Err(Box::new(it)));
+            }
+        };
+        let is_root = directory == workspace.root(db);
+        if is_root && !value.is_wholly_known() && !value.has_deep_secret() {
+            return Err(Box::new(not_known(attr, &self.subject())));
+        }
+        let converted = convert::convert(&value, ty);
+        converted.map(Some).map_err(|error| Box::new(wrong_type(attr, &error.to_string())))
     }
 
     /// The name as the reference has it in its messages.
@@ -151,13 +199,10 @@ impl Part<'_> {
             .fixed_by(Fix::last(name, close))
     }
 
-    fn check_constant(&self, infer: &mut Infer<'_>, attr: &Attr) {
+    fn check_constant(&self, infer: &mut Infer<'_>, attr: &Attr, value: &Value) {
         let Some((kind, _)) = name(self.block) else { return };
-        let found = infer.expr(attr.value);
-        let marks = found.deep_marks();
-        let is_secret = marks.sensitive > Tri::No || marks.ephemeral > Tri::No;
-        let Some(constant) = found.constant else { return };
-        let value = constant.0.without_all_marks();
+        let is_secret = value.has_deep_secret();
+        let value = value.without_all_marks();
         let texts: Vec<&str>;
         let constant = match value.kind() {
             Kind::String(text) => Constant::Text(text),

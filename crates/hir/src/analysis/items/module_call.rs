@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use db::{Block, Directory, Severity};
 use values::{Str, Type, convert};
 
-use super::resource::missing_provider_config;
+use super::provider_reference::{self, Referrer};
 use crate::{
     Db,
     analysis::{
@@ -19,7 +19,7 @@ use crate::{
         instances::all_instances,
         item_value,
         problem::ItemProblem,
-        value::{Abstract, Tri},
+        value::{Abstract, Attrs, Tri},
     },
     fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
@@ -52,7 +52,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
         check_inputs(&mut infer, &env, item, *child, &inputs);
         without_repeated(&mut infer.problems, before);
     }
-    check_providers(&mut infer, &env, call, &children);
+    check_providers(&mut infer, &env, item, call, &children);
     super::check_depends_on(&mut infer, &env, &call.depends_on);
     problems.append(&mut infer.problems);
     let objects = children.iter().map(|child| outputs(&env, *child));
@@ -288,7 +288,7 @@ fn type_error(variable: &VariableSignature, value: &Abstract) -> Option<String> 
 
 /// The module's outputs as callers see them.
 fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
-    let mut attrs = BTreeMap::new();
+    let mut attrs = Attrs::new();
     for (name, key) in names_of_kind(env.db, child, NameKind::Output) {
         if let ItemName::Output(name) = name {
             attrs.insert(
@@ -297,30 +297,20 @@ fn outputs(env: &ItemEnv<'_>, child: Directory) -> Abstract {
             );
         }
     }
-    super::object(attrs)
+    Abstract::object(attrs)
 }
 
 fn check_providers(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
+    item: &Item,
     call: &ModuleCall,
     children: &[Directory],
 ) {
-    let required = required_providers(env.db, env.directory);
+    let referrer = Referrer { item, repetition: call.repetition };
     for passed in call.providers.iter().flatten() {
         let undefined = children.iter().find_map(|child| undefined_provider(env, *child, passed));
         infer.problems.extend(undefined);
-        let Some(alias) = &passed.parent.alias else { continue };
-        let declared = ItemName::Provider(passed.parent.local_name.clone(), Some(alias.clone()));
-        let received = required.declared.get(&passed.parent.local_name);
-        let received =
-            received.is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
-        if !received && !crate::analysis::declares(env.db, env.directory, &declared) {
-            infer.problems.push(missing_provider_config(
-                &passed.parent.local_name,
-                alias,
-                passed.parent.node,
-            ));
-        }
+        provider_reference::check(infer, env, &referrer, &passed.parent);
     }
 }

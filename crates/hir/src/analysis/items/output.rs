@@ -15,7 +15,7 @@ use crate::{
     },
     expr::{Expr, ExprId, Ref},
     item::{Item, Output},
-    names::{ItemName, item, lookup, provider_local_name, required_providers},
+    names::{item, provider_local_name, required_providers},
     workspace::{SchemaLookup, resource_schema},
 };
 
@@ -157,12 +157,12 @@ fn write_only_traversal(
 fn reaches_write_only(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> Option<String> {
     let (resource, mut names) = names_from_resource(exprs, expr)?;
     names.reverse();
-    let key = lookup(env.db, env.directory, &ItemName::Resource(resource.clone()))?;
-    let declared = item(env.db, key).kind.as_resource()?;
-    let source = required_providers(env.db, env.directory).source(&provider_local_name(declared));
     if resource.mode != ResourceMode::Managed {
         return None;
     }
+    let key = env.find_resource(&resource)?.key(env.db);
+    let declared = item(env.db, key).kind.as_resource()?;
+    let source = required_providers(env.db, env.directory).source(provider_local_name(declared));
     let schema =
         resource_schema(env.db, env.workspace, &source, resource.mode, &resource.type_name);
     let SchemaLookup::Found(schema) = schema else { return None };

@@ -2,6 +2,7 @@
 
 use db::Severity;
 use provider::Block as SchemaBlock;
+use values::{Type, Value, convert};
 
 use super::{Infer, ItemProblem};
 use crate::{
@@ -11,8 +12,9 @@ use crate::{
     },
     expr::NodeId,
     fix::Fix,
-    item::{Block, Body, Provisioner},
-    provisioner, suggest, unsupported,
+    item::{Attr, Block, Body, Provisioner},
+    provisioner::{self, UnfitConnection},
+    suggest, unsupported,
 };
 
 /// Infers the provisioners of something, and the connections that they use.
@@ -24,7 +26,12 @@ pub(super) fn infer(
     let before = infer.problems.len();
     for provisioner in provisioners {
         arguments(infer, provisioner);
-        self::connection(infer, connection, provisioner.connection.as_ref());
+        let own = provisioner.connection.as_ref();
+        self::connection(infer, connection, own);
+        // The one that runs here makes no connection.
+        if ["remote-exec", "file"].contains(&&*provisioner.kind) {
+            connection_values(infer, connection, own);
+        }
     }
     match connection {
         // Nobody uses it, so the reference does not read it either.
@@ -125,6 +132,66 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
             problem.severity = Severity::Warning;
         }
     }
+}
+
+/// What the reference says of a connection when it makes it, as far as it is sure before.
+fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>) {
+    let body = match (outer, own) {
+        (Some(outer), Some(own)) => merged(&outer.body, &own.body),
+        (Some(only), None) | (None, Some(only)) => only.body.clone(),
+        (None, None) => return,
+    };
+    let constant = |infer: &mut Infer<'_>, name: &str| {
+        let attr = body.attrs.iter().find(|it| &*it.name == name)?;
+        Some(infer.expr(attr.value).constant?.0)
+    };
+    let is_written = |name: &str| body.attrs.iter().any(|it| &*it.name == name);
+    let kind = constant(infer, "type").map(|it| it.without_all_marks());
+    let kind = match kind.as_ref().map(|it| (it.is_null(), it.as_str())) {
+        None if !is_written("type") => "ssh",
+        Some((true, _) | (_, Some("" | "ssh"))) => "ssh",
+        Some((_, Some("winrm"))) => "winrm",
+        // What counts is not known.
+        _ => "",
+    };
+    let faults = infer.faults();
+    for attr in &body.attrs {
+        if infer.is_faulty(attr.value, &faults) {
+            continue;
+        }
+        let Some(value) = constant(infer, &attr.name) else { continue };
+        if &*attr.name == "proxy_scheme" && !is_written("proxy_host") {
+            continue;
+        }
+        infer.problems.extend(unfit(kind, attr, &value));
+    }
+}
+
+fn unfit(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
+    let is_secret = value.has_deep_secret();
+    let value = value.without_all_marks();
+    let unfit = match provisioner::is_port(kind, &attr.name) {
+        true => {
+            let number = convert::convert(&value, &Type::Number).ok()?;
+            let number = number.as_number()?;
+            let fits = number.to_i64().is_some_and(|it| (0..=65535).contains(&it));
+            (!fits).then(|| UnfitConnection {
+                why: "a port is a whole number from 0 to 65535".to_owned(),
+                words: &[],
+                is_ignored: false,
+            })
+        }
+        false => provisioner::unfit_text(kind, &attr.name, value.as_str()?),
+    }?;
+    let text = value.as_str().filter(|_| !is_secret).unwrap_or_default();
+    let close = suggest::closest(text, unfit.words.iter().copied());
+    let hint = suggest::question(close);
+    let detail =
+        format!("The \"{}\" of this connection cannot be used: {}.{hint}", attr.name, unfit.why);
+    let (id, summary) = ("invalid-connection", "Invalid connection");
+    let problem = ItemProblem::error(attr.value.into(), id, summary, detail);
+    let problem = problem.fixed_by(Fix::last(text, close));
+    Some(if unfit.is_ignored { problem.with_severity(Severity::Warning) } else { problem })
 }
 
 fn merged(outer: &Body, own: &Body) -> Body {

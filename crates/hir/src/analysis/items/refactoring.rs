@@ -9,21 +9,22 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Str, Type, Value, convert};
 
 use super::{
-    Infer, Inference, ItemEnv, ItemProblem, by_certainty, provisioner,
-    resource::missing_provider_config,
+    Infer, Inference, ItemEnv, ItemProblem, by_certainty,
+    provider_reference::{self, Referrer},
+    provisioner,
 };
 use crate::{
     Db,
     analysis::{
         AnalyzedItem,
-        instances::{Keys, each_value, keys_of},
+        instances::each_value,
         item_value,
         value::{Abstract, Inside, Tri},
     },
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},
-    item::{Import, ImportTarget, Item, Moved, RefTarget, Removed},
-    names::{ItemKey, ItemName, all_of, called_directory, item, lookup},
+    item::{Import, ImportTarget, Item, Moved, RefTarget, Removed, Repetition},
+    names::{ItemKey, ItemName, Keys, all_of, called_directory, item, keys_of, lookup},
 };
 
 fn found(problems: Vec<ItemProblem>) -> Inference {
@@ -274,8 +275,8 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
         let target = wrong_target(&mut infer, import, &env);
         infer.problems.extend(target);
     }
+    check_provider(&mut infer, item, import, &env);
     problems.append(&mut infer.problems);
-    check_provider(import, &env, &mut problems);
     problems.extend(duplicate_import(item, import, &env));
     found(problems)
 }
@@ -322,7 +323,7 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
     let value = infer.expr(identity);
     let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
     let is_object = matches!(value.ty, Type::Dynamic | Type::Object(_) | Type::Map(_));
-    if is_object && !is_null {
+    if is_secret(&value) || (is_object && !is_null) {
         return refuse_marks(infer, identity, &value, "identity");
     }
     let detail = match is_null {
@@ -339,7 +340,7 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
 /// Keys of instances are shown and kept.
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
-    if let Some(problem) = no_key(&value) {
+    if let Some(problem) = no_key(&value).filter(|_| !is_secret(&value)) {
         let summary = "Import block 'to' address contains an invalid key";
         let detail = format!("Invalid instance key: {problem}.");
         infer.problems.push(ItemProblem::error(key.into(), "invalid-import-key", summary, detail));
@@ -360,6 +361,12 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let summary = "Import block 'to' address contains an invalid key";
     let problem = ItemProblem::error(key.into(), "invalid-import-key", summary, detail);
     infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+}
+
+/// Whether it surely is what no import may be made from.
+fn is_secret(value: &Abstract) -> bool {
+    let marks = value.deep_marks();
+    marks.ephemeral.max(marks.sensitive) == Tri::Yes
 }
 
 fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str) {
@@ -391,6 +398,9 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     let text = value.constant.as_ref().map(|it| &it.0);
     let detail = if refers_to_itself {
         "The import ID cannot reference the resource being imported."
+    } else if is_secret(&value) {
+        // Whether a secret is empty or null is nobody's business.
+        return refuse_marks(infer, id, &value, "id");
     } else if text.is_some_and(Value::is_null) {
         "The import ID cannot be null."
     } else if text.is_some_and(|it| matches!(it.kind(), Kind::String(text) if text.is_empty())) {
@@ -479,7 +489,7 @@ fn wrong_key(
     place: &Place<'_>,
 ) -> Option<ItemProblem> {
     let Place { what, key, declared } = *place;
-    let keys = keys_of(env.db, declared.block, declared.index);
+    let keys = keys_of(env.db, declared);
     let constant = key.and_then(|key| infer.expr(key).constant).map(|it| it.0.unmark().0);
     let detail = match (keys, key, constant.as_ref().map(Value::kind)) {
         (Keys::None, Some(_), Some(Kind::Number(_))) => {
@@ -527,11 +537,11 @@ fn missing_instance(instances: &Abstract, key: &Value) -> Option<String> {
 }
 
 /// A provider is chosen only where the import makes the configuration of the resource.
-fn check_provider(import: &Import, env: &ItemEnv<'_>, problems: &mut Vec<ItemProblem>) {
+fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &ItemEnv<'_>) {
     let Some((provider, node)) = &import.provider else { return };
     let name = ItemName::Resource(import.to.resource.clone());
     if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
-        problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::error(
             (*node).into(),
             "invalid-import-provider",
             "Invalid import provider argument",
@@ -540,12 +550,8 @@ fn check_provider(import: &Import, env: &ItemEnv<'_>, problems: &mut Vec<ItemPro
         ));
         return;
     }
-    if let Some(alias) = &provider.alias {
-        let declared = ItemName::Provider(provider.local_name.clone(), Some(alias.clone()));
-        if lookup(env.db, env.directory, &declared).is_none() {
-            problems.push(missing_provider_config(&provider.local_name, alias, provider.node));
-        }
-    }
+    let repetition = import.for_each.map_or(Repetition::Single, Repetition::ForEach);
+    provider_reference::check(infer, env, &Referrer { item, repetition }, provider);
 }
 
 /// That another block before imports to the same address, where both addresses are constant.

@@ -1,13 +1,15 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
-use std::sync::Arc;
-
 use addr::{ProviderSource, ResourceMode};
 use db::Severity;
 use provider::Schema;
 use values::{Path, Step, Str, Type};
 
-use super::{conditions, provisioner};
+use super::{
+    conditions,
+    provider_reference::{self, Referrer},
+    provisioner,
+};
 use crate::{
     analysis::{
         Inference,
@@ -22,38 +24,38 @@ use crate::{
     expr::{Expr, ExprId, Exprs, NodeId, Ref},
     fix::Fix,
     item::{IgnoreChanges, Item, Lifecycle, Resource},
-    names::{ItemName, provider_local_name, required_providers},
-    suggest,
+    names::{provider_local_name, required_providers},
+    suggest, unsupported,
     workspace::{SchemaLookup, resource_schema},
 };
 
 pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> Inference {
     let (argument, mut problems) = super::with_repetition(item, resource.repetition, &mut env);
-    let source = required_providers(env.db, env.directory).source(&provider_local_name(resource));
+    let source = required_providers(env.db, env.directory).source(provider_local_name(resource));
     let mut infer = Infer::new(&item.exprs, &env);
-    check_provider(&mut infer, &env, resource);
-    let object = body(&mut infer, &env, item, resource, &source);
+    if let Some(provider) = &resource.provider {
+        let referrer = Referrer { item, repetition: resource.repetition };
+        provider_reference::check(&mut infer, &env, &referrer, provider);
+    }
+    let Resource { resource: address, .. } = resource;
+    let (mode, ty) = (address.mode, &address.type_name);
+    let schema = resource_schema(env.db, env.workspace, &source, mode, ty);
+    let object = body(&mut infer, &env, item, resource, (&source, &schema));
     super::check_depends_on(&mut infer, &env, &resource.depends_on);
-    let schema = found_schema(&env, resource, &source);
-    lifecycle(&mut infer, &env, &resource.lifecycle, &object, schema.as_deref());
+    lifecycle(&mut infer, &env, &resource.lifecycle, &object, schema.found());
     *env.self_object.borrow_mut() = Some(object.clone());
     provisioner::infer(&mut infer, &resource.provisioners, resource.connection.as_ref());
     destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
-    let address = address(&env, resource);
-    // The reference names the object where a value is at fault, and not where the text is.
+    // The reference names the object where a value is at fault, and not where the text is. As `with …` shows it, without the
+    // module's address, which diagnostics of a whole configuration add.
     let named = |problem: ItemProblem| match problem.id {
-        "ephemeral-value-misuse" => problem.about(&address),
+        "ephemeral-value-misuse" => problem.about(address.to_string()),
         _ => problem,
     };
     let problems = problems.into_iter().map(named).collect();
     let value = instances(item, resource, argument.as_ref(), object, &env);
     Inference { value, problems }
-}
-
-/// The address as `with …` shows it, without the module's, which diagnostics of a whole configuration add.
-fn address(_: &ItemEnv<'_>, resource: &Resource) -> String {
-    resource.resource.to_string()
 }
 
 /// What a reference to the resource means, all instances together.
@@ -74,28 +76,16 @@ fn instances(
     all_instances(resource.repetition, argument, object)
 }
 
-fn found_schema(
-    env: &ItemEnv<'_>,
-    resource: &Resource,
-    source: &ProviderSource,
-) -> Option<Arc<Schema>> {
-    let address = &resource.resource;
-    match resource_schema(env.db, env.workspace, source, address.mode, &address.type_name) {
-        SchemaLookup::Found(schema) => Some(schema),
-        SchemaLookup::NoSuchType | SchemaLookup::NoProvider => None,
-    }
-}
-
 fn body(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
     item: &Item,
     resource: &Resource,
-    source: &ProviderSource,
+    (source, schema): (&ProviderSource, &SchemaLookup),
 ) -> Abstract {
     let mode = resource.resource.mode;
     let ty = &resource.resource.type_name;
-    match resource_schema(env.db, env.workspace, source, mode, ty) {
+    match schema {
         SchemaLookup::Found(schema) => {
             if mode == ResourceMode::Managed
                 && let Some(path) = schema.write_only_in_set()
@@ -138,6 +128,12 @@ fn no_such_type(
     let (mode, ty) = (resource.resource.mode, &*resource.resource.type_name);
     let Some(input) = env.workspace.providers(env.db).get(source) else { return };
     let schemas = &input.schemas(env.db).0;
+    if mode == ResourceMode::Data && ty == "terraform_remote_state" && source.is_builtin() {
+        let detail = unsupported::detail("the data source \"terraform_remote_state\"");
+        let (at, summary) = (resource.type_node.into(), unsupported::SUMMARY);
+        infer.problems.push(ItemProblem::error(at, unsupported::ID, summary, detail));
+        return;
+    }
     let (summary, noun) = match mode {
         ResourceMode::Managed => ("Invalid resource type", "resource type"),
         ResourceMode::Data => ("Invalid data source", "data source"),
@@ -164,35 +160,6 @@ fn no_such_type(
     let at = resource.type_node.into();
     let problem = ItemProblem::error(at, "invalid-resource-type", summary, detail);
     infer.problems.push(problem.fixed_by(fix));
-}
-
-/// The configuration that a resource names must exist.
-fn check_provider(infer: &mut Infer<'_>, env: &ItemEnv<'_>, resource: &Resource) {
-    let Some(provider) = &resource.provider else { return };
-    if let Some(key) = provider.key {
-        let value = infer.expr(key);
-        let certainty = value.deep_marks().ephemeral;
-        if certainty > Tri::No {
-            let detail = "A provider instance key must not be derived from an ephemeral value.";
-            let problem = ItemProblem::error(
-                key.into(),
-                "ephemeral-provider-key",
-                "Invalid provider instance key",
-                detail,
-            );
-            infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
-        }
-    }
-    let Some(alias) = &provider.alias else { return };
-    let declared = ItemName::Provider(provider.local_name.clone(), Some(alias.clone()));
-    let required = required_providers(env.db, env.directory);
-    let passed = required
-        .declared
-        .get(&provider.local_name)
-        .is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias));
-    if !passed && !crate::analysis::declares(env.db, env.directory, &declared) {
-        infer.problems.push(missing_provider_config(&provider.local_name, alias, provider.node));
-    }
 }
 
 pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeId) -> ItemProblem {

@@ -1,7 +1,8 @@
 //! What is known of the parts of a value.
 
-use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+use std::{ops::Deref, sync::Arc};
 
+use litemap::LiteMap;
 use values::Str;
 
 use super::{Abstract, TriMarks};
@@ -17,13 +18,16 @@ pub enum Presence {
     Known,
 }
 
+/// What is known of the attributes of an object, by name.
+pub type Attrs = LiteMap<Str, Abstract>;
+
 /// What is known of the parts of a value, should it be known and not null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inside {
     /// Nothing but which marks may be somewhere inside.
     Opaque(TriMarks),
     /// The attributes of an object, or the elements of a map: all of them.
-    Attrs(Arc<Parts<BTreeMap<Str, Abstract>>>),
+    Attrs(Arc<Parts<Attrs>>),
     /// The elements of a tuple or list: all of them.
     Items(Arc<Parts<Vec<Abstract>>>),
     /// Every element is like this one; how many there are is not known.
@@ -50,7 +54,7 @@ impl Inside {
     pub const PLAIN: Inside = Inside::Opaque(TriMarks::NONE);
 
     /// All attributes of an object, or all elements of a map.
-    pub fn attrs(parts: BTreeMap<Str, Abstract>) -> Inside {
+    pub fn attrs(parts: Attrs) -> Inside {
         let marks = all_marks(parts.values());
         Inside::Attrs(Arc::new(Parts { parts, marks }))
     }

@@ -1,10 +1,10 @@
 //! Joining: what is known of one of several values, of which nobody knows which it will be.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use values::Type;
 
-use super::{Abstract, Inside, Presence, TriMarks, opaque_part};
+use super::{Abstract, Attrs, Inside, Presence, TriMarks, opaque_part};
 
 impl Abstract {
     /// One of two values, of which we do not know which it will be.
@@ -95,8 +95,7 @@ fn either_inside(a: &Abstract, b: &Abstract) -> Inside {
     match (&*inside_a, &*inside_b) {
         (Inside::Attrs(a), Inside::Attrs(b)) if a.keys().eq(b.keys()) => {
             let pairs = a.iter().zip(b.values());
-            let parts: BTreeMap<_, _> =
-                pairs.map(|((name, a), b)| (name.clone(), a.either(b))).collect();
+            let parts: Attrs = pairs.map(|((name, a), b)| (name.clone(), a.either(b))).collect();
             Inside::attrs(parts)
         }
         (Inside::Items(a), Inside::Items(b)) if a.len() == b.len() => {

@@ -9,6 +9,7 @@ use super::{Evaluation, Outcome, Place};
 use crate::{
     expr::{At, NodeId},
     item::{Block, Body},
+    lower::MISSING_ARGUMENT,
     scope::Interrupt,
 };
 
@@ -96,27 +97,9 @@ impl Evaluation<'_> {
         nested: &NestedBlock,
         given: usize,
     ) -> bool {
-        let kind = &block.kind;
         let wanted = usize::from(nested.nesting == Nesting::Map);
-        if given < wanted {
-            let detail = format!("All {kind} blocks must have 1 labels (key).");
-            self.report(
-                At::Node(block.node),
-                "missing-name",
-                format!("Missing key for {kind}"),
-                detail,
-            );
-        } else if given > wanted {
-            let detail = match wanted {
-                0 => format!("No labels are expected for {kind} blocks."),
-                _ => format!("Only 1 labels (key) are expected for {kind} blocks."),
-            };
-            self.report(
-                At::Node(block.node),
-                "extraneous-label",
-                format!("Extraneous label for {kind}"),
-                detail,
-            );
+        if let Some((id, summary, detail)) = wrong_labels(block, wanted, given) {
+            self.report(At::Node(block.node), id, summary, detail);
         }
         given == wanted
     }
@@ -224,4 +207,46 @@ impl Evaluation<'_> {
 
 fn bound(items: i64) -> usize {
     usize::try_from(items).unwrap_or(0)
+}
+
+/// Id, summary and detail of what is wrong with the labels of a block of a schema, which has one label or none.
+pub(crate) fn wrong_labels(
+    block: &Block,
+    wanted: usize,
+    given: usize,
+) -> Option<(&'static str, String, String)> {
+    let kind = &block.kind;
+    let is_dynamic = block.dynamic.is_some();
+    let (id, summary, detail) = match (given, wanted) {
+        (given, wanted) if given == wanted => return None,
+        (0, _) if is_dynamic => (
+            MISSING_ARGUMENT,
+            "Missing required argument".to_owned(),
+            format!("The argument \"labels\" is required, since {kind} blocks have a label."),
+        ),
+        (0, _) => (
+            "missing-name",
+            format!("Missing key for {kind}"),
+            format!("All {kind} blocks must have 1 labels (key)."),
+        ),
+        (_, 0) if is_dynamic => (
+            "unsupported-argument",
+            "Unsupported argument".to_owned(),
+            format!("An argument named \"labels\" is not expected here: {kind} blocks have none."),
+        ),
+        (_, 0) => (
+            "extraneous-label",
+            format!("Extraneous label for {kind}"),
+            format!("No labels are expected for {kind} blocks."),
+        ),
+        (_, _) => (
+            "extraneous-label",
+            match is_dynamic {
+                true => "Extraneous dynamic block label".to_owned(),
+                false => format!("Extraneous label for {kind}"),
+            },
+            format!("Only 1 labels (key) are expected for {kind} blocks."),
+        ),
+    };
+    Some((id, summary, detail))
 }

@@ -39,14 +39,11 @@ impl Evaluation<'_> {
         let marks = place.marks.union(&own);
         let inner = Place { header: At::Node(block.node), root: place.root, marks, is_unknown };
         if is_unknown {
-            self.bind(dynamic.iterator, iterator(Value::dynamic(), Value::dynamic(), &own));
-            let value = self.body(&block.body, &nested.block, &inner)?;
-            // Of what is not known nothing is kept but its marks, and a write-only attribute would not be kept either.
-            let value = provider::null_write_only(&value, &nested.block);
+            let marks = self.possible(block, dynamic, nested, &inner, &for_each)?;
             found.is_unknown = true;
-            found.marks.add(&value.deep_marks().union(&for_each.deep_marks()).union(&inner.marks));
+            found.marks.add(&marks.union(&own).union(&inner.marks));
         }
-        // What is not known has no elements to go through.
+        // How often a block stands that may not be there at all is not known.
         for (key, element) in for_each.elements().filter(|_| !is_unknown) {
             self.bind(dynamic.iterator, iterator(key, element.clone(), &own));
             let label = match dynamic.labels.first() {
@@ -63,11 +60,38 @@ impl Evaluation<'_> {
         Ok(())
     }
 
+    /// The marks of blocks of which nobody knows whether they are there. Of what is not known nothing is kept but its
+    /// marks, and a write-only attribute would not be kept either.
+    fn possible(
+        &mut self,
+        block: &Block,
+        dynamic: &Dynamic,
+        nested: &NestedBlock,
+        inner: &Place<'_>,
+        for_each: &Value,
+    ) -> Result<Marks, Interrupt> {
+        let own = rules::result_marks(RuleId::DynamicBlock, [for_each]);
+        let elements: Vec<(Value, Value)> = match for_each.is_known() {
+            // Where only a block around is not known, it is known what is in this one, if that one is there.
+            true => for_each.elements().map(|(key, it)| (key, it.clone())).collect(),
+            false => vec![(Value::dynamic(), Value::dynamic())],
+        };
+        let mut marks = Marks::NONE;
+        for (key, element) in elements {
+            self.bind(dynamic.iterator, iterator(key, element, &own));
+            let value = self.body(&block.body, &nested.block, inner)?;
+            marks.add(&provider::null_write_only(&value, &nested.block).deep_marks());
+        }
+        Ok(marks)
+    }
+
     /// The collection; unknown if it cannot be used, which is reported.
     fn for_each(&mut self, id: ExprId, place: &Place<'_>) -> Result<Value, Interrupt> {
         if place.is_unknown {
             let value = self.unseen(|this| this.value(id))?;
-            return Ok(Value::dynamic().with_marks(&value.deep_marks()));
+            let is_usable = !value.is_null() && !value.ty().is_primitive();
+            let unusable = || Value::dynamic().with_marks(&value.deep_marks());
+            return Ok(if is_usable { value } else { unusable() });
         }
         let value = self.value(id)?;
         let ty = value.ty();

@@ -4,6 +4,8 @@ mod blocks;
 mod dynamic;
 mod legacy;
 
+pub(crate) use blocks::wrong_labels;
+
 use std::{borrow::Cow, collections::BTreeMap};
 
 use provider::{Attribute, Block, NestedBlock};

@@ -235,6 +235,37 @@ fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
     );
 }
 
+/// Only the block around is not known, so it is known what is in the one inside, and what of it is kept.
+#[test]
+fn blocks_in_a_block_that_is_not_known_keep_what_is_kept_of_them() {
+    let text = || Attribute::optional(Type::String);
+    let wo = Attribute { write_only: true, ..text() };
+    let nested = |block| NestedBlock::new(Nesting::List, block);
+    let inner = Block::new(attributes([("kept", text()), ("wo", wo)]), BTreeMap::new());
+    let rule = Block::new(BTreeMap::new(), [("inner".into(), nested(inner))].into());
+    let schema = Block::new(BTreeMap::new(), [("rule".into(), nested(rule))].into());
+    let (plain, ephemeral) =
+        ("rule = unknown list of object", "rule = ephemeral(unknown list of object)");
+    for (for_each, content, expected) in [
+        ("{ a = var.e }", "wo = inner.value", plain),
+        ("{ a = var.e }", "kept = inner.key", plain),
+        ("{ a = var.e }", "kept = inner.value", ephemeral),
+        ("[var.e, \"x\"]", "kept = \"x\"", plain),
+        ("[\"x\", { y = var.e }]", "kept = try(inner.value.y, \"\")", ephemeral),
+        ("[]", "kept = var.e", plain),
+        ("[rule.value]", "wo = var.e", plain),
+        ("[rule.value]", "kept = \"${inner.value}${var.e}\"", ephemeral),
+        ("toset([var.e])", "kept = \"x\"", ephemeral),
+        ("rule.value", "wo = var.e", plain),
+        ("null", "kept = \"x\"", plain),
+    ] {
+        let text = format!(
+            "dynamic \"rule\" {{\n for_each = var.u\n content {{\n dynamic \"inner\" {{\n for_each = {for_each}\n content {{\n {content}\n }}\n }}\n }}\n}}"
+        );
+        check(&schema, &text, expected);
+    }
+}
+
 #[test]
 fn dynamic_blocks_pass_the_marks_of_their_collection_on() {
     let list = schema(Nesting::List, 0, 0);

@@ -11,7 +11,10 @@ fn calls_are_checked_before_they_are_made() {
             "lengh([])",
             "Call to unknown function: There is no function named \"lengh\". Did you mean \"length\"?",
         ),
-        ("a::b(1)", "Call to unknown function: There are no functions in namespace \"a::\"."),
+        (
+            "a::b(1)",
+            "Call to unknown function: There are no functions in namespace \"a::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\".",
+        ),
         (
             "upper()",
             "Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\".",

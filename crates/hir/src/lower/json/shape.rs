@@ -132,12 +132,42 @@ static TERRAFORM: Shape = Shape {
     literal: &["required_version"],
     blocks: &[
         ("required_providers", 0, &REQUIRED_PROVIDERS),
-        ("backend", 1, &PLAIN),
-        ("cloud", 0, &PLAIN),
-        ("encryption", 0, &PLAIN),
+        ("backend", 1, &SCHEMA),
+        ("cloud", 0, &SCHEMA),
+        ("encryption", 0, &ENCRYPTION),
         ("provider_meta", 1, &PLAIN),
     ],
     rest: Rest::Arguments(Mode::Template),
+};
+
+static ENCRYPTION: Shape = Shape {
+    raw: &[],
+    literal: &[],
+    blocks: &[
+        ("key_provider", 2, &KEYS),
+        ("method", 2, &KEYS),
+        ("state", 0, &TARGET),
+        ("plan", 0, &TARGET),
+        ("remote_state_data_sources", 0, &DATA_SOURCES),
+    ],
+    rest: Rest::Nothing,
+};
+
+static KEYS: Shape =
+    Shape { raw: &["keys", "chain"], literal: &[], blocks: &[], rest: Rest::Schema };
+
+static TARGET: Shape = Shape {
+    raw: &["method"],
+    literal: &[],
+    blocks: &[("fallback", 0, &TARGET)],
+    rest: Rest::Arguments(Mode::Template),
+};
+
+static DATA_SOURCES: Shape = Shape {
+    raw: &[],
+    literal: &[],
+    blocks: &[("default", 0, &TARGET), ("remote_state_data_source", 1, &TARGET)],
+    rest: Rest::Nothing,
 };
 
 static REQUIRED_PROVIDERS: Shape =

@@ -2,7 +2,7 @@
 
 use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
 
-use super::{shape::Mode, write::Writer};
+use super::{fault, shape::Mode, write::Writer};
 use crate::lower::{Problem, syntax_problem};
 
 /// What stands for an expression that could not be read.
@@ -21,6 +21,12 @@ impl Writer {
     fn raw(&mut self, string: &JsonString) {
         let parse = syntax::parse_expression(&string.text);
         match parse.errors() {
+            [_, ..] if string.text.trim_start().starts_with("${") => {
+                const DETAIL: &str = "Here the string is the expression itself, so it is written without the sequence: \"a.b\" instead of \"${a.b}\".";
+                self.problems.push(fault(string.range, "Invalid expression", DETAIL));
+                self.unread.push(string.range);
+                self.whole(MISSING, string.range);
+            }
             [] => self.copied(string, TextRange::up_to(TextSize::of(&string.text)), true),
             errors => self.broken(string, errors),
         }

@@ -167,14 +167,14 @@ fn what_is_wrong_stands_in_the_text() {
         r#"{"locals": {"a": "x ${1 +} y", "b": "\u0041${", "c": "${a.*.b"}}"#,
         expect![[r#"
         } | Invalid expression: Expected the start of an expression, but found an invalid expression token.
-         | Missing expression: Expected the start of an expression, but found the end of the file.
+         | Missing expression: Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.
         ${ | Unclosed template interpolation sequence: There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.
     "#]],
     );
     check(
         r#"{"resource": {"t": {"a": {"depends_on": ["t.b["], "provider": "1x"}}}}"#,
         expect![[r#"
-             | Missing expression: Expected the start of an expression, but found the end of the file.
+             | Missing expression: Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.
             x | Extra characters after expression: An expression was successfully parsed, but extra characters were found after it.
         "#]],
     );

@@ -190,7 +190,6 @@ impl Writer {
             };
         }
         let properties = self.properties(value);
-        let properties: Vec<_> = properties.into_iter().filter(|it| it.name.text != "//").collect();
         if properties.is_empty() && !is_wrong_type(value) {
             let what = match (labels, given.len()) {
                 (2, 0) => "type",

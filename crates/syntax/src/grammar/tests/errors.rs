@@ -267,12 +267,12 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "a = «»",
         "Missing expression",
-        "Expected the start of an expression, but found the end of the file.",
+        "Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.",
     ),
     (
         "locals {⏎ a = «»",
         "Missing expression",
-        "Expected the start of an expression, but found the end of the file.",
+        "Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.",
     ),
     (
         "locals {⏎ a = (1 «2»)⏎}⏎",

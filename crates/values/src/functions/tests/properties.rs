@@ -337,3 +337,51 @@ fn no_phase_of_a_call_quotes_a_secret() {
         }
     }
 }
+
+/// Numbers, and the lengths of prefixes, are parts of arguments as texts are.
+#[test]
+fn no_message_has_a_number_of_a_secret() {
+    let quoting: [(&str, Vec<Value>, usize); 8] = [
+        ("cidrhost", vec!["10.0.0.0/29".into(), Value::int(29)], 0),
+        ("cidrhost", vec!["10.0.0.0/28".into(), Value::int(29)], 1),
+        ("cidrnetmask", vec!["29::/64".into()], 0),
+        ("cidrsubnet", vec!["10.0.0.0/29".into(), Value::int(29), Value::int(1)], 1),
+        ("cidrsubnet", vec!["10.0.0.0/8".into(), Value::int(2), Value::int(29)], 2),
+        ("cidrsubnets", vec!["::/100".into(), Value::int(29)], 1),
+        ("cidrsubnets", vec!["10.0.0.0/28".into(), Value::int(1), Value::int(1), Value::int(1)], 0),
+        ("bcrypt", vec!["x".into(), Value::int(290)], 1),
+    ];
+    for (name, args, secret) in quoting {
+        let said = call(name, &args).expect_err("refused").message;
+        assert!(said.contains("29"), "{name}: {said}");
+        for mark in [Mark::Sensitive, Mark::Ephemeral] {
+            let mut marked = args.clone();
+            marked[secret] = marked[secret].clone().with_mark(mark);
+            let said = call(name, &marked).expect_err("refused as before").message;
+            assert!(!said.contains("29"), "{name}: {said}");
+        }
+    }
+}
+
+/// The reference's words for what is not shown, by the marks that it has.
+#[test]
+fn what_is_not_shown_is_called_by_its_marks() {
+    let said = |marks: &[Mark], name: &str| {
+        let value = Value::string("x").with_marks(&marks.iter().cloned().collect());
+        let args = if name == "parseint" { vec![value, Value::int(10)] } else { vec![value] };
+        call(name, &args).expect_err("refused").message
+    };
+    let both = [Mark::Ephemeral, Mark::Sensitive];
+    assert_eq!(
+        said(&[], "tonumber"),
+        "cannot convert \"x\" to number; given string must be a decimal representation of a number"
+    );
+    assert_eq!(said(&both[..1], "tonumber"), "cannot convert this ephemeral string to number");
+    assert_eq!(said(&both[1..], "tobool"), "cannot convert this sensitive string to bool");
+    assert_eq!(said(&both, "tobool"), "cannot convert this ephemeral sensitive string to bool");
+    let shown = |marks| said(marks, "parseint");
+    assert_eq!(shown(&[]), "cannot parse \"x\" as a base 10 integer");
+    assert_eq!(shown(&both[..1]), "cannot parse (ephemeral value) as a base 10 integer");
+    assert_eq!(shown(&both[1..]), "cannot parse (sensitive value) as a base 10 integer");
+    assert_eq!(shown(&both), "cannot parse (ephemeral sensitive value) as a base 10 integer");
+}

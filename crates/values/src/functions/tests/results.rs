@@ -164,7 +164,12 @@ fn texts() {
 #[test]
 fn formats() {
     check(&[
-        ("format", r#"["%s is %d",  "a", 5.9]"#, r#""a is 5""#),
+        ("format", r#"["%s is %d",  "a", 5.0]"#, r#""a is 5""#),
+        (
+            "format",
+            r#"["%s is %d",  "a", 5.9]"#,
+            r#"error: unsupported value for "%d" at 6: an integer is required"#,
+        ),
         (
             "format",
             r#"["%v %v %v %v", 1000000, 0.1, true, [1,"a"]]"#,
@@ -232,6 +237,10 @@ fn numbers() {
         ("max", "[]", "error: must pass at least one number"),
         ("pow", "[3,40]", "12157665459056929000"),
         ("log", "[1000,10]", "2.9999999999999996"),
+        ("log", "[3,10]", "0.4771212547196623"),
+        ("log", "[0.1,2]", "-3.321928094887362"),
+        ("pow", "[2,0.5]", "1.4142135623730951"),
+        ("pow", "[3,-0.5]", "0.5773502691896258"),
         ("pow", "[-8,0.5]", "error: the result is not a number"),
     ]);
 }

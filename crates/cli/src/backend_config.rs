@@ -1,0 +1,151 @@
+//! `init -backend-config`: arguments of the backend that the command line gives, so that the configuration need not.
+//!
+//! **Invariant:** no message here quotes a value: what is not understood may be a secret, which somebody gave without a name. The
+//! path of a state that was understood is shown as one that the configuration says is ([`crate::place`]).
+
+use std::{collections::BTreeMap, path::Path};
+
+use db::{Diagnostic, Location, Sources, System};
+use hir::{
+    statics::{LOCAL_ARGUMENTS, LocalBackend},
+    suggest, variables_file,
+};
+use values::{Kind, Str, Type, convert};
+
+use crate::{
+    session::{Failure, Session},
+    variables,
+};
+
+const ID: &str = "invalid-backend-config";
+
+/// What the flags say: arguments of the local backend, the last word on each. Null takes one away.
+#[derive(Default)]
+pub(crate) struct BackendConfig {
+    arguments: BTreeMap<Str, Option<Str>>,
+}
+
+impl BackendConfig {
+    /// Reads flags in their order, each `NAME=VALUE` or the name of a file; nothing if there are none.
+    ///
+    /// # Errors
+    /// Diagnostics for what the backend does not understand.
+    pub(crate) fn read(
+        session: &Session,
+        flags: &[String],
+    ) -> Result<Option<BackendConfig>, Failure> {
+        let mut config = BackendConfig::default();
+        for flag in flags {
+            match flag.split_once('=') {
+                // An empty flag asks for what the configuration says, and for nothing that an earlier init was told.
+                None if flag.is_empty() => {}
+                Some((name, value)) => config.argument(name, value)?,
+                None => config.file(session, Path::new(flag))?,
+            }
+        }
+        Ok((!flags.is_empty()).then_some(config))
+    }
+
+    fn argument(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        let name = name.trim();
+        if !LOCAL_ARGUMENTS.contains(&name) {
+            let detail = format!(
+                "An argument that is given on the command line is not expected for {}",
+                backend_and_hint(name)
+            );
+            let summary = "Invalid backend configuration argument";
+            return Err(Diagnostic::error(ID, summary, detail).into());
+        }
+        let text = Some(Str::from(value));
+        match empty(name, text.as_ref(), None) {
+            Some(problem) => Err(problem.into()),
+            None => {
+                self.arguments.insert(name.into(), text);
+                Ok(())
+            }
+        }
+    }
+
+    fn file(&mut self, session: &Session, path: &Path) -> Result<(), Failure> {
+        let bytes = session.system.read_file(path).map_err(|error| {
+            let detail = format!(
+                "A file that -backend-config names could not be read: {error}. A single argument is written NAME=VALUE."
+            );
+            Diagnostic::error(ID, "Failed to read file", detail)
+        })?;
+        let read = variables_file::read(&path.display().to_string(), &bytes);
+        let mut problems: Vec<Diagnostic> = read.problems.into_iter().map(in_own_words).collect();
+        for given in read.given {
+            match value(&given) {
+                Ok(text) => {
+                    problems.extend(empty(&given.name, text.as_ref(), Some(given.location)));
+                    self.arguments.insert(given.name, text);
+                }
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let sources =
+            Sources { files: variables::masked_file(session, path).into_iter().collect() };
+        Err(Failure::Diagnostics(problems, sources))
+    }
+
+    /// What the configuration says, with what the flags say in its stead.
+    pub(crate) fn over(&self, configured: &LocalBackend) -> LocalBackend {
+        let argument = |name: &str, configured: &Option<Str>| match self.arguments.get(name) {
+            Some(given) => given.clone(),
+            None => configured.clone(),
+        };
+        LocalBackend {
+            path: argument("path", &configured.path),
+            workspace_dir: argument("workspace_dir", &configured.workspace_dir),
+        }
+    }
+}
+
+/// The text that a file gives to an argument.
+fn value(given: &variables_file::Given) -> Result<Option<Str>, Box<Diagnostic>> {
+    let name = &given.name;
+    if !LOCAL_ARGUMENTS.contains(&&**name) {
+        let detail = format!("This argument is not expected for {}", backend_and_hint(name));
+        let at = Location { range: given.name_range, ..given.location.clone() };
+        let problem = Diagnostic::error(ID, "Unsupported argument", detail);
+        return Err(Box::new(problem.at(Some(at))));
+    }
+    let text = convert::convert(&given.value, &Type::String).map_err(|_| {
+        let detail = format!("Inappropriate value for attribute \"{name}\": string required.");
+        let problem = Diagnostic::error(ID, "Incorrect attribute value type", detail);
+        Box::new(problem.at(Some(given.location.clone())))
+    })?;
+    Ok(match text.kind() {
+        Kind::String(text) => Some(text.clone()),
+        _ => None,
+    })
+}
+
+/// What the backend is, and which of its arguments a name may stand for.
+fn backend_and_hint(name: &str) -> String {
+    let close = suggest::closest(name, LOCAL_ARGUMENTS);
+    let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
+    format!("the selected backend type, which has {}.{hint}", LOCAL_ARGUMENTS.join(" and "))
+}
+
+/// That an empty text names no file.
+fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnostic> {
+    let is_empty = text.is_some_and(|it| it.is_empty());
+    let summary = match name {
+        "workspace_dir" => "Invalid local workspace directory path",
+        _ => "Invalid local state file path",
+    };
+    let detail = format!("The \"{name}\" attribute value must not be empty.");
+    is_empty.then(|| Diagnostic::error(ID, summary, detail).at(at))
+}
+
+/// What is wrong with a file of assignments, which is no variables file.
+fn in_own_words(problem: Diagnostic) -> Diagnostic {
+    let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant value: no blocks, no variables, no calls. Text is written in \
+                  quotes. What stands here is not quoted, because it may be a secret.";
+    Diagnostic { id: ID, detail: detail.to_owned(), ..problem }
+}

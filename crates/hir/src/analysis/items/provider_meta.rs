@@ -1,0 +1,53 @@
+//! `provider_meta "name" {}`: what a module tells a provider about itself, beside every request.
+
+use super::{Infer, ItemProblem};
+use crate::{
+    analysis::{
+        body::{BodyInfer, Persistence},
+        env::ItemEnv,
+        problem::not_supported,
+    },
+    eval,
+    item::Block,
+    names::required_providers,
+};
+
+/// Checks one block. It is read before anything is evaluated, so its values are constants.
+pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
+    let Some(name) = meta.labels.first() else { return };
+    let source = required_providers(env.db, env.directory).source(name);
+    let mut found: Vec<ItemProblem> = Vec::new();
+    for attr in &meta.body.attrs {
+        let diagnostics = eval::constant(infer.exprs, attr.value).diagnostics;
+        found.extend(diagnostics.into_iter().map(ItemProblem::from));
+    }
+    found.extend(meta.body.blocks.iter().map(|block| {
+        let summary = format!("Unexpected \"{}\" block", block.kind);
+        let detail = "Blocks are not allowed here.";
+        ItemProblem::error(block.node.into(), "unsupported-block", summary, detail)
+    }));
+    let schemas = env.workspace.providers(env.db).get(&source).map(|it| &it.schemas(env.db).0);
+    if found.is_empty()
+        && let Some(schemas) = schemas
+    {
+        found.extend(match &schemas.provider_meta {
+            Some(schema) => {
+                let before = infer.problems.len();
+                let mut body = BodyInfer { infer, persistence: Persistence::Ephemeral };
+                body.block(&meta.body, schema.block(), meta.node, "");
+                infer.problems.split_off(before)
+            }
+            None => vec![without_meta(meta, &source.to_string())],
+        });
+    }
+    if !found.iter().any(|it| it.severity == db::Severity::Error) {
+        found.push(not_supported(meta.node, "\"provider_meta\" in the terraform block"));
+    }
+    infer.problems.append(&mut found);
+}
+
+fn without_meta(meta: &Block, source: &str) -> ItemProblem {
+    let summary = format!("Provider {source} doesn't support provider_meta");
+    let detail = "This provider takes nothing that a module says about itself, so there is nobody who would read this block. Take it out.";
+    ItemProblem::error(meta.node.into(), "no-provider-meta", summary, detail)
+}

@@ -1,0 +1,178 @@
+//! `provider = name.alias["key"]`: the configuration has to be there, and the key has to be one of its instances.
+
+use std::collections::BTreeSet;
+
+use values::{Kind, Str, Type, convert};
+
+use super::{Infer, ItemProblem, resource::missing_provider_config};
+use crate::{
+    analysis::{body::by_certainty, env::ItemEnv, value::Tri},
+    expr::{Expr, ExprId, Ref},
+    fix::Fix,
+    item::{Item, ProviderConfig, ProviderRef, Repetition},
+    names::{ItemName, item as item_of, lookup, required_providers},
+    statics, suggest,
+};
+
+const SUMMARY: &str = "Invalid provider instance key";
+
+/// Who refers to a configuration: `repetition` is what `each.key` in the key is about.
+pub(super) struct Referrer<'i> {
+    pub(super) item: &'i Item,
+    pub(super) repetition: Repetition,
+}
+
+/// Checks one reference.
+pub(super) fn check(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    referrer: &Referrer<'_>,
+    provider: &ProviderRef,
+) {
+    let before = infer.problems.len();
+    provider.key.into_iter().for_each(|key| check_key(infer, key));
+    let is_sound = infer.problems.len() == before;
+    let Some(alias) = &provider.alias else { return };
+    let name = ItemName::Provider(provider.local_name.clone(), Some(alias.clone()));
+    let declared = lookup(env.db, env.directory, &name);
+    let Some(config) = declared.and_then(|key| item_of(env.db, key).kind.as_provider()) else {
+        let required = required_providers(env.db, env.directory);
+        let entry = required.declared.get(&provider.local_name);
+        if !entry.is_some_and(|(entry, _)| entry.configuration_aliases.contains(alias)) {
+            let (name, node) = (&provider.local_name, provider.node);
+            infer.problems.push(missing_provider_config(name, alias, node));
+        }
+        return;
+    };
+    let keys = declared.and_then(|it| {
+        let found =
+            statics::provider_keys(env.db, env.workspace, env.directory, it.block, it.index);
+        found.as_ref().ok()?.as_ref()
+    });
+    let found = match (config.for_each, provider.key) {
+        (None, None) => None,
+        (None, Some(key)) => is_sound.then(|| without_instances(config, alias, key)),
+        (Some(_), None) => Some(without_key(config, alias, keys, provider)),
+        (Some(_), Some(key)) => keys
+            .filter(|_| is_sound && !infer.is_faulty(key, &infer.faults()))
+            .and_then(|keys| missing_instance(env, referrer, (config, alias), keys, key)),
+    };
+    infer.problems.extend(found);
+}
+
+/// Which configuration manages an object is kept in the state, and shown.
+fn check_key(infer: &mut Infer<'_>, key: ExprId) {
+    let value = infer.expr(key);
+    let marks = value.deep_marks();
+    let (certainty, id, word) = match marks.ephemeral {
+        Tri::No => (marks.sensitive, "invalid-provider-key", "a sensitive"),
+        certainty => (certainty, "ephemeral-provider-key", "an ephemeral"),
+    };
+    if certainty > Tri::No {
+        let detail = format!("A provider instance key must not be derived from {word} value.");
+        let problem = ItemProblem::error(key.into(), id, SUMMARY, detail);
+        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        return;
+    }
+    let constant = value.constant.as_ref().map(|it| &it.0);
+    let detail = match constant {
+        Some(constant) if constant.is_null() => {
+            "A provider instance key must not be null.".to_owned()
+        }
+        Some(constant) => match convert::convert(constant, &Type::String) {
+            Ok(_) => return,
+            Err(error) => format!("The given instance key is unsuitable: {error}."),
+        },
+        None if value.ty == Type::Dynamic || convert::can_convert(&value.ty, &Type::String) => {
+            return;
+        }
+        None => {
+            let error = convert::mismatch(&value.ty, &Type::String);
+            format!("The given instance key is unsuitable: {error}.")
+        }
+    };
+    infer.problems.push(ItemProblem::error(key.into(), "invalid-provider-key", SUMMARY, detail));
+}
+
+fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemProblem {
+    let name = &config.local_name;
+    let detail = format!(
+        "The provider configuration {name}.{alias} has no for_each, so it has no instances to choose from. Take the key away, or add for_each to the provider \
+         block."
+    );
+    ItemProblem::error(key.into(), "invalid-provider-key", SUMMARY, detail)
+}
+
+fn without_key(
+    config: &ProviderConfig,
+    alias: &str,
+    keys: Option<&BTreeSet<Str>>,
+    provider: &ProviderRef,
+) -> ItemProblem {
+    let name = &config.local_name;
+    let example =
+        keys.and_then(BTreeSet::first).map_or("each.key".to_owned(), |it| format!("{it:?}"));
+    let detail = format!(
+        "The provider configuration {name}.{alias} has for_each, so one of its instances has to be chosen, as in {name}.{alias}[{example}]."
+    );
+    ItemProblem::error(provider.node.into(), "invalid-provider-key", SUMMARY, detail)
+}
+
+/// A key that is not one of the instances, where both are known before anything is planned.
+fn missing_instance(
+    env: &ItemEnv<'_>,
+    referrer: &Referrer<'_>,
+    (config, alias): (&ProviderConfig, &str),
+    keys: &BTreeSet<Str>,
+    key: ExprId,
+) -> Option<ItemProblem> {
+    let (missing, whose) = match &referrer.item.exprs[key] {
+        Expr::Ref(Ref::EachKey) => {
+            let (db, workspace) = (env.db, env.workspace);
+            let repetition = referrer.repetition;
+            let own = statics::keys_of_resource(db, workspace, env.directory, env.key, repetition);
+            let missing = own?.into_iter().find(|it| !keys.contains(it))?;
+            let whose = format!(", which the instance {missing:?} of this block asks for");
+            (missing, whose)
+        }
+        _ => (text(env, referrer.item, key).filter(|it| !keys.contains(it))?, String::new()),
+    };
+    let name = &config.local_name;
+    let close = suggest::closest(&missing, keys.iter().map(|it| &**it));
+    let detail = format!(
+        "The provider configuration {name}.{alias} has no instance {missing:?}{whose}. {}{}",
+        shown(keys),
+        suggest::question(close)
+    );
+    let (id, summary) = ("missing-provider-instance", "Provider instance not present");
+    let problem = ItemProblem::error(key.into(), id, summary, detail);
+    Some(match referrer.item.exprs[key] {
+        Expr::Literal(_) => problem.fixed_by(Fix::last(&missing, close)),
+        _ => problem,
+    })
+}
+
+/// A key that is known before anything is planned. What is wrong with it otherwise is told of when it is planned.
+fn text(env: &ItemEnv<'_>, item: &Item, key: ExprId) -> Option<Str> {
+    let place = (env.key, item, key);
+    let (db, workspace, directory) = (env.db, env.workspace, env.directory);
+    let value = statics::early_value(db, workspace, directory, place, "provider").ok()?;
+    if value.has_deep_secret() {
+        return None;
+    }
+    match convert::convert(&value, &Type::String).ok()?.kind() {
+        Kind::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The instances that there are, in words; of many the first few.
+fn shown(keys: &BTreeSet<Str>) -> String {
+    const MOST: usize = 8;
+    let names: Vec<String> = keys.iter().take(MOST).map(|it| format!("{it:?}")).collect();
+    match keys.len() {
+        0 => "Its for_each is empty.".to_owned(),
+        1..=MOST => format!("Its for_each has {}.", names.join(", ")),
+        many => format!("Its for_each has {}, and {} more.", names.join(", "), many - MOST),
+    }
+}

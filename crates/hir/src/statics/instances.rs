@@ -1,0 +1,161 @@
+//! The instances that things have before anything is planned: which keys `for_each` of a provider has, and, to hold them
+//! against these, which keys that of a resource has.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use db::{Block, Directory};
+use values::{Kind, MarkKind, Str, Type, Value};
+
+use super::{
+    evaluate::{CallPath, NOT_KNOWN, Use, evaluate, secret},
+    trouble::{NoValue, Trouble},
+};
+use crate::{
+    Db,
+    expr::{At, Expr, ExprId},
+    item::{ProviderConfig, Repetition},
+    names::{ItemKey, item},
+    symbols::{NameKind, names_of_kind},
+    workspace::Workspace,
+};
+
+/// Keys, where they are known.
+type Keys = Option<BTreeSet<Str>>;
+
+/// The keys of a provider's configurations; none where they depend on how the module is called.
+///
+/// **Stability:** depends on `for_each` and on the values of what that mentions.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn provider_keys(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+    index: u32,
+) -> Result<Keys, NoValue> {
+    let key = ItemKey { block, index };
+    let config = item(db, key).kind.as_provider().ok_or(None)?;
+    let for_each = config.for_each.ok_or(None)?;
+    let subject = subject_of(config);
+    let path = CallPath::however(db, workspace, directory);
+    let value = evaluate(db, path, key, item(db, key), for_each, &subject)?;
+    let of = Use {
+        subject: &subject,
+        secret: ("{A} value not allowed", SECRET),
+        ephemeral_id: "ephemeral-static-value",
+        sensitive_id: "sensitive-static-value",
+    };
+    if let Some((kind, id, word)) = secret_of(&value) {
+        return Err(Some(Arc::new(secret(db, path, (key, for_each), &of, (kind, id, word)))));
+    }
+    let unsuitable = |why: &str| {
+        let detail = format!("Unsuitable value of {subject}: {why}.");
+        let here = format!("{subject} is here");
+        let (id, summary) = ("invalid-repetition-value", "Invalid for_each argument");
+        Some(Arc::new(Trouble::at((key, At::Expr(for_each)), id, summary, detail, here)))
+    };
+    match keys(&value) {
+        // What the calls of a module give is not looked at; the root module is given all that there is.
+        Ok(None) if directory == workspace.root(db) => Err(unsuitable(NOT_KNOWN)),
+        Ok(keys) => Ok(keys),
+        Err(why) => Err(unsuitable(&why)),
+    }
+}
+
+const SECRET: &str = "{A} values, or values derived from {} values, cannot be used as for_each arguments of a provider: its keys are shown, and kept in the \
+                      state.";
+
+/// What `for_each` of a provider is called in messages.
+pub(crate) fn subject_of(config: &ProviderConfig) -> String {
+    let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
+    format!("provider.{}{alias}.for_each", config.local_name)
+}
+
+/// The keys of a resource's `for_each`, where they are known however the module is called; what is wrong with it is told of
+/// there.
+pub(crate) fn keys_of_resource(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    key: ItemKey,
+    repetition: Repetition,
+) -> Keys {
+    let Repetition::ForEach(for_each) = repetition else { return None };
+    let path = CallPath::however(db, workspace, directory);
+    let value = evaluate(db, path, key, item(db, key), for_each, "for_each").ok()?;
+    match secret_of(&value) {
+        Some(_) => None,
+        None => keys(&value).ok()?,
+    }
+}
+
+/// The mark that makes a collection's keys secret: of a map, what its elements are is another matter.
+fn secret_of(value: &Value) -> Option<(MarkKind, &'static str, &'static str)> {
+    let is_set = matches!(value.ty(), Type::Set(_));
+    let marks = if is_set { value.deep_marks() } else { value.marks().clone() };
+    let secrets = [
+        (MarkKind::Ephemeral, "ephemeral-static-value", "ephemeral"),
+        (MarkKind::Sensitive, "sensitive-static-value", "sensitive"),
+    ];
+    secrets.into_iter().find(|(kind, _, _)| marks.has(*kind))
+}
+
+/// The keys that a collection gives.
+///
+/// # Errors
+/// Why it gives none, whatever it holds.
+fn keys(value: &Value) -> Result<Keys, String> {
+    let plain = value.without_all_marks();
+    match plain.kind() {
+        Kind::Null => Err("it is null".to_owned()),
+        Kind::Map(elements) | Kind::Object(elements) => {
+            Ok(Some(elements.keys().cloned().collect()))
+        }
+        Kind::Set(elements) => {
+            let keys: Vec<Kind<'_>> = elements.iter().map(Value::kind).collect();
+            if keys.iter().any(|it| matches!(it, Kind::Null)) {
+                return Err("a set that has null in it gives no keys".to_owned());
+            }
+            let text = |it: &Kind<'_>| match it {
+                Kind::String(text) => Some((*text).clone()),
+                _ => None,
+            };
+            match elements.is_empty() || plain.ty() == Type::set(Type::String) {
+                true => Ok(keys.iter().map(text).collect()),
+                false => Err(unsuitable(&plain.ty())),
+            }
+        }
+        _ => match plain.ty() {
+            Type::Dynamic | Type::Map(_) | Type::Object(_) | Type::Set(_) => Ok(None),
+            ty => Err(unsuitable(&ty)),
+        },
+    }
+}
+
+fn unsuitable(ty: &Type) -> String {
+    format!("it must be a map, or a set of strings, and is {}", ty.friendly_name())
+}
+
+/// The `for_each` of the providers of the root module.
+fn of_root(db: &dyn Db, workspace: Workspace) -> Vec<(ItemKey, ExprId)> {
+    let providers = names_of_kind(db, workspace.root(db), NameKind::Provider).into_iter();
+    providers
+        .filter_map(|(_, key)| Some((key, item(db, key).kind.as_provider()?.for_each?)))
+        .collect()
+}
+
+/// Whether the instances of a provider of the root module depend on anything.
+pub(super) fn are_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
+    let is_literal = |key, expr: ExprId| matches!(item(db, key).exprs[expr], Expr::Literal(_));
+    of_root(db, workspace).into_iter().any(|(key, for_each)| !is_literal(key, for_each))
+}
+
+/// Why the instances of providers of the root module are not known.
+pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
+    let root = workspace.root(db);
+    let of = |(key, _): (ItemKey, ExprId)| {
+        let keys = provider_keys(db, workspace, root, key.block, key.index);
+        keys.as_ref().err()?.clone()
+    };
+    of_root(db, workspace).into_iter().filter_map(of).collect()
+}
