@@ -204,7 +204,12 @@ impl Expressions<'_> {
             14 => format!("tostring({})", self.make(Kind::Number, marks, depth)),
             15 => {
                 let kind = *self.random.of(&Kind::ALL);
-                let secret = self.make(kind, Marks::Any, depth);
+                // What is also sensitive stays so, and that it does where a provider reads it back is not promised.
+                let most = match marks {
+                    Marks::Plain if !self.random.reveals => Marks::Plain,
+                    _ => Marks::Any,
+                };
+                let secret = self.make(kind, most, depth);
                 match self.random.reveals {
                     true => format!("jsonencode(nonsensitive(ephemeralasnull({secret})))"),
                     false => format!("jsonencode(ephemeralasnull({secret}))"),
