@@ -319,7 +319,11 @@ impl<'a> ModuleScope<'a> {
             _ => Value::dynamic(),
         };
         if resource.mode == ResourceMode::Ephemeral {
-            return unknown().with_mark(Mark::Ephemeral);
+            let opened = match (&schema, &entry.resource().repetition) {
+                (Some(schema), Repetition::Single) => opened(schema),
+                _ => unknown(),
+            };
+            return opened.with_mark(Mark::Ephemeral);
         }
         let (Some(state), Some(instance), Some(schema)) =
             (self.offline.state, &self.instance, &schema)
@@ -446,6 +450,15 @@ impl<'a> ModuleScope<'a> {
             Ref::Applying => Value::bool(false).with_mark(Mark::Ephemeral),
         })
     }
+}
+
+/// What opening an object of a schema would give: there is one, it is only not known what is in it.
+fn opened(schema: &Schema) -> Value {
+    let Type::Object(attributes) = schema.implied_type() else {
+        return Value::unknown(schema.implied_type().clone());
+    };
+    let unknown = attributes.iter().map(|(name, it)| (name.clone(), Value::unknown(it.clone())));
+    mark_by_schema(&Value::object(unknown.collect()), schema.block())
 }
 
 fn default(entry: &Entry, variable: &Variable) -> Option<Value> {

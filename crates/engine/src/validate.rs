@@ -15,7 +15,7 @@ use addr::{ProviderSource, ResourceMode};
 use db::{Diagnostic, Severity};
 use futures::{StreamExt, stream};
 use hir::{Entry, Module, NodeId, Program, eval, item::Body, names::provider_local_name};
-use provider::{Block, Provider, ProviderDiagnostic, ValidateRequest};
+use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
 use values::{Str, Value, msgpack};
 
 use crate::{
@@ -247,13 +247,19 @@ fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
     let mut seen: BTreeSet<&ProviderSource> = configured.collect();
     let mut cases = Vec::new();
     for module in &program.modules {
-        for entry in module.resources.values() {
-            let local_name = provider_local_name(entry.resource());
-            let Some(source) = module.provider_sources.get(local_name) else { continue };
-            let Some(schemas) = program.schemas.get(source).filter(|_| seen.insert(source)) else {
+        let mut wanting: BTreeMap<&str, (&ProviderSource, &ProviderSchemas)> = BTreeMap::new();
+        for (local_name, source) in &module.provider_sources {
+            let schemas = program.schemas.get(source).filter(|it| it.wants_configuration());
+            wanting.extend(schemas.map(|it| (&**local_name, (source, &**it))));
+        }
+        // Thousands of resources share a handful of providers, most of which want nothing.
+        let entries = module.resources.values().take_while(|_| !wanting.is_empty());
+        for entry in entries {
+            let Some(&(source, schemas)) = wanting.get(provider_local_name(entry.resource()))
+            else {
                 continue;
             };
-            if schemas.wants_configuration() {
+            if seen.insert(source) {
                 cases.extend(unconfigured(source, entry, schemas.configuration().block()));
             }
         }

@@ -15,8 +15,8 @@ use crate::{
     Db,
     item::ModuleCall,
     names::{
-        ItemKey, ItemName, all_of, block_names, called_directory, item, lookup, module_calls,
-        provider_local_name, required_providers,
+        ItemKey, ItemName, all_of, block_items, block_names, called_directory, item, lookup,
+        module_calls, provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
     statics::{ResolvedModule, Target, modules},
@@ -27,15 +27,63 @@ use crate::{
 /// Makes the program of a configuration. It is complete only if the configuration has no errors; a call whose module
 /// was not found is left out.
 pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
-    let directories = reachable(db, workspace);
-    let (sources, places) = sources(db, &directories);
-    let build = Build { db, workspace, places };
-    let modules = match modules(db, workspace) {
-        None => build.directories(&directories),
-        Some(resolved) => build.resolved(&resolved.modules),
-    };
-    let schemas = schemas(db, workspace);
-    Program { modules, schemas, sources, overrides: Arc::new(build.overrides(&directories)) }
+    ProgramButLocals::of(db, workspace).with(Locals::of(db, workspace))
+}
+
+/// A program whose modules have no locals yet. Half of all names are locals: somebody else can look for them meanwhile.
+pub struct ProgramButLocals(Program);
+
+impl ProgramButLocals {
+    /// All but the locals of a configuration.
+    pub fn of(db: &dyn Db, workspace: Workspace) -> ProgramButLocals {
+        let directories = reachable(db, workspace);
+        let build = Build::of(db, workspace, &directories);
+        let modules = match modules(db, workspace) {
+            None => build.directories(&directories),
+            Some(resolved) => build.resolved(&resolved.modules),
+        };
+        ProgramButLocals(Program {
+            modules,
+            schemas: schemas(db, workspace),
+            sources: sources(db, &directories),
+            overrides: Arc::new(build.overrides(&directories)),
+        })
+    }
+
+    /// The whole program.
+    pub fn with(self, locals: Locals) -> Program {
+        let (mut program, mut of_directories) = (self.0, locals.0);
+        let mut uses: FxHashMap<Str, usize> = FxHashMap::default();
+        program.modules.iter().for_each(|it| *uses.entry(it.dir.clone()).or_default() += 1);
+        for module in &mut program.modules {
+            let left = uses.get_mut(&module.dir).map_or(0, |it| {
+                *it -= 1;
+                *it
+            });
+            let locals = match left {
+                0 => of_directories.remove(&module.dir),
+                _ => of_directories.get(&module.dir).cloned(),
+            };
+            Arc::make_mut(module).locals = locals.unwrap_or_default();
+        }
+        program
+    }
+}
+
+/// The locals of the modules of a configuration, by directory.
+pub struct Locals(FxHashMap<Str, Named<Str>>);
+
+impl Locals {
+    /// Those of all modules.
+    pub fn of(db: &dyn Db, workspace: Workspace) -> Locals {
+        let directories = reachable(db, workspace);
+        let build = Build::of(db, workspace, &directories);
+        let of_directory = |directory: &Directory| {
+            let path = Str::from(&**directory.path(db));
+            (path, table(build.named(*directory, NameKind::Local)))
+        };
+        Locals(directories.iter().map(of_directory).collect())
+    }
 }
 
 /// The program after some blocks of one module changed, where the one before is at hand. `None` if that cannot be told from
@@ -130,22 +178,23 @@ pub fn reachable(db: &dyn Db, workspace: Workspace) -> Vec<Directory> {
     directories
 }
 
-fn sources(db: &dyn Db, directories: &[Directory]) -> (Sources, FxHashMap<Block, (u32, u32)>) {
-    let mut files = Vec::new();
+fn sources(db: &dyn Db, directories: &[Directory]) -> Sources {
+    let files = directories.iter().flat_map(|it| it.files(db));
+    let source = |file: &File| SourceText {
+        path: file.path(db).clone(),
+        blocks: texts_of(db, *file),
+        may_hold_secrets: false,
+    };
+    Sources { files: files.map(source).collect() }
+}
+
+/// The number of each block's file, and its own in the file.
+fn places(db: &dyn Db, directories: &[Directory]) -> FxHashMap<Block, (u32, u32)> {
     let mut places = FxHashMap::default();
-    for directory in directories {
-        for file in directory.files(db) {
-            for (index, block) in file.blocks(db).iter().enumerate() {
-                places.insert(*block, (files.len() as u32, index as u32));
-            }
-            files.push(SourceText {
-                path: file.path(db).clone(),
-                blocks: texts_of(db, *file),
-                may_hold_secrets: false,
-            });
-        }
+    for (number, file) in (0u32..).zip(directories.iter().flat_map(|it| it.files(db))) {
+        places.extend(file.blocks(db).iter().copied().zip((0u32..).map(|index| (number, index))));
     }
-    (Sources { files: files.into() }, places)
+    places
 }
 
 fn texts_of(db: &dyn Db, file: File) -> Arc<[Arc<str>]> {
@@ -158,7 +207,11 @@ struct Build<'db> {
     places: FxHashMap<Block, (u32, u32)>,
 }
 
-impl Build<'_> {
+impl<'db> Build<'db> {
+    fn of(db: &'db dyn Db, workspace: Workspace, directories: &[Directory]) -> Build<'db> {
+        Build { db, workspace, places: places(db, directories) }
+    }
+
     /// Where every source is a literal, each directory is a module.
     fn directories(&self, directories: &[Directory]) -> Vec<Arc<Module>> {
         let numbered = || (0u32..).map(ModuleId).zip(directories);
@@ -221,17 +274,26 @@ impl Build<'_> {
                 .insert(local_name.clone(), entry.configuration_aliases.to_vec());
         }
         self.file_all(&mut module, directory, called);
-        let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
-        let passed = calls.flat_map(|call| call.providers.iter().flatten());
-        let passed = passed.map(|it| it.parent.local_name.clone()).collect::<Vec<_>>();
-        for local_name in named_providers(self.db, directory).into_iter().chain(passed) {
+        for local_name in provider_names(&module) {
             let entry = module.provider_sources.entry(local_name);
             entry.or_insert_with_key(|local_name| required.source(local_name));
         }
         module
     }
 
-    /// Files every declaration under its name. Names come sorted, which makes each table at once.
+    /// The declarations of one kind that has plain names.
+    fn named(&self, directory: Directory, kind: NameKind) -> impl Iterator<Item = (Str, Entry)> {
+        names_of_kind(self.db, directory, kind).into_iter().filter_map(|(name, key)| match name {
+            ItemName::Variable(name)
+            | ItemName::Local(name)
+            | ItemName::Output(name)
+            | ItemName::Check(name)
+            | ItemName::Module(name) => Some((name, self.entry(key))),
+            _ => None,
+        })
+    }
+
+    /// Files every declaration but locals under its name. Names come sorted, which makes each table at once.
     fn file_all(
         &self,
         module: &mut Module,
@@ -239,18 +301,8 @@ impl Build<'_> {
         called: impl Fn(&ModuleCall) -> Option<ModuleId>,
     ) {
         let names = |kind| names_of_kind(self.db, directory, kind).into_iter();
-        let named = |kind| {
-            names(kind).filter_map(|(name, key)| match name {
-                ItemName::Variable(name)
-                | ItemName::Local(name)
-                | ItemName::Output(name)
-                | ItemName::Check(name)
-                | ItemName::Module(name) => Some((name, self.entry(key))),
-                _ => None,
-            })
-        };
+        let named = |kind| self.named(directory, kind);
         module.variables = table(named(NameKind::Variable));
-        module.locals = table(named(NameKind::Local));
         module.outputs = table(named(NameKind::Output));
         module.checks = named(NameKind::Check).collect();
         module.resources = table(names(NameKind::Resource).filter_map(|(name, key)| match name {
@@ -277,6 +329,7 @@ impl Build<'_> {
         keys.map(|key| self.entry(key)).collect()
     }
 
+    /// An item that an edit leaves equal is the same object in the next program.
     fn entry(&self, key: ItemKey) -> Entry {
         Entry { item: item(self.db, key).clone(), origin: self.origin(key) }
     }
@@ -339,11 +392,28 @@ fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) ->
     table
 }
 
-/// The local names of the providers that a module's resources, provider blocks and calls name.
+/// The local names of the providers that what a module has names.
+fn provider_names(module: &Module) -> BTreeSet<Str> {
+    let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
+    let passed = calls.flat_map(|call| call.providers.iter().flatten());
+    let passed = passed.map(|it| &it.parent.local_name);
+    let configured = module.providers.keys().map(|(local_name, _)| local_name);
+    let mut names: BTreeSet<Str> = passed.chain(configured).cloned().collect();
+    for entry in module.resources.values() {
+        let name = provider_local_name(entry.resource());
+        if !names.contains(name) {
+            names.insert(name.into());
+        }
+    }
+    names
+}
+
+/// The local names of the providers that a module's resources and provider blocks name.
 fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
     let mut names: BTreeSet<Str> = BTreeSet::new();
     for key in all_of_kind(db, directory, NameKind::Resource) {
-        let Some(resource) = item(db, key).kind.as_resource() else { continue };
+        let item = &block_items(db, key.block)[key.index as usize];
+        let Some(resource) = item.kind.as_resource() else { continue };
         // Thousands of resources share a handful of providers.
         let name = provider_local_name(resource);
         if !names.contains(name) {

@@ -98,10 +98,22 @@ pub fn of_file_once(
     of_some_blocks(db, (workspace, Asked::Once), directory, file, |_| true).diagnostics
 }
 
-/// How often somebody asks for what is wrong.
+/// The same where nothing is wrong with any item, as whoever inferred them all has seen.
+pub fn of_file_of_sound_items(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    file: File,
+) -> Vec<Diagnostic> {
+    of_some_blocks(db, (workspace, Asked::OfSoundItems), directory, file, |_| true).diagnostics
+}
+
+/// How often somebody asks for what is wrong, and what is known.
 #[derive(Clone, Copy)]
 enum Asked {
     Once,
+    /// The same, when no item has a problem.
+    OfSoundItems,
     AfterEachEdit,
 }
 
@@ -190,6 +202,7 @@ fn of_items(
             once = problems_of_items(db, workspace, directory, block);
             &once
         }
+        Asked::OfSoundItems => return,
     };
     for (key, problem) in problems {
         let is_told = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);

@@ -36,7 +36,9 @@ pub mod unsupported;
 pub mod variables_file;
 pub mod workspace;
 
-pub use build::{program, program_with, provider_requirements, reachable};
+pub use build::{
+    Locals, ProgramButLocals, program, program_with, provider_requirements, reachable,
+};
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;
 pub use item::{Item, ItemKind};

@@ -10,7 +10,7 @@
 //! touched, and re-runs only who looked one of them up, declared or not.
 //!
 //! **Invariant:** at the end of each change, the table holds what [`block_names`] gives for every block of every directory.
-//! The two functions that change it, [`declare`] and [`redeclare`], are called by `project` only.
+//! The functions that change it, [`declare`], [`declare_tables`] and [`redeclare`], are called by `project` only.
 //! **Invariant:** the table holds declared names only, and those change only while the database has no other handle,
 //! together with an input that every walk over a map has read.
 //!
@@ -50,7 +50,11 @@ pub struct Symbol {
 impl Symbol {
     /// Every declaration, in the order of the text.
     pub fn declarations(self, db: &dyn Db) -> Vec<ItemKey> {
-        self.first(db).into_iter().chain(self.later(db).iter().copied()).collect()
+        self.declared(db).collect()
+    }
+
+    fn declared(self, db: &dyn Db) -> impl Iterator<Item = ItemKey> {
+        self.first(db).into_iter().chain(self.later(db).iter().copied())
     }
 }
 
@@ -271,17 +275,26 @@ impl KindSymbols {
         self.by_name.remove(name);
         self.sorted.remove(name);
     }
-
-    /// Takes all names at once, sorted, where there were none before.
-    fn fill(&mut self, symbols: Vec<(ItemName, Symbol)>) {
-        self.by_name = symbols.iter().cloned().collect();
-        self.sorted = symbols.into_iter().collect();
-    }
 }
 
 /// The symbol of a name that is declared. Who asks in vain is asked again when it is.
 pub fn symbol(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<Symbol> {
     found(db, directory, name).map(|(symbol, _)| symbol)
+}
+
+/// The declaration of a name that counts, where that at `key` is a further one.
+///
+/// **Stability:** reads the further ones alone, where `key` is none of them. The name is declared as long as `key` says so,
+/// and who asks has read that.
+pub(crate) fn declared_before(
+    db: &dyn Db,
+    directory: Directory,
+    name: &ItemName,
+    key: ItemKey,
+) -> Option<ItemKey> {
+    let kind = NameKind::of(name)?;
+    let symbol = db.symbols().look(db, directory, kind, |it| it.by_name.get(name).copied())?;
+    if symbol.later(db).contains(&key) { symbol.first(db) } else { None }
 }
 
 /// The declaration of a name that counts.
@@ -324,22 +337,85 @@ pub fn names_of_kind(
 pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<ItemKey> {
     db.symbols().look(db, directory, kind, |kind| {
         kind.revision.number(db);
-        kind.sorted.values().flat_map(|symbol| symbol.declarations(db)).collect()
+        kind.sorted.values().flat_map(|symbol| symbol.declared(db)).collect()
     })
 }
 
 /// Declares what the blocks of a directory say, in the order of its text. For a directory that was just read.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
-    let symbols = db.symbols().clone();
-    // Nobody can have looked for a name before there was a table.
-    let is_known = symbols.lock_to_read().contains_key(&directory);
-    match is_known {
-        false => declare_all(db, &symbols, directory),
-        true => declare_again(db, &symbols, directory),
+    let all = Declared::first_of(db, directory).map(|it| it.tables(db, &NameKind::ALL));
+    match all {
+        Some(tables) => declare_tables(db, directory, vec![tables]),
+        None => {
+            let symbols = db.symbols().clone();
+            declare_again(db, &symbols, directory);
+            declared(db, &symbols, directory);
+        }
     }
+}
+
+/// Declares what the blocks of a directory say with the tables of all kinds of names, which were made of
+/// [`Declared::first_of`] it.
+pub fn declare_tables(db: &mut dyn Db, directory: Directory, tables: Vec<Tables>) {
+    let symbols = db.symbols().clone();
+    let mut module = ModuleSymbols::new(db);
+    for (kind, (by_name, sorted)) in tables.into_iter().flat_map(|it| it.0) {
+        let of_kind = &mut module.kinds[kind as usize];
+        (of_kind.by_name, of_kind.sorted) = (by_name, sorted);
+    }
+    symbols.lock_to_write().insert(directory, module);
+    declared(db, &symbols, directory);
+}
+
+fn declared(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
     override_all(db, directory);
     NameKind::ALL.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
 }
+
+/// What the blocks of a directory declare, where nothing was declared before: to be made into tables, kind by kind.
+pub struct Declared<'db> {
+    kinds: [Vec<(&'db ItemName, ItemKey)>; NameKind::ALL.len()],
+    has_overrides: bool,
+}
+
+impl<'db> Declared<'db> {
+    /// `None` of a directory that has a table: somebody may have looked for its names, and has to be told.
+    pub fn first_of(db: &'db dyn Db, directory: Directory) -> Option<Declared<'db>> {
+        let is_known = db.symbols().lock_to_read().contains_key(&directory);
+        (!is_known).then(|| Declared {
+            kinds: declared_names(db, directory),
+            has_overrides: has_overrides(db, directory),
+        })
+    }
+
+    /// How many declarations there are.
+    pub fn count(&self) -> usize {
+        self.kinds.iter().map(Vec::len).sum()
+    }
+
+    /// The tables of some kinds of names. Another handle of the database may make those of others at the same time.
+    pub fn tables(&self, db: &dyn Db, kinds: &[NameKind]) -> Tables {
+        Tables(kinds.iter().map(|&kind| (kind, self.table(db, kind))).collect())
+    }
+
+    fn table(&self, db: &dyn Db, kind: NameKind) -> Table {
+        let mut declared = self.kinds[kind as usize].clone();
+        let new_symbol = |keys: &[ItemKey]| match keys {
+            // What is in no override file need not be asked whether it is.
+            [only] if !self.has_overrides => Symbol::new(db, Some(*only), Box::default()),
+            _ => new_symbol(db, keys),
+        };
+        let mut symbols = Vec::with_capacity(declared.len());
+        for_each_name(&mut declared, |name, keys| symbols.push((name.clone(), new_symbol(keys))));
+        (symbols.iter().cloned().collect(), symbols.into_iter().collect())
+    }
+}
+
+/// The names of one kind with what stands for them, found by hash and in their order.
+type Table = (FxHashMap<ItemName, Symbol>, BTreeMap<ItemName, Symbol>);
+
+/// The tables of some kinds of names of one directory.
+pub struct Tables(Vec<(NameKind, Table)>);
 
 /// Sets what the override files of a directory change, where there are any.
 fn override_all(db: &mut dyn Db, directory: Directory) {
@@ -356,23 +432,6 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
 
 fn has_overrides(db: &dyn Db, directory: Directory) -> bool {
     directory.files(db).iter().any(|file| db::is_override(file.path(db)))
-}
-
-fn declare_all(db: &dyn Db, symbols: &Symbols, directory: Directory) {
-    let declared = declared_names(db, directory);
-    let mut module = ModuleSymbols::new(db);
-    let has_overrides = has_overrides(db, directory);
-    let new_symbol = |keys: &[ItemKey]| match keys {
-        // What is in no override file need not be asked whether it is.
-        [only] if !has_overrides => Symbol::new(db, Some(*only), Box::default()),
-        _ => new_symbol(db, keys),
-    };
-    for (kind, mut declared) in module.kinds.iter_mut().zip(declared) {
-        let mut symbols = Vec::with_capacity(declared.len());
-        for_each_name(&mut declared, |name, keys| symbols.push((name.clone(), new_symbol(keys))));
-        kind.fill(symbols);
-    }
-    symbols.lock_to_write().insert(directory, module);
 }
 
 fn declare_again(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {

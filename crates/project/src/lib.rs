@@ -140,14 +140,17 @@ impl Project {
 
     /// Everything that is wrong with the configuration, hints included.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
-        prime::values(self.db(), self.workspace);
-        self.problems()
+        let are_items_sound = prime::values(self.db(), self.workspace);
+        self.problems(are_items_sound)
     }
 
-    fn problems(&self) -> Vec<db::Diagnostic> {
-        self.problems_with(|directory, file| {
-            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
-        })
+    /// Where nothing is wrong with any item, that need not be asked of each.
+    fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
+        let of_file = match are_items_sound {
+            true => hir::diagnostics::of_file_of_sound_items,
+            false => hir::diagnostics::of_file_once,
+        };
+        self.problems_with(|directory, file| of_file(self.db(), self.workspace, directory, file))
     }
 
     fn problems_with(
@@ -164,11 +167,13 @@ impl Project {
 
     /// What is wrong, and the program, made side by side.
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
-        prime::values(self.db(), self.workspace);
+        let are_items_sound = prime::values(self.db(), self.workspace);
         let workspace = self.workspace;
-        let program = move |db: &Database| hir::program(db, workspace);
-        let (diagnostics, program) = prime::side_by_side(self.db(), || self.problems(), program);
-        (diagnostics, program.unwrap_or_else(|| self.program()))
+        let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
+        let others = move |db: &Database| hir::ProgramButLocals::of(db, workspace);
+        let ((diagnostics, locals), made) = prime::side_by_side(self.db(), here, others);
+        let made = made.unwrap_or_else(|| others(self.db()));
+        (diagnostics, made.with(locals))
     }
 
     /// The program that the engine runs.

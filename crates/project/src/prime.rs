@@ -25,6 +25,7 @@ use hir::{
         waits_for,
     },
     names::{ItemKey, ItemName, block_names},
+    symbols::{self, Declared, NameKind},
 };
 use salsa::Database as _;
 
@@ -48,23 +49,51 @@ pub(crate) fn names(db: &Database, directory: Directory) {
     });
 }
 
-/// Infers every item of every module of a configuration, called modules before their callers.
-pub(crate) fn values(db: &Database, workspace: Workspace) {
-    let mut items: Vec<AnalyzedId> = Vec::new();
-    for directory in hir::reachable(db, workspace).into_iter().rev() {
-        items.extend(in_order(db, waits(db, workspace, directory)));
-    }
-    on_processors(db, &items, INFERENCE_STACK, processors(), |db, &id| {
-        item_inference(db, AnalyzedItem::of_id(db, id));
-    });
+/// Declares what the blocks of a directory say, whose names are known. Names refer to each other in no way: half of the kinds
+/// is done by another thread.
+pub(crate) fn declare(db: &mut Database, directory: Directory) {
+    let Some(declared) = Declared::first_of(db, directory) else {
+        return symbols::declare(db, directory);
+    };
+    let (locals, others): (Vec<NameKind>, Vec<NameKind>) =
+        NameKind::ALL.into_iter().partition(|kind| *kind == NameKind::Local);
+    let here = || declared.tables(db, &others);
+    let tables = match declared.count() < WORTHWHILE || processors() < 2 {
+        true => vec![here(), declared.tables(db, &locals)],
+        false => {
+            let (here, there) = side_by_side(db, here, |db| declared.tables(db, &locals));
+            let there = there.unwrap_or_else(|| declared.tables(db, &locals));
+            vec![here, there]
+        }
+    };
+    symbols::declare_tables(db, directory, tables);
 }
 
-/// The items of a module, each after what it waits for. Only one thread can find that out; another one infers locals that
-/// wait for nothing meanwhile.
-fn in_order(db: &Database, waiting: Vec<AnalyzedId>) -> Vec<AnalyzedId> {
+/// Infers every item of every module of a configuration, called modules before their callers. Gives whether nothing was found
+/// to be wrong with any of them, cycles included; where it was left to whoever asks, nobody knows, and it is no.
+pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
+    let (mut items, mut has_cycles) = (Vec::<AnalyzedId>::new(), false);
+    for directory in hir::reachable(db, workspace).into_iter().rev() {
+        let (order, is_ring) = in_order(db, waits(db, workspace, directory));
+        items.extend(order);
+        has_cycles |= is_ring;
+    }
+    let has_problems = AtomicBool::new(false);
+    let all_done = on_processors(db, &items, INFERENCE_STACK, processors(), |db, &id| {
+        if !item_inference(db, AnalyzedItem::of_id(db, id)).problems.is_empty() {
+            has_problems.store(true, Ordering::Relaxed);
+        }
+    });
+    all_done && !has_cycles && !has_problems.into_inner()
+}
+
+/// The items of a module, each after what it waits for, and whether some wait for themselves. Only one thread can find that
+/// out; another one infers locals that wait for nothing meanwhile.
+fn in_order(db: &Database, waiting: Vec<AnalyzedId>) -> (Vec<AnalyzedId>, bool) {
     let order = || {
         let items = waiting.iter().map(|&id| AnalyzedItem::of_id(db, id));
-        dependency_order(db, items).into_iter().map(AnalyzedItem::id).collect()
+        let order = dependency_order(db, items);
+        (order.items.into_iter().map(AnalyzedItem::id).collect(), order.has_cycles)
     };
     if waiting.len() < WORTHWHILE || processors() < 2 {
         return order();
@@ -188,26 +217,28 @@ pub(crate) fn side_by_side_each<T: Sync, R: Send>(
 }
 
 /// Does each piece of work, each thread with its own handle, this one among them: whoever asks has a stack for it, as it may
-/// be left to it anyway. Little work, or a machine that has no thread to give, leaves
-/// it to whoever asks for the results.
+/// be left to it anyway. Little work, or a machine that has no thread to give, leaves it to whoever asks for the results.
+/// Gives whether all was done.
 fn on_processors<T: Sync>(
     db: &Database,
     pieces: &[T],
     stack: usize,
     threads: usize,
     work: impl Fn(&Database, &T) + Sync,
-) {
+) -> bool {
     if threads < 2 || pieces.len() < WORTHWHILE {
-        return;
+        return false;
     }
-    let next = AtomicUsize::new(0);
-    let (next, work) = (&next, &work);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (next, done, work) = (&next, &done, &work);
     let take_batches = |db: Database| {
         let take_batches = move || {
             loop {
                 let start = next.fetch_add(BATCH, Ordering::Relaxed);
                 let Some(rest) = pieces.get(start..) else { return };
-                rest.iter().take(BATCH).for_each(|piece| work(&db, piece));
+                let batch = &rest[..rest.len().min(BATCH)];
+                batch.iter().for_each(|piece| work(&db, piece));
+                done.fetch_add(batch.len(), Ordering::Relaxed);
             }
         };
         // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
@@ -223,4 +254,5 @@ fn on_processors<T: Sync>(
         take_batches(db.clone());
     });
     db.unwind_if_revision_cancelled();
+    done.load(Ordering::Relaxed) == pieces.len()
 }

@@ -26,7 +26,7 @@ use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_paths as paths_of_call, item},
     statics,
-    symbols::{NameKind, Redeclared, all_of_kind, declare, redeclare},
+    symbols::{NameKind, Redeclared, all_of_kind, redeclare},
     workspace::{Given, InstalledModule},
 };
 use provider::ProviderSchemas;
@@ -583,7 +583,7 @@ impl SourceTree {
         self.unfit.insert(Arc::from(shown), unfit);
         directory.set_files(&mut self.db).to(files);
         prime::names(&self.db, directory);
-        declare(&mut self.db, directory);
+        prime::declare(&mut self.db, directory);
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
     }

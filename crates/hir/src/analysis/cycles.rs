@@ -93,6 +93,11 @@ impl Graph<'_> {
         argument.map_or(Node::Item(key), |argument| Node::Input(key, argument))
     }
 
+    /// Whether the members of a component wait for each other, or the only one for itself.
+    fn is_cycle(&self, members: &[usize]) -> bool {
+        members.len() > 1 || self.targets(members[0]).contains(&(members[0] as u32))
+    }
+
     fn targets(&self, node: usize) -> &[u32] {
         &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
@@ -108,18 +113,28 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
     std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
 }
 
-/// The items of a module, each after what it depends on: the order in which inference needs no recursion.
+/// The items of a module in the order in which inference needs no recursion.
+pub struct DependencyOrder<'db> {
+    /// Each after what it depends on.
+    pub items: Vec<AnalyzedItem<'db>>,
+    /// Whether some depend on themselves.
+    pub has_cycles: bool,
+}
+
+/// The order of the items of a module.
 ///
 /// Not a query: it is asked once, of a configuration that was just read.
 pub fn dependency_order<'db>(
     db: &'db dyn Db,
     items: impl Iterator<Item = AnalyzedItem<'db>>,
-) -> Vec<AnalyzedItem<'db>> {
+) -> DependencyOrder<'db> {
     let graph = Graph::of(db, items);
-    let mut order = Vec::with_capacity(graph.nodes.len());
+    let mut order =
+        DependencyOrder { items: Vec::with_capacity(graph.nodes.len()), has_cycles: false };
     for_each_component(&graph, |members| {
+        order.has_cycles |= graph.is_cycle(members);
         let members = members.iter().map(|&member| graph.nodes[member]);
-        order.extend(members.filter(|it| it.argument.is_none()).map(|it| it.item));
+        order.items.extend(members.filter(|it| it.argument.is_none()).map(|it| it.item));
     });
     order
 }
@@ -138,9 +153,7 @@ pub(super) fn cycles(
     let mut places = Places::new(Mentions { db, workspace, directory }, &graph);
     let mut problems = Vec::new();
     for_each_component(&graph, |members| {
-        let is_cycle =
-            members.len() > 1 || graph.targets(members[0]).contains(&(members[0] as u32));
-        if is_cycle {
+        if graph.is_cycle(members) {
             report_cycle(&mut places, members, &mut problems);
         }
     });
@@ -157,13 +170,19 @@ pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     let key = item.key(db);
     match block_names(db, key.block).get(key.index as usize) {
         Some(ItemName::Module(_)) => is_call_in_ring(db, item),
+        // Nothing in a module can refer to these.
+        Some(ItemName::Output(_) | ItemName::Check(_)) => false,
         _ => waits_in_ring(db, item),
     }
 }
 
-/// A third of all items wait for nothing: they need no answer of their own.
+/// A third of all items wait for nothing, and as many only for those: they need no answer of their own.
 fn waits_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
-    !waits_for(db, item).is_empty() && is_in_ring(db, item)
+    let goes_on = |it: &Wait<'db>| match it.target.argument {
+        Some(_) => true,
+        None => !waits_for(db, it.target.item).is_empty(),
+    };
+    waits_for(db, item).of(None).iter().any(goes_on) && is_in_ring(db, item)
 }
 
 #[salsa::tracked(returns(copy))]

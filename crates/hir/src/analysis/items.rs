@@ -41,7 +41,7 @@ use crate::{
     repetition::{NULL_IN_SET, has_keys, wrong_type},
     statics::{self, Doubt},
     suggest,
-    symbols::symbol,
+    symbols::declared_before,
 };
 
 /// Infers one item.
@@ -479,9 +479,7 @@ fn check_duplicate(
     if name.is_shared() {
         return;
     }
-    let Some(symbol) = symbol(db, directory, name) else { return };
-    if let Some(first) = symbol.first(db)
-        && symbol.later(db).contains(&key)
+    if let Some(first) = declared_before(db, directory, name, key)
         && !db::is_override(key.block.file(db).path(db))
     {
         problems.push(duplicate(db, key, first));

@@ -25,7 +25,7 @@ pub mod value;
 use db::{Block, Directory};
 use salsa::plumbing::{AsId, FromId};
 
-pub use cycles::{Waits, dependency_order, waits_for};
+pub use cycles::{DependencyOrder, Waits, dependency_order, waits_for};
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};

@@ -290,7 +290,6 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "locals {\n  later = \"later\"\n}",
         expect![[r#"
             block_content 1
-            is_in_ring 1
             item_inference 2
             item_problems 2
             item_value 1

@@ -1,5 +1,7 @@
 //! What happens around every function: arity, conversion, nulls, unknowns and marks.
 
+use std::borrow::Cow;
+
 use super::signature::{Body, Function, Parameter, Returns, Unknowns};
 use crate::{
     MarkKind, Refinements, Type, Value, convert,
@@ -192,7 +194,7 @@ impl Call<'_> {
 
     /// An unknown result of the type that the call has, with the marks of whatever may end up inside it.
     pub(super) fn unknown(&self) -> Value {
-        unknown_of(&self.ty, self.args)
+        unknown_of(Value::unknown(self.ty.clone()), self.args)
     }
 }
 
@@ -203,8 +205,7 @@ impl Function {
     /// If no such call can succeed.
     pub fn return_type(&self, args: &[Value]) -> Result<Type, FunctionError> {
         let args = self.prepared(args)?;
-        let bare: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
-        self.typed(&bare).map_err(|error| error.without_secrets_of(&args))
+        self.typed(&without_marks(&args)).map_err(|error| error.without_secrets_of(&args))
     }
 
     /// Calls the function.
@@ -219,15 +220,21 @@ impl Function {
         let is_carried = |i: usize| self.parameter(i).is_some_and(|parameter| parameter.is_carried);
         let merged = args.iter().enumerate().filter(|(i, _)| !is_carried(*i)).map(|(_, arg)| arg);
         let marks = rules::result_marks(self.rule, merged);
-        let bare = args.iter().enumerate();
-        let bare =
-            bare.map(|(i, arg)| if is_carried(i) { arg.clone() } else { self.stripped(arg) });
-        let bare: Vec<Value> = bare.collect();
-        let types: Vec<Value> = args.iter().map(Value::without_all_marks).collect();
+        let bare = match args.iter().any(Value::is_marked_deep) {
+            false => Cow::Borrowed(&args[..]),
+            true => {
+                let bare = args.iter().enumerate();
+                let bare = bare
+                    .map(|(i, arg)| if is_carried(i) { arg.clone() } else { self.stripped(arg) });
+                Cow::Owned(bare.collect())
+            }
+        };
+        let types = without_marks(&args);
         let ty = self.typed(&types).map_err(|error| error.without_secrets_of(&args))?;
         let result = if self.has_unknown(&bare) {
             let carries = matches!(rules::rule(self.rule, Domain::Concrete), MarkRule::UnionTop);
-            unknown_of(&ty, if carries { &bare } else { &[] })
+            let known = if self.nullable { Refinements::NONE } else { Refinements::non_null() };
+            unknown_of(Value::unknown_with(ty, known), if carries { &bare } else { &[] })
         } else {
             let secret = args.iter().any(Value::has_deep_secret);
             let call = Call { args: &bare, marked: &args, ty, env, secret };
@@ -236,7 +243,7 @@ impl Function {
                 result => result.map_err(|error| error.without_secrets_of(&args))?,
             }
         };
-        let result = if self.nullable { result } else { result.refined(&Refinements::non_null()) };
+        let result = if self.nullable { result } else { result.refined_not_null() };
         Ok(result.with_marks(&marks))
     }
 
@@ -296,10 +303,17 @@ impl Function {
     }
 }
 
-fn unknown_of(ty: &Type, parts: &[Value]) -> Value {
-    parts
-        .iter()
-        .fold(Value::unknown(ty.clone()), |value, part| value.with_marks(&part.deep_marks()))
+/// Arguments without any marks; most have none.
+fn without_marks(args: &[Value]) -> Cow<'_, [Value]> {
+    match args.iter().any(Value::is_marked_deep) {
+        false => Cow::Borrowed(args),
+        true => Cow::Owned(args.iter().map(Value::without_all_marks).collect()),
+    }
+}
+
+/// An unknown value with the marks of whatever may end up inside it.
+fn unknown_of(unknown: Value, parts: &[Value]) -> Value {
+    parts.iter().fold(unknown, |value, part| value.with_marks(&part.deep_marks()))
 }
 
 fn argument(position: usize, value: &Value, parameter: &Parameter) -> Result<Value, FunctionError> {

@@ -40,7 +40,9 @@ mod text;
 mod verb;
 mod yaml;
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 pub use call::{FunctionEnv, FunctionError};
 pub use signature::{Function, Parameter, Place, Shape};
@@ -86,7 +88,7 @@ pub fn all() -> impl Iterator<Item = &'static Function> {
 /// The function of a name. The prefix `core::` is allowed.
 #[must_use]
 pub fn lookup(name: &str) -> Option<&'static Function> {
-    static BY_NAME: LazyLock<BTreeMap<&str, &Function>> =
+    static BY_NAME: LazyLock<FxHashMap<&str, &Function>> =
         LazyLock::new(|| all().map(|function| (function.name, function)).collect());
     BY_NAME.get(name.strip_prefix("core::").unwrap_or(name)).copied()
 }

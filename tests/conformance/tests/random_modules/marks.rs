@@ -6,10 +6,15 @@ use hir::analysis::{
 };
 use values::{Kind, MarkKind, Marks, Value};
 
-/// What is said wrongly of the marks of a value that was evaluated.
-pub(crate) fn disagreement(known: &Abstract, value: &Value, kinds: &[MarkKind]) -> Option<String> {
+/// What is said wrongly of the marks of a value that was evaluated: of those that it has, as far as they had to be foreseen, and of
+/// those that it does not have.
+pub(crate) fn disagreement(
+    known: &Abstract,
+    (marked, value): (&Value, &Value),
+    kinds: &[MarkKind],
+) -> Option<String> {
     for kind in kinds.iter().copied() {
-        let wrong = foreseen(Some(known), value, TriMarks::NONE, kind, "")
+        let wrong = foreseen(Some(known), marked, TriMarks::NONE, kind, "")
             .or_else(|| kept(known, value, (&Marks::NONE, true), kind, ""));
         if wrong.is_some() {
             return wrong;
