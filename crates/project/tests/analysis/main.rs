@@ -1,5 +1,6 @@
 //! What static analysis says of whole configurations: the RFC's rules and OpenTofu's, on fixtures.
 
+mod at_once;
 mod cycles;
 mod fixture;
 mod incremental;
