@@ -632,10 +632,11 @@ pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
     }
     // The analysis says where it stands.
     let mut problems = project.diagnostics();
-    problems.retain(|it| it.is_error() && (FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id)));
-    if problems.is_empty() {
-        problems = project.diagnostics();
-        problems.retain(Diagnostic::is_error);
+    problems.retain(Diagnostic::is_error);
+    // What is only not supported says nothing about the rest: who takes it out is not to find the next error only then.
+    let is_first = |it: &Diagnostic| FIRST.contains(&it.id) && it.id != unsupported::ID;
+    if problems.iter().any(|it| is_first(it) || OF_BACKEND.contains(&it.id)) {
+        problems.retain(|it| FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id));
     }
     if problems.is_empty() {
         let detail = unsupported::detail("this backend");

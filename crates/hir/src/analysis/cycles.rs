@@ -6,7 +6,7 @@ use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
-use super::{AnalyzedItem, LocatedProblem, module_items, problem::ItemProblem};
+use super::{AnalyzedItem, AnalyzedPlace, LocatedProblem, module_items, problem::ItemProblem};
 use crate::{
     Db,
     expr::{At, ExprId},
@@ -273,9 +273,8 @@ impl<'db> Waits<'db> {
 /// **Stability:** an edit that leaves what the item mentions leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_waits)]
 pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
-    let key = item.key(db);
-    let mentions = Mentions::of(db, item);
-    let (workspace, directory) = (item.workspace(db), item.directory(db));
+    let AnalyzedPlace { workspace, directory, key } = item.place(db);
+    let mentions = Mentions { db, workspace, directory };
     let mut edges = Vec::new();
     let waiting = crate::names::item(db, key);
     mentions.for_each(key, waiting, |reference, node, (target, _)| {
@@ -300,9 +299,13 @@ pub(super) struct Resolved<'db> {
 
 impl<'db> Resolved<'db> {
     /// Those of an item; none of one that mentions nothing.
-    pub(super) fn of(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Option<Resolved<'db>> {
-        let refs = &crate::names::item(db, item.key(db)).refs;
-        (!refs.is_empty()).then(|| Resolved { waits: waits_for(db, item), refs })
+    pub(super) fn of(
+        db: &'db dyn Db,
+        analyzed: AnalyzedItem<'db>,
+        item: &'db Item,
+    ) -> Option<Resolved<'db>> {
+        let refs = &item.refs;
+        (!refs.is_empty()).then(|| Resolved { waits: waits_for(db, analyzed), refs })
     }
 
     /// The item that a reference leads to; `None` says nothing.
@@ -326,10 +329,6 @@ struct Mentions<'db> {
 }
 
 impl<'db> Mentions<'db> {
-    fn of(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Mentions<'db> {
-        Mentions { db, workspace: item.workspace(db), directory: item.directory(db) }
-    }
-
     /// Visits every edge of an item and, if it is a module call, of its arguments.
     /// It is given the index among what the item mentions, too.
     fn for_each(&self, key: ItemKey, item: &Item, mut visit: impl FnMut(u32, Node, Edge)) {

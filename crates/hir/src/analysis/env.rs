@@ -7,7 +7,7 @@ use db::Directory;
 use values::{MarkKind, Str, Type};
 
 use super::{
-    AnalyzedItem,
+    AnalyzedItem, AnalyzedPlace,
     cycles::Resolved,
     infer::InferEnv,
     item_value,
@@ -20,7 +20,7 @@ use crate::{
     Db,
     expr::{At, ExprId, Ref},
     fix::Fix,
-    item::{ItemKind, RefTarget},
+    item::{Item, ItemKind, RefTarget},
     names::{
         ItemKey, ItemName, block_names, called_directories, item, keys_of, lookup,
         required_providers,
@@ -73,10 +73,13 @@ impl<'db> ItemEnv<'db> {
     }
 
     /// The environment of an item whose references were resolved before.
-    pub(crate) fn of(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> ItemEnv<'db> {
-        let key = analyzed.key(db);
-        let env = ItemEnv::new(db, analyzed.workspace(db), analyzed.directory(db), key);
-        ItemEnv { resolved: Resolved::of(db, analyzed), ..env }
+    pub(crate) fn of(
+        db: &'db dyn Db,
+        (analyzed, place): (AnalyzedItem<'db>, AnalyzedPlace),
+        item: &'db Item,
+    ) -> ItemEnv<'db> {
+        let env = ItemEnv::new(db, place.workspace, place.directory, place.key);
+        ItemEnv { resolved: Resolved::of(db, analyzed, item), ..env }
     }
 
     /// The same environment before anything is known of the item.

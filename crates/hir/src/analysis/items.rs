@@ -17,7 +17,7 @@ pub(crate) use variable::value as variable_value;
 
 use std::sync::Arc;
 
-use db::{Directory, Severity};
+use db::Severity;
 use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 use super::{
@@ -37,7 +37,7 @@ use crate::{
         RequiredProvider, Terraform,
     },
     lower::MISSING_ARGUMENT,
-    names::{ItemKey, ItemName, block_names, item, required_providers},
+    names::{ItemKey, ItemName, item, name_of, required_providers},
     repetition::{NULL_IN_SET, has_keys, wrong_type},
     statics::{self, Doubt},
     suggest,
@@ -46,13 +46,13 @@ use crate::{
 
 /// Infers one item.
 pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Inference {
-    let (directory, key) = (analyzed.directory(db), analyzed.key(db));
-    let item = item(db, key);
-    let env = ItemEnv::of(db, analyzed);
+    let place = analyzed.place(db);
+    let item = item(db, place.key);
+    let env = ItemEnv::of(db, (analyzed, place), item);
     let inference = infer_in(env.anew(), item);
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(&env, item, &mut problems);
-    check_duplicate(db, directory, key, &mut problems);
+    check_duplicate(&env, item, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
 
@@ -469,17 +469,13 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
 }
 
 /// Adds that another item before this one has the same name.
-fn check_duplicate(
-    db: &dyn Db,
-    directory: Directory,
-    key: ItemKey,
-    problems: &mut Vec<ItemProblem>,
-) {
-    let name = &block_names(db, key.block)[key.index as usize];
+fn check_duplicate(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
+    let (db, key) = (env.db, env.key);
+    let name = name_of(item);
     if name.is_shared() {
         return;
     }
-    if let Some(first) = declared_before(db, directory, name, key)
+    if let Some(first) = declared_before(db, env.directory, &name, key)
         && !db::is_override(key.block.file(db).path(db))
     {
         problems.push(duplicate(db, key, first));

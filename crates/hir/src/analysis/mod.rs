@@ -50,14 +50,19 @@ pub struct Inference {
 /// looked up again for each question. Keys stay, as blocks do: whoever looks one up does not depend on its being there.
 #[salsa::interned(revisions = usize::MAX)]
 pub struct AnalyzedItem<'db> {
-    /// The configuration.
+    /// Where it is. One field: each is looked up by itself.
     #[returns(copy)]
+    pub place: AnalyzedPlace,
+}
+
+/// Where an [`AnalyzedItem`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AnalyzedPlace {
+    /// The configuration.
     pub workspace: Workspace,
     /// The module.
-    #[returns(copy)]
     pub directory: Directory,
-    /// The place of the item.
-    #[returns(copy)]
+    /// The place of the item in the module.
     pub key: ItemKey,
 }
 
@@ -73,7 +78,12 @@ impl<'db> AnalyzedItem<'db> {
         directory: Directory,
         key: ItemKey,
     ) -> AnalyzedItem<'db> {
-        AnalyzedItem::new(db, workspace, directory, key)
+        AnalyzedItem::new(db, AnalyzedPlace { workspace, directory, key })
+    }
+
+    /// The place of the item in its module.
+    pub fn key(self, db: &'db dyn Db) -> ItemKey {
+        self.place(db).key
     }
 
     /// What stands for the item where another handle of the database is.
