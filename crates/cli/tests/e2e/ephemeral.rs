@@ -64,7 +64,9 @@ fn the_console_opens_nothing_and_shows_no_secret() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     for (typed, shown) in [
-        ("ephemeral.playground_random.r", "(known after apply)\n"),
+        // There is an object; only what is in it is not known.
+        ("ephemeral.playground_random.r", "(ephemeral value)\n"),
+        ("ephemeral.playground_random.r == null", "(ephemeral value)\n"),
         ("ephemeral.playground_random.r.result", "(known after apply)\n"),
         ("keys(tomap({ a = ephemeral.playground_random.r.result }))", "tolist([\n  \"a\",\n])\n"),
         ("type(ephemeral.playground_random.r.result)", "string\n"),
