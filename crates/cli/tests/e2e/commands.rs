@@ -534,10 +534,15 @@ fn a_version_that_this_is_not_stops_every_command() {
 
 #[test]
 fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
-    let bench = Bench::with_main("terraform {\n  backend \"s3\" {}\n}\n");
+    let text = "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = local.nowhere\n}\n";
+    let bench = Bench::with_main(text);
     for command in ["validate", "plan"] {
-        let shown = ["Error: Not supported yet", "does not support the backend \"s3\""];
-        bench.mayfly(".", [command]).fails().shows(&shown);
+        bench.mayfly(".", [command]).fails().shows(&[
+            "Error: Not supported yet",
+            "does not support the backend \"s3\"",
+            // Who takes the backend out is not to find this only then.
+            "A local value with the name \"nowhere\" has not been declared.",
+        ]);
     }
 }
 
