@@ -88,24 +88,16 @@ pub fn of_file(
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
 }
 
-/// The same for somebody who asks once, as a command does.
+/// The same for somebody who asks once, as a command does. Where nothing is wrong with any item, as whoever inferred them all
+/// has seen, they are not asked again.
 pub fn of_file_once(
     db: &dyn Db,
     workspace: Workspace,
-    directory: Directory,
+    (directory, are_items_sound): (Directory, bool),
     file: File,
 ) -> Vec<Diagnostic> {
-    of_some_blocks(db, (workspace, Asked::Once), directory, file, |_| true).diagnostics
-}
-
-/// The same where nothing is wrong with any item, as whoever inferred them all has seen.
-pub fn of_file_of_sound_items(
-    db: &dyn Db,
-    workspace: Workspace,
-    directory: Directory,
-    file: File,
-) -> Vec<Diagnostic> {
-    of_some_blocks(db, (workspace, Asked::OfSoundItems), directory, file, |_| true).diagnostics
+    let asked = if are_items_sound { Asked::OfSoundItems } else { Asked::Once };
+    of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
 }
 
 /// How often somebody asks for what is wrong, and what is known.

@@ -146,11 +146,10 @@ impl Project {
 
     /// Where nothing is wrong with any item, that need not be asked of each.
     fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
-        let of_file = match are_items_sound {
-            true => hir::diagnostics::of_file_of_sound_items,
-            false => hir::diagnostics::of_file_once,
-        };
-        self.problems_with(|directory, file| of_file(self.db(), self.workspace, directory, file))
+        self.problems_with(|directory, file| {
+            let directory = (directory, are_items_sound);
+            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
+        })
     }
 
     fn problems_with(
