@@ -396,33 +396,33 @@ fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) ->
 fn provider_names(module: &Module) -> BTreeSet<Str> {
     let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
     let passed = calls.flat_map(|call| call.providers.iter().flatten());
-    let passed = passed.map(|it| &it.parent.local_name);
-    let configured = module.providers.keys().map(|(local_name, _)| local_name);
-    let mut names: BTreeSet<Str> = passed.chain(configured).cloned().collect();
-    for entry in module.resources.values() {
-        let name = provider_local_name(entry.resource());
-        if !names.contains(name) {
-            names.insert(name.into());
-        }
-    }
-    names
+    let passed = passed.map(|it| &*it.parent.local_name);
+    let configured = module.providers.keys().map(|(local_name, _)| &**local_name);
+    let used = module.resources.values().map(|entry| provider_local_name(entry.resource()));
+    each_once(passed.chain(configured).chain(used))
 }
 
 /// The local names of the providers that a module's resources and provider blocks name.
 fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
-    let mut names: BTreeSet<Str> = BTreeSet::new();
-    for key in all_of_kind(db, directory, NameKind::Resource) {
+    let resources = all_of_kind(db, directory, NameKind::Resource).into_iter();
+    let used = resources.filter_map(|key| {
         let item = &block_items(db, key.block)[key.index as usize];
-        let Some(resource) = item.kind.as_resource() else { continue };
-        // Thousands of resources share a handful of providers.
-        let name = provider_local_name(resource);
+        item.kind.as_resource().map(provider_local_name)
+    });
+    let configured = names_of_kind(db, directory, NameKind::Provider);
+    let configured = configured.iter().filter_map(|(name, _)| match name {
+        ItemName::Provider(local_name, _) => Some(&**local_name),
+        _ => None,
+    });
+    each_once(used.chain(configured))
+}
+
+/// Thousands of resources share a handful of providers: a name is made for the first of them only.
+fn each_once<'a>(all: impl Iterator<Item = &'a str>) -> BTreeSet<Str> {
+    let mut names: BTreeSet<Str> = BTreeSet::new();
+    for name in all {
         if !names.contains(name) {
             names.insert(name.into());
-        }
-    }
-    for (name, _) in names_of_kind(db, directory, NameKind::Provider) {
-        if let ItemName::Provider(local_name, _) = name {
-            names.insert(local_name);
         }
     }
     names
