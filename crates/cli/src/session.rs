@@ -58,6 +58,8 @@ struct Early {
     planned: BTreeMap<Str, ConstValue>,
     /// Where the state is, once somebody asked.
     place: Option<LocalBackend>,
+    /// Whether texts will change: while somebody watches, or types into a console.
+    expects_edits: bool,
 }
 
 /// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
@@ -312,6 +314,11 @@ impl Session {
         self.lock_early().planned = values;
     }
 
+    /// Takes over that texts will change: what is loaded from now on can be edited.
+    pub(crate) fn expect_edits(&self) {
+        self.lock_early().expects_edits = true;
+    }
+
     fn lock_early(&self) -> MutexGuard<'_, Early> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -386,7 +393,11 @@ impl Session {
 
     /// The same with these modules in place.
     pub(crate) fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
-        let loaded = Project::load(self.system.clone(), PathBuf::from("."), manifest);
+        let load = match self.lock_early().expects_edits {
+            true => Project::load,
+            false => Project::load_once,
+        };
+        let loaded = load(self.system.clone(), PathBuf::from("."), manifest);
         let mut project = loaded.map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)

@@ -9,10 +9,10 @@
 
 use std::{ops::Range, sync::Arc};
 
-use salsa::Setter;
+use salsa::{Durability, Setter};
 use syntax::{Chunks, TextRange};
 
-use crate::Db;
+use crate::{Db, one_shot};
 
 /// Whether a file is written in the JSON syntax. Such a file is one block.
 pub fn is_json(path: &str) -> bool {
@@ -109,24 +109,30 @@ pub fn file_from_text(
     decode_error: Option<u32>,
 ) -> File {
     let blocks = BlockTexts::of(&path, text);
-    file_from_blocks(db, path, blocks, decode_error)
+    file_from_blocks(db, path, blocks, decode_error, true)
 }
 
-/// Makes a file of the texts of its blocks.
+/// Makes a file of the texts of its blocks. `has_overrides` says whether there are override files beside it, or may be.
 pub fn file_from_blocks(
     db: &mut dyn Db,
     path: Arc<str>,
     blocks: BlockTexts,
     decode_error: Option<u32>,
+    has_overrides: bool,
 ) -> File {
     // Whatever reads a block reads the path: without a durability of its own, every new name and schema would have all
     // blocks looked at again.
     let file = File::builder(path, Vec::new(), decode_error)
-        .path_durability(salsa::Durability::HIGH)
-        .decode_error_durability(salsa::Durability::MEDIUM)
+        .path_durability(one_shot::durability(db, Durability::HIGH))
+        .decode_error_durability(one_shot::durability(db, Durability::MEDIUM))
         .new(db);
-    let blocks = blocks.0.into_iter().map(|text| new_block(db, file, text)).collect();
-    file.set_blocks(db).to(blocks);
+    // Override files are known, and set, after the blocks.
+    let edited = Durability::MEDIUM;
+    let durability = if has_overrides { edited } else { one_shot::durability(db, edited) };
+    let block = |text| Block::builder(file, text, Box::default()).durability(durability).new(db);
+    let blocks = blocks.0.into_iter().map(block).collect();
+    let durability = one_shot::durability(db, Durability::LOW);
+    file.set_blocks(db).with_durability(durability).to(blocks);
     file
 }
 
@@ -137,7 +143,7 @@ fn chunks(path: &str, text: &str) -> Chunks {
 /// Texts change more seldom than what follows from them and is handed back as input (which names there are, which schemas):
 /// what reads texts alone need not be looked at again after those.
 fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
-    Block::builder(file, text, Box::default()).durability(salsa::Durability::MEDIUM).new(db)
+    Block::builder(file, text, Box::default()).durability(Durability::MEDIUM).new(db)
 }
 
 /// The text of a file: that of its blocks.

@@ -9,6 +9,7 @@
 pub mod diagnostic;
 pub mod fixture;
 pub mod input;
+pub mod one_shot;
 pub mod system;
 
 pub use diagnostic::{
@@ -18,8 +19,14 @@ pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
     is_override, parse,
 };
+pub use one_shot::OneShot;
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// What the queries of every layer see. Layers above add nothing: their queries take inputs as arguments.
 #[salsa::db]
-pub trait Db: salsa::Database {}
+pub trait Db: salsa::Database {
+    /// Set where no text changes any more once it was read.
+    fn one_shot(&self) -> Option<&OneShot> {
+        None
+    }
+}

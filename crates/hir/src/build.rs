@@ -20,7 +20,7 @@ use crate::{
     },
     program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
     statics::{ResolvedModule, Target, modules},
-    symbols::{NameKind, all_of_kind, names_of_kind},
+    symbols::{NameKind, all_of_kind, gathered, names_of_kind},
     workspace::Workspace,
 };
 
@@ -377,7 +377,8 @@ pub fn provider_requirements(
             let versions = requirements.entry(required.source(local_name)).or_default();
             versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
         }
-        for local_name in named_providers(db, directory) {
+        let named = gathered(db, directory).map(|it| it.providers.clone());
+        for local_name in named.unwrap_or_else(|| named_providers(db, directory)) {
             requirements.entry(required.source(&local_name)).or_default();
         }
     }

@@ -88,15 +88,26 @@ pub fn of_file(
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
 }
 
-/// The same for somebody who asks once, as a command does. Where nothing is wrong with any item, as whoever inferred them all
-/// has seen, they are not asked again.
+/// What was seen to have nothing wrong, so that it need not be asked again.
+#[derive(Clone, Copy)]
+pub struct Sound {
+    /// Every item, by whoever inferred them all.
+    pub items: bool,
+    /// Every block by itself, by whoever lowered those of the module, which has no override files.
+    pub blocks: bool,
+}
+
+/// The same for somebody who asks once, as a command does.
 pub fn of_file_once(
     db: &dyn Db,
     workspace: Workspace,
-    (directory, are_items_sound): (Directory, bool),
+    (directory, sound): (Directory, Sound),
     file: File,
 ) -> Vec<Diagnostic> {
-    let asked = if are_items_sound { Asked::OfSoundItems } else { Asked::Once };
+    if sound.items && sound.blocks {
+        return decode_error(db, file).into_iter().collect();
+    }
+    let asked = if sound.items { Asked::OfSoundItems } else { Asked::Once };
     of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
 }
 

@@ -53,4 +53,7 @@ pub use workspace::{ProviderInput, SchemasHandle, Workspace};
 pub trait Db: db::Db {
     /// The names of all modules.
     fn symbols(&self) -> &Symbols;
+
+    /// The same, to be changed.
+    fn symbols_mut(&mut self) -> &mut Symbols;
 }

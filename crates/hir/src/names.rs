@@ -8,7 +8,7 @@
 //!
 //! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so the symbol table stays as it is.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Block, Directory, Override};
@@ -79,11 +79,39 @@ impl ItemName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockContent {
     /// The items, without ranges; with what override files change of them.
-    pub items: Box<[Arc<Item>]>,
+    items: Items,
     /// Syntax errors and structural problems. They have ranges, but a block that has none stays equal when it moves.
     pub problems: Box<[Problem]>,
     /// Problems in blocks that override it.
     in_overrides: Option<Box<[(Block, Problem)]>>,
+    outline: Arc<Outline>,
+}
+
+/// The items of a block, of which most have one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Items {
+    One([Arc<Item>; 1]),
+    Several(Box<[Arc<Item>]>),
+}
+
+impl Deref for Items {
+    type Target = [Arc<Item>];
+
+    fn deref(&self) -> &[Arc<Item>] {
+        match self {
+            Items::One(item) => item,
+            Items::Several(items) => items,
+        }
+    }
+}
+
+impl From<Vec<Arc<Item>>> for Items {
+    fn from(items: Vec<Arc<Item>>) -> Items {
+        match <[Arc<Item>; 1]>::try_from(items) {
+            Ok(item) => Items::One(item),
+            Err(items) => Items::Several(items.into()),
+        }
+    }
 }
 
 /// Lowers a block.
@@ -92,11 +120,20 @@ fn block_content(db: &dyn Db, block: Block) -> BlockContent {
     let Lowered { items, problems, source_maps, .. } =
         lower_text(block.text(db), block.file(db).path(db));
     recycle(source_maps);
-    let content =
-        BlockContent { items: items.into(), problems: problems.into(), in_overrides: None };
     match &**block.overrides(db) {
-        [] => content,
-        overrides => overridden(db, block, overrides, content),
+        [] => BlockContent::new(items.into(), problems.into(), None),
+        overrides => overridden(db, block, overrides, (items, problems)),
+    }
+}
+
+impl BlockContent {
+    fn new(
+        items: Items,
+        problems: Box<[Problem]>,
+        in_overrides: Option<Box<[(Block, Problem)]>>,
+    ) -> BlockContent {
+        let outline = Arc::new(Outline::of(&items));
+        BlockContent { items, problems, in_overrides, outline }
     }
 }
 
@@ -105,9 +142,8 @@ fn overridden(
     db: &dyn Db,
     block: Block,
     overrides: &[Override],
-    content: BlockContent,
+    (mut items, problems): (Vec<Arc<Item>>, Vec<Problem>),
 ) -> BlockContent {
-    let BlockContent { mut items, problems, .. } = content;
     let has_several = items.len() > 1;
     let (mut of_whole, mut in_overrides) = (Vec::new(), Vec::new());
     for of_item in overrides.chunk_by(|a, b| a.item == b.item) {
@@ -128,7 +164,7 @@ fn overridden(
     of_whole.retain(|it| !problems.contains(it));
     problems.extend(of_whole);
     let in_overrides = (!in_overrides.is_empty()).then(|| in_overrides.into());
-    BlockContent { items, problems: problems.into(), in_overrides }
+    BlockContent::new(items.into(), problems.into(), in_overrides)
 }
 
 /// One item of a block with what override files change of it.
@@ -240,14 +276,27 @@ struct Outline {
     keys: Box<[Keys]>,
 }
 
+impl Outline {
+    fn of(items: &[Arc<Item>]) -> Outline {
+        let keys: Box<[Keys]> = match items.iter().any(|item| Keys::of(item).are_needed()) {
+            true => items.iter().map(|item| Keys::of(item)).collect(),
+            false => Box::default(),
+        };
+        Outline { names: items.iter().map(|item| name_of(item)).collect(), keys }
+    }
+}
+
+fn outline(db: &dyn Db, block: Block) -> &Outline {
+    match db.one_shot() {
+        Some(_) => &block_content(db, block).outline,
+        None => kept_outline(db, block),
+    }
+}
+
+/// The same, which stays when the block changes in other ways.
 #[salsa::tracked(returns(ref))]
-fn outline(db: &dyn Db, block: Block) -> Outline {
-    let items = block_items(db, block);
-    let keys: Box<[Keys]> = match items.iter().any(|item| Keys::of(item).are_needed()) {
-        true => items.iter().map(|item| Keys::of(item)).collect(),
-        false => Box::default(),
-    };
-    Outline { names: items.iter().map(|item| name_of(item)).collect(), keys }
+fn kept_outline(db: &dyn Db, block: Block) -> Arc<Outline> {
+    Arc::clone(&block_content(db, block).outline)
 }
 
 /// The names that a block declares, in the order of its items.
@@ -350,9 +399,9 @@ pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey
 ///
 /// **Stability:** an edit of one item of a block with several re-runs nobody who reads the others.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
-    match block_names(db, key.block).len() {
-        1 => &block_items(db, key.block)[key.index as usize],
-        _ => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
+    match db.one_shot().is_some() || block_names(db, key.block).len() == 1 {
+        true => &block_items(db, key.block)[key.index as usize],
+        false => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
     }
 }
 

@@ -10,7 +10,8 @@
 //! touched, and re-runs only who looked one of them up, declared or not.
 //!
 //! **Invariant:** at the end of each change, the table holds what [`block_names`] gives for every block of every directory.
-//! The functions that change it, [`declare`], [`declare_tables`] and [`redeclare`], are called by `project` only.
+//! The functions that change it, [`declare`], [`declare_tables`], [`declare_again`] and [`redeclare`], are called by `project`
+//! only.
 //! **Invariant:** the table holds declared names only, and those change only while the database has no other handle,
 //! together with an input that every walk over a map has read.
 //!
@@ -18,17 +19,22 @@
 //! looked for in vain is a read of one of a fixed number of inputs, which all such names share by their hash; a name that
 //! gets or loses its entry changes the one of its hash. What a name leaves when its last declaration goes is used for another.
 
+mod first;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{Hash as _, Hasher as _},
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    },
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use db::{Block, Directory, File, Override};
+use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use salsa::Setter as _;
+
+pub(crate) use self::first::Gathered;
+pub use self::first::{Declared, Said, Tables, blocks_to_declare};
+use self::first::{Table, hash_of};
 
 use crate::{
     Db,
@@ -145,9 +151,13 @@ impl NameKind {
 }
 
 /// The names of all modules. Cheap to clone; the handles of one database share it.
+///
+/// No lock: it changes only while the database has no other handle. If there were one, it would keep what it had.
 #[derive(Clone, Default)]
 pub struct Symbols {
-    modules: Arc<RwLock<FxHashMap<Directory, ModuleSymbols>>>,
+    modules: Arc<FxHashMap<Directory, ModuleSymbols>>,
+    /// Stands for the modules that nobody has declared, for who looks there nevertheless.
+    undeclared: Arc<OnceLock<ModuleSymbols>>,
     absent: Arc<OnceLock<Box<[Absent]>>>,
     /// Those of names that have no declaration any more. Whoever read one has to look again, since it changed; so it can
     /// stand for another name.
@@ -155,49 +165,44 @@ pub struct Symbols {
 }
 
 /// The names of one module by kind.
+#[derive(Clone)]
 struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
+    /// Where no text changes.
+    gathered: Option<Arc<Gathered>>,
 }
 
 /// The names of one kind: one table for who looks a name up, one for who walks over them in their order.
+#[derive(Clone)]
 struct KindSymbols {
     revision: Revision,
-    by_name: FxHashMap<ItemName, Symbol>,
-    sorted: BTreeMap<ItemName, Symbol>,
+    by_name: HashTable<(ItemName, Symbol)>,
+    sorted: Sorted,
+    /// Whether a name may be declared more than once.
+    has_further: bool,
 }
 
 impl Symbols {
-    /// Looks at the names of one kind. `look` asks for inputs only: nobody may wait for another query in there.
-    fn look<T>(
-        &self,
-        db: &dyn Db,
-        directory: Directory,
-        kind: NameKind,
-        look: impl FnOnce(&KindSymbols) -> T,
-    ) -> T {
-        if let Some(module) = self.lock_to_read().get(&directory) {
-            return look(module.kind(kind));
-        }
-        self.lock_to_write().entry(directory).or_insert_with(|| ModuleSymbols::new(db));
-        look(self.lock_to_read()[&directory].kind(kind))
+    /// The names of one kind.
+    fn of(&self, db: &dyn Db, directory: Directory, kind: NameKind) -> &KindSymbols {
+        let known = self.modules.get(&directory);
+        known.unwrap_or_else(|| self.undeclared.get_or_init(|| ModuleSymbols::new(db))).kind(kind)
     }
 
-    fn change<T>(
-        &self,
-        directory: Directory,
-        kind: NameKind,
-        change: impl FnOnce(&mut KindSymbols) -> T,
-    ) -> Option<T> {
-        let mut modules = self.lock_to_write();
-        modules.get_mut(&directory).map(|it| change(&mut it.kinds[kind as usize]))
+    /// The symbol of a name that has a table entry.
+    fn get(&self, directory: Directory, name: &ItemName) -> Option<Symbol> {
+        let kind = NameKind::of(name)?;
+        self.modules.get(&directory)?.kind(kind).get(name)
     }
 
-    fn lock_to_write(&self) -> RwLockWriteGuard<'_, FxHashMap<Directory, ModuleSymbols>> {
-        self.modules.write().unwrap_or_else(PoisonError::into_inner)
+    /// Whether somebody may have looked at the names of a module.
+    fn may_be_known(&self, directory: Directory) -> bool {
+        self.modules.contains_key(&directory) || self.undeclared.get().is_some()
     }
 
-    fn lock_to_read(&self) -> RwLockReadGuard<'_, FxHashMap<Directory, ModuleSymbols>> {
-        self.modules.read().unwrap_or_else(PoisonError::into_inner)
+    fn kind_mut(&mut self, directory: Directory, kind: NameKind) -> Option<&mut KindSymbols> {
+        let module = Arc::make_mut(&mut self.modules).get_mut(&directory);
+        module.map(|it| &mut it.kinds[kind as usize])
     }
 
     /// What changes when a name of this part gets its first declaration or loses its last.
@@ -208,56 +213,57 @@ impl Symbols {
     fn spare(&self) -> MutexGuard<'_, Vec<Symbol>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Sets where a name is declared. Gives whether it was not declared before, or is not any more.
-    fn declare(
-        &self,
-        db: &mut dyn Db,
-        directory: Directory,
-        name: &ItemName,
-        keys: &[ItemKey],
-    ) -> bool {
-        let Some(kind) = NameKind::of(name) else { return false };
-        let known = self.look(db, directory, kind, |it| it.by_name.get(name).copied());
-        match known {
-            Some(symbol) => {
-                set_declarations(db, symbol, keys);
-                if keys.is_empty() {
-                    // It changes, even where override files alone had the name: whoever read it has to look again.
-                    symbol.set_first(db).to(None);
-                    self.change(directory, kind, |it| it.remove(name));
-                    self.spare().push(symbol);
-                }
-                keys.is_empty()
-            }
-            None if keys.is_empty() => false,
-            None => {
-                let spare = self.spare().pop();
-                let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
-                // It is read instead of what just changed, so it has to be as new, even where nothing is declared still.
+/// Sets where a name is declared. Gives whether it was not declared before, or is not any more.
+fn declare_name(db: &mut dyn Db, directory: Directory, name: &ItemName, keys: &[ItemKey]) -> bool {
+    let Some(kind) = NameKind::of(name) else { return false };
+    match db.symbols().get(directory, name) {
+        Some(symbol) => {
+            set_declarations(db, symbol, keys);
+            if keys.is_empty() {
+                // It changes, even where override files alone had the name: whoever read it has to look again.
                 symbol.set_first(db).to(None);
-                set_declarations(db, symbol, keys);
-                self.change(directory, kind, |it| it.insert(name.clone(), symbol));
-                true
+                let of_kind = db.symbols_mut().kind_mut(directory, kind);
+                of_kind.into_iter().for_each(|it| it.remove(name));
+                db.symbols().spare().push(symbol);
             }
+            keys.is_empty()
+        }
+        None if keys.is_empty() => false,
+        None => {
+            let spare = db.symbols().spare().pop();
+            let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
+            // It is read instead of what just changed, so it has to be as new, even where nothing is declared still.
+            symbol.set_first(db).to(None);
+            set_declarations(db, symbol, keys);
+            let of_kind = db.symbols_mut().kind_mut(directory, kind);
+            of_kind.into_iter().for_each(|it| it.insert(name.clone(), symbol));
+            true
         }
     }
+}
 
-    fn changed(&self, db: &mut dyn Db, directory: Directory, kind: NameKind) {
-        let revision = self.look(db, directory, kind, |it| it.revision);
-        let next = revision.number(db) + 1;
-        revision.set_number(db).to(next);
-    }
+/// Whoever has walked over the names of a kind has to look again.
+fn names_changed(db: &mut dyn Db, directory: Directory, kind: NameKind) {
+    let revision = db.symbols().of(db, directory, kind).revision;
+    count_up(db, revision);
+}
+
+fn count_up(db: &mut dyn Db, revision: Revision) {
+    let next = revision.number(db) + 1;
+    revision.set_number(db).to(next);
 }
 
 impl ModuleSymbols {
     fn new(db: &dyn Db) -> ModuleSymbols {
         let kind = |_| KindSymbols {
             revision: Revision::new(db, 0),
-            by_name: FxHashMap::default(),
-            sorted: BTreeMap::new(),
+            by_name: HashTable::new(),
+            sorted: Sorted::List(Arc::default()),
+            has_further: true,
         };
-        ModuleSymbols { kinds: NameKind::ALL.map(kind) }
+        ModuleSymbols { kinds: NameKind::ALL.map(kind), gathered: None }
     }
 
     fn kind(&self, kind: NameKind) -> &KindSymbols {
@@ -266,14 +272,75 @@ impl ModuleSymbols {
 }
 
 impl KindSymbols {
+    fn fill(&mut self, table: Table) {
+        self.by_name = table.by_name;
+        self.sorted = Sorted::List(Arc::new(table.sorted));
+        self.has_further = table.has_further;
+    }
+
+    fn get(&self, name: &ItemName) -> Option<Symbol> {
+        let found = self.by_name.find(hash_of(name), |(it, _)| it == name);
+        found.map(|(_, symbol)| *symbol)
+    }
+
     fn insert(&mut self, name: ItemName, symbol: Symbol) {
-        self.by_name.insert(name.clone(), symbol);
-        self.sorted.insert(name, symbol);
+        let hasher = |(name, _): &(ItemName, Symbol)| hash_of(name);
+        self.by_name.insert_unique(hash_of(&name), (name.clone(), symbol), hasher);
+        self.sorted.tree().insert(name, symbol);
+        self.has_further = true;
     }
 
     fn remove(&mut self, name: &ItemName) {
-        self.by_name.remove(name);
-        self.sorted.remove(name);
+        if let Ok(entry) = self.by_name.find_entry(hash_of(name), |(it, _)| it == name) {
+            entry.remove();
+        }
+        self.sorted.tree().remove(name);
+    }
+}
+
+/// Names in their order with what stands for them.
+#[derive(Clone)]
+enum Sorted {
+    /// As they were read.
+    List(Arc<Vec<(ItemName, Symbol)>>),
+    /// From the first name on that comes or goes.
+    Tree(BTreeMap<ItemName, Symbol>),
+}
+
+impl Sorted {
+    fn tree(&mut self) -> &mut BTreeMap<ItemName, Symbol> {
+        if let Sorted::List(list) = self {
+            *self = Sorted::Tree(list.iter().cloned().collect());
+        }
+        match self {
+            Sorted::Tree(tree) => tree,
+            Sorted::List(_) => unreachable!("it is a tree now"),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&ItemName, Symbol)> {
+        let (list, tree) = match self {
+            Sorted::List(list) => (Some(list), None),
+            Sorted::Tree(tree) => (None, Some(tree)),
+        };
+        let listed = list.into_iter().flat_map(|it| it.iter().map(|(name, it)| (name, *it)));
+        listed.chain(tree.into_iter().flat_map(|it| it.iter().map(|(name, it)| (name, *it))))
+    }
+
+    /// Visits the names that are next to one: half of them before it.
+    fn for_each_near(&self, name: &ItemName, most: usize, mut visit: impl FnMut(&ItemName)) {
+        match self {
+            Sorted::List(list) => {
+                let at = list.partition_point(|(it, _)| it < name);
+                let near = &list[at.saturating_sub(most / 2)..];
+                near.iter().take(most).for_each(|(name, _)| visit(name));
+            }
+            Sorted::Tree(tree) => {
+                let before = tree.range(..name).rev().take(most / 2).last();
+                let from = before.map_or(name, |(first, _)| first);
+                tree.range(from..).take(most).for_each(|(name, _)| visit(name));
+            }
+        }
     }
 }
 
@@ -292,8 +359,11 @@ pub(crate) fn declared_before(
     name: &ItemName,
     key: ItemKey,
 ) -> Option<ItemKey> {
-    let kind = NameKind::of(name)?;
-    let symbol = db.symbols().look(db, directory, kind, |it| it.by_name.get(name).copied())?;
+    let kind = db.symbols().modules.get(&directory)?.kind(NameKind::of(name)?);
+    if db.one_shot().is_some() && !kind.has_further {
+        return None;
+    }
+    let symbol = kind.get(name)?;
     if symbol.later(db).contains(&key) { symbol.first(db) } else { None }
 }
 
@@ -308,11 +378,12 @@ pub(crate) fn first_declaration(
 
 fn found(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<(Symbol, Option<ItemKey>)> {
     let kind = NameKind::of(name)?;
-    let symbol = db.symbols().look(db, directory, kind, |it| it.by_name.get(name).copied());
-    match symbol {
+    match db.symbols().get(directory, name) {
         // Its going is a change of it.
         Some(symbol) => Some((symbol, symbol.first(db))),
         None => {
+            // Who looks in vain is known to have looked, even where nobody has declared anything yet.
+            db.symbols().of(db, directory, kind);
             db.symbols().absent(db, part_of(directory, name)).number(db);
             None
         }
@@ -325,97 +396,75 @@ pub fn names_of_kind(
     directory: Directory,
     kind: NameKind,
 ) -> Vec<(ItemName, ItemKey)> {
-    db.symbols().look(db, directory, kind, |kind| {
-        // Every declaration that comes, goes or moves is a new number.
-        kind.revision.number(db);
-        let of = |(name, symbol): (&ItemName, &Symbol)| Some((name.clone(), symbol.first(db)?));
-        kind.sorted.iter().filter_map(of).collect()
-    })
+    let kind = db.symbols().of(db, directory, kind);
+    // Every declaration that comes, goes or moves is a new number.
+    kind.revision.number(db);
+    let of = |(name, symbol): (&ItemName, Symbol)| Some((name.clone(), symbol.first(db)?));
+    kind.sorted.iter().filter_map(of).collect()
+}
+
+/// What the blocks of a module say, where no text changes and no file overrides another.
+pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&Gathered> {
+    db.symbols().modules.get(&directory)?.gathered.as_deref()
 }
 
 /// Every declaration of one kind, those of a name that is declared twice included.
 pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<ItemKey> {
-    db.symbols().look(db, directory, kind, |kind| {
-        kind.revision.number(db);
-        kind.sorted.values().flat_map(|symbol| symbol.declared(db)).collect()
-    })
+    let kind = db.symbols().of(db, directory, kind);
+    kind.revision.number(db);
+    kind.sorted.iter().flat_map(|(_, symbol)| symbol.declared(db)).collect()
 }
 
 /// Declares what the blocks of a directory say, in the order of its text. For a directory that was just read.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
-    let all = Declared::first_of(db, directory).map(|it| it.tables(db, &NameKind::ALL));
-    match all {
-        Some(tables) => declare_tables(db, directory, vec![tables]),
-        None => {
-            let symbols = db.symbols().clone();
-            declare_again(db, &symbols, directory);
-            declared(db, &symbols, directory);
+    let mut said = Said::by(db, &blocks_to_declare(db, directory));
+    match is_first(db, directory) {
+        true => {
+            let tables = said.take(NameKind::ALL).tables(db, has_overrides(db, directory));
+            declare_tables(db, directory, said, vec![tables]);
+        }
+        false => declare_again(db, directory, said),
+    }
+}
+
+/// Whether nobody can have looked for the names of a directory yet.
+pub fn is_first(db: &dyn Db, directory: Directory) -> bool {
+    !db.symbols().may_be_known(directory)
+}
+
+/// Declares what the blocks of a directory say with the tables of all kinds of names, where [`is_first`].
+pub fn declare_tables(db: &mut dyn Db, directory: Directory, said: Said, tables: Vec<Tables>) {
+    let mut module = ModuleSymbols::new(db);
+    for (kind, table) in tables.into_iter().flat_map(|it| it.0) {
+        module.kinds[kind as usize].fill(table);
+    }
+    if db.one_shot().is_some() && !has_overrides(db, directory) {
+        module.gathered = Some(said.gathered.into());
+    }
+    Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
+    declared(db, directory);
+}
+
+/// The same where somebody may have looked, and has to look again.
+pub fn declare_again(db: &mut dyn Db, directory: Directory, mut said: Said) {
+    enter(db, directory);
+    let mut of_names = Vec::new();
+    let all = said.take(NameKind::ALL);
+    all.for_each_name(|name, keys| of_names.push((name.clone(), keys.to_vec())));
+    let mut others = BTreeSet::new();
+    for (name, keys) in of_names {
+        if declare_name(db, directory, &name, &keys) {
+            others.insert(part_of(directory, &name));
         }
     }
+    tell(db, &others);
+    declared(db, directory);
 }
 
-/// Declares what the blocks of a directory say with the tables of all kinds of names, which were made of
-/// [`Declared::first_of`] it.
-pub fn declare_tables(db: &mut dyn Db, directory: Directory, tables: Vec<Tables>) {
-    let symbols = db.symbols().clone();
-    let mut module = ModuleSymbols::new(db);
-    for (kind, (by_name, sorted)) in tables.into_iter().flat_map(|it| it.0) {
-        let of_kind = &mut module.kinds[kind as usize];
-        (of_kind.by_name, of_kind.sorted) = (by_name, sorted);
-    }
-    symbols.lock_to_write().insert(directory, module);
-    declared(db, &symbols, directory);
-}
-
-fn declared(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
+fn declared(db: &mut dyn Db, directory: Directory) {
     override_all(db, directory);
-    NameKind::ALL.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
+    NameKind::ALL.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
-
-/// What the blocks of a directory declare, where nothing was declared before: to be made into tables, kind by kind.
-pub struct Declared<'db> {
-    kinds: [Vec<(&'db ItemName, ItemKey)>; NameKind::ALL.len()],
-    has_overrides: bool,
-}
-
-impl<'db> Declared<'db> {
-    /// `None` of a directory that has a table: somebody may have looked for its names, and has to be told.
-    pub fn first_of(db: &'db dyn Db, directory: Directory) -> Option<Declared<'db>> {
-        let is_known = db.symbols().lock_to_read().contains_key(&directory);
-        (!is_known).then(|| Declared {
-            kinds: declared_names(db, directory),
-            has_overrides: has_overrides(db, directory),
-        })
-    }
-
-    /// How many declarations there are.
-    pub fn count(&self) -> usize {
-        self.kinds.iter().map(Vec::len).sum()
-    }
-
-    /// The tables of some kinds of names. Another handle of the database may make those of others at the same time.
-    pub fn tables(&self, db: &dyn Db, kinds: &[NameKind]) -> Tables {
-        Tables(kinds.iter().map(|&kind| (kind, self.table(db, kind))).collect())
-    }
-
-    fn table(&self, db: &dyn Db, kind: NameKind) -> Table {
-        let mut declared = self.kinds[kind as usize].clone();
-        let new_symbol = |keys: &[ItemKey]| match keys {
-            // What is in no override file need not be asked whether it is.
-            [only] if !self.has_overrides => Symbol::new(db, Some(*only), Box::default()),
-            _ => new_symbol(db, keys),
-        };
-        let mut symbols = Vec::with_capacity(declared.len());
-        for_each_name(&mut declared, |name, keys| symbols.push((name.clone(), new_symbol(keys))));
-        (symbols.iter().cloned().collect(), symbols.into_iter().collect())
-    }
-}
-
-/// The names of one kind with what stands for them, found by hash and in their order.
-type Table = (FxHashMap<ItemName, Symbol>, BTreeMap<ItemName, Symbol>);
-
-/// The tables of some kinds of names of one directory.
-pub struct Tables(Vec<(NameKind, Table)>);
 
 /// Sets what the override files of a directory change, where there are any.
 fn override_all(db: &mut dyn Db, directory: Directory) {
@@ -423,106 +472,26 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
         return;
     }
     let mut overriding = Overriding::default();
-    let mut declared = declared_names(db, directory);
-    for of_kind in &mut declared {
-        for_each_name(of_kind, |name, keys| overriding.add(db, name, keys, &[]));
-    }
+    let declared = Said::by(db, &blocks_to_declare(db, directory)).take(NameKind::ALL);
+    declared.for_each_name(|name, keys| overriding.add(db, name, keys, &[]));
     overriding.set(db);
 }
 
-fn has_overrides(db: &dyn Db, directory: Directory) -> bool {
+/// Whether a directory has override files.
+pub fn has_overrides(db: &dyn Db, directory: Directory) -> bool {
     directory.files(db).iter().any(|file| db::is_override(file.path(db)))
 }
 
-fn declare_again(db: &mut dyn Db, symbols: &Symbols, directory: Directory) {
-    let mut declared = declared_names(db, directory);
-    let mut of_names = Vec::new();
-    for of_kind in &mut declared {
-        for_each_name(of_kind, |name, keys| of_names.push((name.clone(), keys.to_vec())));
+/// Makes an empty table for a module that has none. Whoever looked at its names before looks again.
+fn enter(db: &mut dyn Db, directory: Directory) {
+    if db.symbols().modules.contains_key(&directory) {
+        return;
     }
-    let mut others = BTreeSet::new();
-    for (name, keys) in of_names {
-        if symbols.declare(db, directory, &name, &keys) {
-            others.insert(part_of(directory, &name));
-        }
-    }
-    tell(db, &others);
-}
-
-/// Visits the names of one kind in their order, each with its declarations in the order of the text.
-fn for_each_name<'db>(
-    declared: &mut [(&'db ItemName, ItemKey)],
-    mut visit: impl FnMut(&'db ItemName, &[ItemKey]),
-) {
-    sort(declared);
-    let mut keys = Vec::new();
-    for of_name in declared.chunk_by(|a, b| a.0 == b.0) {
-        keys.clear();
-        keys.extend(of_name.iter().map(|(_, key)| *key));
-        visit(of_name[0].0, &keys);
-    }
-}
-
-/// Sorts by name; those of one name stay in the order of the text. Texts lie all over the memory, and most comparisons of a
-/// sort are decided by how they begin: so that is put beside each other first.
-fn sort(declared: &mut [(&ItemName, ItemKey)]) {
-    let types: BTreeSet<_> = declared.iter().filter_map(|(name, _)| begin(name).0).collect();
-    let types: Vec<_> = types.into_iter().collect();
-    let key = |&(name, key): &(_, _)| {
-        let (ty, text) = begin(name);
-        let ty = ty.map_or(0, |ty| types.partition_point(|it| *it < ty));
-        (ty, leading_bytes(text), (name, key))
-    };
-    let mut keyed: Vec<_> = declared.iter().map(key).collect();
-    keyed.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| a.2.0.cmp(b.2.0)));
-    let sorted = keyed.into_iter().map(|(_, _, it)| it);
-    declared.iter_mut().zip(sorted).for_each(|(place, it)| *place = it);
-}
-
-/// What counts first in the order of the names of one kind: the type, where there is one, and a text.
-fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
-    match name {
-        ItemName::Resource(it) => (Some((it.mode, &it.type_name)), &it.name),
-        ItemName::Variable(text)
-        | ItemName::Local(text)
-        | ItemName::Output(text)
-        | ItemName::Module(text)
-        | ItemName::Provider(text, _)
-        | ItemName::Check(text) => (None, text),
-        ItemName::Terraform
-        | ItemName::Moved
-        | ItemName::Removed
-        | ItemName::Import
-        | ItemName::Other => (None, ""),
-    }
-}
-
-/// How a text begins, as a number: the numbers of two texts are in their order, or equal.
-fn leading_bytes(text: &str) -> u128 {
-    let mut bytes = [0; 16];
-    let length = text.len().min(bytes.len());
-    bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-    u128::from_be_bytes(bytes)
-}
-
-/// What the blocks of a directory declare, by kind, in the order of the text; that of override files comes last.
-fn declared_names(
-    db: &dyn Db,
-    directory: Directory,
-) -> [Vec<(&ItemName, ItemKey)>; NameKind::ALL.len()] {
-    let mut declared = [const { Vec::new() }; NameKind::ALL.len()];
-    let (overriding, others): (Vec<&File>, Vec<&File>) =
-        directory.files(db).iter().partition(|file| db::is_override(file.path(db)));
-    for file in others.into_iter().chain(overriding) {
-        for &block in file.blocks(db) {
-            for (index, name) in (0u32..).zip(block_names(db, block)) {
-                if let Some(kind) = NameKind::of(name) {
-                    declared[kind as usize].push((name, ItemKey { block, index }));
-                }
-            }
-        }
-    }
-    declared
+    let looked_at = db.symbols().undeclared.get().cloned();
+    let revisions = looked_at.into_iter().flat_map(|it| it.kinds.map(|kind| kind.revision));
+    revisions.for_each(|it| count_up(db, it));
+    let module = ModuleSymbols::new(db);
+    Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
 }
 
 /// Whoever looked for names in vain looks again. That a name went is told here too: who found it looks in vain then, and a
@@ -543,16 +512,12 @@ pub(crate) fn for_each_near(
     db: &dyn Db,
     directory: Directory,
     name: &ItemName,
-    mut visit: impl FnMut(&ItemName),
+    visit: impl FnMut(&ItemName),
 ) {
     let Some(kind) = NameKind::of(name) else { return };
-    db.symbols().look(db, directory, kind, |kind| {
-        kind.revision.number(db);
-        let before = kind.sorted.range(..name).rev().take(MOST_TRIED / 2).last();
-        let from = before.map_or(name, |(first, _)| first);
-        let near = kind.sorted.range(from..).take(MOST_TRIED);
-        near.for_each(|(name, _)| visit(name));
-    });
+    let kind = db.symbols().of(db, directory, kind);
+    kind.revision.number(db);
+    kind.sorted.for_each_near(name, MOST_TRIED, visit);
 }
 
 /// What one block declared before and after a change, by the index of its items. A block that came has nothing before,
@@ -575,7 +540,7 @@ impl Redeclared {
 
 /// Takes over what blocks of a directory declare now. The directory's files and their blocks are the new ones already.
 pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) {
-    let symbols = db.symbols().clone();
+    enter(db, directory);
     let mut touched: BTreeMap<&ItemName, Touched> = BTreeMap::new();
     for change in changes {
         let names = change.before.len().max(change.after.len());
@@ -595,7 +560,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
     let mut overriding = Overriding::default();
     for (name, touched) in touched {
         let Some(kind) = NameKind::of(name) else { continue };
-        let known = symbols.look(db, directory, kind, |it| it.by_name.get(name).copied());
+        let known = db.symbols().get(directory, name);
         let mut keys = known.map(|it| it.declarations(db)).unwrap_or_default();
         keys.retain(|key| !touched.gone.contains(key));
         keys.extend(&touched.come);
@@ -603,7 +568,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
             keys.sort_by_cached_key(|key| (positions.of(db, directory, key.block), key.index));
         }
         overriding.add(db, name, &keys, &touched.gone);
-        if symbols.declare(db, directory, name, &keys) {
+        if declare_name(db, directory, name, &keys) {
             others.insert(part_of(directory, name));
         }
         if !kinds.contains(&kind) {
@@ -614,7 +579,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
         overriding.set(db);
     }
     tell(db, &others);
-    kinds.into_iter().for_each(|kind| symbols.changed(db, directory, kind));
+    kinds.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
 
 /// The declarations of one name that went and came.

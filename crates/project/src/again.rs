@@ -11,7 +11,7 @@ use hir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Database, Project, mentions::Edit, prime, tree::Changes};
+use crate::{Database, Project, mentions::Edit, prime, processors::side_by_side, tree::Changes};
 
 /// What was found when somebody looked last.
 pub(crate) struct Looked {
@@ -83,7 +83,7 @@ impl Project {
             });
             files.map(|(directory, file)| (file, self.of_file(directory, file, |_| true))).collect()
         };
-        let (files, program) = prime::side_by_side(db, files, program);
+        let (files, program) = side_by_side(db, prime::INFERENCE_STACK, files, program);
         Looked {
             files,
             program: program.unwrap_or_else(|| self.program()),

@@ -10,17 +10,23 @@ mod again;
 mod load;
 mod mentions;
 mod prime;
+mod processors;
 mod reload;
 mod tree;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Directory, File, System};
-use hir::{Symbols, Workspace, diagnostics::FileProblems, workspace::Given};
+use db::{Directory, File, OneShot, System};
+use hir::{
+    Symbols, Workspace,
+    diagnostics::{FileProblems, Sound},
+    workspace::Given,
+};
 use provider::ProviderSchemas;
 use values::Str;
 
+use crate::processors::side_by_side;
 pub use crate::{
     load::UnfitFile,
     mentions::Edit,
@@ -33,6 +39,7 @@ pub use crate::{
 #[derive(Clone, Default)]
 pub struct Database {
     symbols: Symbols,
+    one_shot: Option<Arc<OneShot>>,
     // Last, because what it drops may look at the others.
     storage: salsa::Storage<Self>,
 }
@@ -41,22 +48,32 @@ pub struct Database {
 impl salsa::Database for Database {}
 
 #[salsa::db]
-impl db::Db for Database {}
+impl db::Db for Database {
+    fn one_shot(&self) -> Option<&OneShot> {
+        self.one_shot.as_deref()
+    }
+}
 
 #[salsa::db]
 impl hir::Db for Database {
     fn symbols(&self) -> &Symbols {
         &self.symbols
     }
+
+    fn symbols_mut(&mut self) -> &mut Symbols {
+        &mut self.symbols
+    }
 }
 
 impl Database {
     /// A database that reports what it executes, for tests of incrementality.
     pub fn with_events(callback: impl Fn(salsa::Event) + Send + Sync + 'static) -> Database {
-        Database {
-            symbols: Symbols::default(),
-            storage: salsa::Storage::new(Some(Box::new(callback))),
-        }
+        Database { storage: salsa::Storage::new(Some(Box::new(callback))), ..Database::default() }
+    }
+
+    /// A database for texts that are read once: to change one of them is an error of the program, which ends it.
+    pub fn one_shot() -> Database {
+        Database { one_shot: Some(Arc::default()), ..Database::default() }
     }
 }
 
@@ -81,6 +98,18 @@ impl Project {
         manifest: Manifest,
     ) -> std::io::Result<Project> {
         Project::load_into(Database::default(), system, root, manifest)
+    }
+
+    /// The same for somebody who looks at it once, and changes none of its texts ([`Database::one_shot`]).
+    ///
+    /// # Errors
+    /// See [`Project::load`].
+    pub fn load_once(
+        system: Arc<dyn System>,
+        root: PathBuf,
+        manifest: Manifest,
+    ) -> std::io::Result<Project> {
+        Project::load_into(Database::one_shot(), system, root, manifest)
     }
 
     /// Reads a configuration into a database that is empty so far.
@@ -147,8 +176,9 @@ impl Project {
     /// Where nothing is wrong with any item, that need not be asked of each.
     fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
-            let directory = (directory, are_items_sound);
-            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
+            let sound =
+                Sound { items: are_items_sound, blocks: self.tree.has_sound_blocks(directory) };
+            hir::diagnostics::of_file_once(self.db(), self.workspace, (directory, sound), file)
         })
     }
 
@@ -170,7 +200,8 @@ impl Project {
         let workspace = self.workspace;
         let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
         let others = move |db: &Database| hir::ProgramButLocals::of(db, workspace);
-        let ((diagnostics, locals), made) = prime::side_by_side(self.db(), here, others);
+        let ((diagnostics, locals), made) =
+            side_by_side(self.db(), prime::INFERENCE_STACK, here, others);
         let made = made.unwrap_or_else(|| others(self.db()));
         (diagnostics, made.with(locals))
     }

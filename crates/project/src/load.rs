@@ -77,9 +77,10 @@ pub(crate) struct CutText {
 }
 
 impl CutText {
-    /// Makes it a file of the database.
-    pub(crate) fn file(self, db: &mut Database, shown: &Arc<str>) -> File {
-        db::input::file_from_blocks(db, shown.clone(), self.blocks, self.decode_error)
+    /// Makes it a file of the database. `has_overrides` says whether there are override files beside it.
+    pub(crate) fn file(self, db: &mut Database, shown: &Arc<str>, has_overrides: bool) -> File {
+        let path = shown.clone();
+        db::input::file_from_blocks(db, path, self.blocks, self.decode_error, has_overrides)
     }
 }
 

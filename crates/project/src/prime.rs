@@ -1,85 +1,108 @@
 //! Warming up: what every question about a configuration needs first, on all processors.
 //!
 //! Blocks do not depend on each other, so they are parsed and lowered side by side. Items do, so they are inferred in the
-//! order of their dependencies, in small batches: what a batch waits for is done, or is being done by another thread.
+//! order of their dependencies; where much follows upon each other, all threads take small batches one after the other: what
+//! a batch waits for is done, or is being done by another thread.
 //!
 //! **Invariant:** no query that is asked here reads a whole module. A handle of the database keeps the list of what a query
 //! read at the largest size it ever had, and clears all of it after each later query: N small queries after one that read N
 //! things would take quadratic time.
 
 use std::{
-    num::NonZero,
     panic::AssertUnwindSafe,
     sync::{
-        OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
     },
-    thread,
 };
 
-use db::{Block, Directory};
+use db::{Block, Db as _, Directory};
 use hir::{
     Workspace,
     analysis::{
-        AnalyzedId, AnalyzedItem, dependency_order, item_inference, item_problems, module_items,
-        waits_for,
+        AnalyzedId, AnalyzedItem, DependencyOrder, WaitList, item_inference, item_problems,
+        module_items,
     },
     names::{ItemKey, ItemName, block_names},
-    symbols::{self, Declared, NameKind},
+    symbols::{self, NameKind, Said, Tables},
 };
-use salsa::Database as _;
 
-use crate::Database;
+use crate::{
+    Database,
+    processors::{
+        Shares, WORTHWHILE, all_but_one, each_on_processors, in_batches, processors, side_by_side,
+    },
+};
 
-/// Fewer pieces of work than this are not worth a thread.
-const WORTHWHILE: usize = 256;
 /// Lowering follows the tree by recursion, and a tree may be as deep as the parser allows.
 const LOWERING_STACK: usize = 64 << 20;
 /// Inference follows references by recursion where the order of dependencies has cycles.
-const INFERENCE_STACK: usize = 1 << 30;
-/// How many pieces a thread takes at once. Inference recurses at most through the batches that are being worked on.
-const BATCH: usize = 64;
+pub(crate) const INFERENCE_STACK: usize = 1 << 30;
+/// As many items that follow upon each other are inferred by recursion.
+const DEEP: usize = 500;
 
-/// Parses and lowers every block of a module.
-pub(crate) fn names(db: &Database, directory: Directory) {
-    let files = directory.files(db).iter();
-    let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
-    on_processors(db, &blocks, LOWERING_STACK, processors(), |db, &block| {
-        block_names(db, block);
-    });
+/// Parses and lowers every block of a directory, and declares what they say. Gives whether something is wrong with a block
+/// by itself.
+pub(crate) fn declare(db: &mut Database, directory: Directory) -> bool {
+    let mut said = said(db, directory);
+    let has_problems = said.has_problems;
+    if symbols::is_first(db, directory) {
+        let tables = tables(db, &mut said, symbols::has_overrides(db, directory));
+        symbols::declare_tables(db, directory, said, tables);
+    } else {
+        symbols::declare_again(db, directory, said);
+    }
+    has_problems
 }
 
-/// Declares what the blocks of a directory say, whose names are known. Names refer to each other in no way: half of the kinds
-/// is done by another thread.
-pub(crate) fn declare(db: &mut Database, directory: Directory) {
-    let Some(declared) = Declared::first_of(db, directory) else {
-        return symbols::declare(db, directory);
+/// What the blocks of a directory say.
+fn said(db: &Database, directory: Directory) -> Said {
+    let blocks = symbols::blocks_to_declare(db, directory);
+    let by_batch = |db: &Database, batch: &[Block]| Said::by(db, batch);
+    let parts = in_batches(db, &blocks, LOWERING_STACK, by_batch);
+    parts.fold(Said::default(), Said::and)
+}
+
+/// Names refer to each other in no way: half of the kinds is done by another thread.
+fn tables(db: &Database, said: &mut Said, has_overrides: bool) -> Vec<Tables> {
+    let is_little = said.count() < WORTHWHILE || processors() < 2;
+    let locals = Mutex::new(Some(said.take([NameKind::Local])));
+    let others = said.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
+    let here = || others.tables(db, has_overrides);
+    let there = |db: &Database| {
+        let locals = locals.lock().unwrap_or_else(PoisonError::into_inner).take();
+        locals.map(|it| it.tables(db, has_overrides))
     };
-    let (locals, others): (Vec<NameKind>, Vec<NameKind>) =
-        NameKind::ALL.into_iter().partition(|kind| *kind == NameKind::Local);
-    let here = || declared.tables(db, &others);
-    let tables = match declared.count() < WORTHWHILE || processors() < 2 {
-        true => vec![here(), declared.tables(db, &locals)],
-        false => {
-            let (here, there) = side_by_side(db, here, |db| declared.tables(db, &locals));
-            let there = there.unwrap_or_else(|| declared.tables(db, &locals));
-            vec![here, there]
-        }
+    let (here, done) = match is_little {
+        true => (here(), None),
+        false => side_by_side(db, INFERENCE_STACK, here, there),
     };
-    symbols::declare_tables(db, directory, tables);
+    let there = done.flatten().or_else(|| there(db));
+    std::iter::once(here).chain(there).collect()
 }
 
 /// Infers every item of every module of a configuration, called modules before their callers. Gives whether nothing was found
 /// to be wrong with any of them, cycles included; where it was left to whoever asks, nobody knows, and it is no.
 pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
-    let (mut items, mut has_cycles) = (Vec::<AnalyzedId>::new(), false);
+    let (mut items, mut has_cycles, mut depth) = (Vec::<AnalyzedId>::new(), false, 0);
     for directory in hir::reachable(db, workspace).into_iter().rev() {
-        let (order, is_ring) = in_order(db, waits(db, workspace, directory));
-        items.extend(order);
-        has_cycles |= is_ring;
+        let order = in_order(db, waits(db, workspace, directory));
+        items.extend(order.items);
+        has_cycles |= order.has_cycles;
+        depth += order.depth;
+    }
+    if let Some(one_shot) = db.one_shot()
+        && !has_cycles
+    {
+        one_shot.set_acyclic(db);
     }
     let has_problems = AtomicBool::new(false);
-    let all_done = on_processors(db, &items, INFERENCE_STACK, processors(), |db, &id| {
+    // Who begins in the middle infers what comes before by recursion.
+    let shares = match depth < DEEP {
+        true => Shares::of(items.len(), processors()),
+        false => Shares::one(items.len(), processors()),
+    };
+    let all_done = each_on_processors(db, &items, INFERENCE_STACK, &shares, |db, &id| {
         if !item_inference(db, AnalyzedItem::of_id(db, id)).problems.is_empty() {
             has_problems.store(true, Ordering::Relaxed);
         }
@@ -87,28 +110,24 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
     all_done && !has_cycles && !has_problems.into_inner()
 }
 
-/// The items of a module, each after what it waits for, and whether some wait for themselves. Only one thread can find that
-/// out; another one infers locals that wait for nothing meanwhile.
-fn in_order(db: &Database, waiting: Vec<AnalyzedId>) -> (Vec<AnalyzedId>, bool) {
-    let order = || {
-        let items = waiting.iter().map(|&id| AnalyzedItem::of_id(db, id));
-        let order = dependency_order(db, items);
-        (order.items.into_iter().map(AnalyzedItem::id).collect(), order.has_cycles)
-    };
-    if waiting.len() < WORTHWHILE || processors() < 2 {
-        return order();
+/// The order of the items of a module. Only one thread can find it out; another one infers locals that wait for nothing
+/// meanwhile.
+fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
+    if waits.len() < WORTHWHILE || processors() < 2 {
+        return DependencyOrder::of(waits);
     }
+    let lone: Vec<AnalyzedId> = waits.lone_items().collect();
     let is_known = AtomicBool::new(false);
     let here = || {
-        let order = order();
+        let order = DependencyOrder::of(waits);
         is_known.store(true, Ordering::Relaxed);
         order
     };
     let there = |db: &Database| {
         let infer = || {
-            let items = waiting.iter().map(|&id| AnalyzedItem::of_id(db, id));
+            let items = lone.iter().map(|&id| AnalyzedItem::of_id(db, id));
             for item in items.take_while(|_| !is_known.load(Ordering::Relaxed)) {
-                if is_lone_local(db, item) {
+                if is_local(db, item) {
                     item_inference(db, item);
                 }
             }
@@ -116,30 +135,26 @@ fn in_order(db: &Database, waiting: Vec<AnalyzedId>) -> (Vec<AnalyzedId>, bool) 
         // As below: this thread finds out by itself.
         drop(salsa::Cancelled::catch(AssertUnwindSafe(infer)));
     };
-    side_by_side(db, here, there).0
+    side_by_side(db, INFERENCE_STACK, here, there).0
 }
 
-fn is_lone_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
+fn is_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
     let key = item.key(db);
-    let name = block_names(db, key.block).get(key.index as usize);
-    matches!(name, Some(ItemName::Local(_))) && waits_for(db, item).is_empty()
+    matches!(block_names(db, key.block).get(key.index as usize), Some(ItemName::Local(_)))
 }
 
-/// The items of a module, after finding out what they wait for. What those of a called module do is known by then.
-fn waits(db: &Database, workspace: Workspace, directory: Directory) -> Vec<AnalyzedId> {
-    let items: Vec<(ItemKey, OnceLock<AnalyzedId>)> =
-        module_items(db, directory).map(|key| (key, OnceLock::new())).collect();
-    on_processors(db, &items, LOWERING_STACK, processors(), |db, (key, id)| {
-        let item = AnalyzedItem::of(db, workspace, directory, *key);
-        waits_for(db, item);
-        id.get_or_init(|| item.id());
-    });
-    // Little work was left to whoever asks.
-    let id = |(key, id): (ItemKey, OnceLock<AnalyzedId>)| {
-        let known = id.into_inner();
-        known.unwrap_or_else(|| AnalyzedItem::of(db, workspace, directory, key).id())
+/// What the items of a module wait for. What those of a called module do is known by then.
+fn waits(db: &Database, workspace: Workspace, directory: Directory) -> WaitList {
+    let items = module_items(db, directory);
+    let of_batch = |db: &Database, batch: &[ItemKey]| {
+        let mut list = WaitList::default();
+        for &key in batch {
+            list.add(db, AnalyzedItem::of(db, workspace, directory, key));
+        }
+        list
     };
-    items.into_iter().map(id).collect()
+    let parts = in_batches(db, &items, LOWERING_STACK, of_batch);
+    parts.fold(WaitList::default(), WaitList::and)
 }
 
 /// Asks for everything that is wrong with a module, whose items were inferred before. This goes on behind the back of
@@ -148,111 +163,8 @@ pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory
     // Of override files it is asked of what they change.
     let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
-    on_processors(db, &blocks, INFERENCE_STACK, all_but_one(), |db, &block| {
+    let shares = Shares::of(blocks.len(), all_but_one());
+    each_on_processors(db, &blocks, INFERENCE_STACK, &shares, |db, &block| {
         item_problems(db, workspace, directory, block);
     });
-}
-
-/// Does two things at once, the second on a thread of its own with its own handle of the database. Nothing comes of it on a
-/// machine that has no thread to give.
-pub(crate) fn side_by_side<A, B: Send>(
-    db: &Database,
-    here: impl FnOnce() -> A,
-    there: impl FnOnce(&Database) -> B + Send,
-) -> (A, Option<B>) {
-    let db = db.clone();
-    thread::scope(|scope| {
-        let work = move || there(&db);
-        let thread = thread::Builder::new().stack_size(INFERENCE_STACK).spawn_scoped(scope, work);
-        let a = here();
-        let b = thread.ok().map(|it| match it.join() {
-            Ok(b) => b,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        (a, b)
-    })
-}
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// One is left for who types meanwhile.
-fn all_but_one() -> usize {
-    processors() - 1
-}
-
-/// Fewer files than this are read before a thread has begun.
-const MANY_FILES: usize = 8;
-
-/// What `work` gives for each of some things, in their order.
-pub(crate) fn side_by_side_each<T: Sync, R: Send>(
-    things: &[T],
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    if things.len() < MANY_FILES || processors() < 2 {
-        return things.iter().map(work).collect();
-    }
-    let part = things.len().div_ceil(processors());
-    let work_on = |part: &[T]| -> Vec<R> { part.iter().map(&work).collect() };
-    thread::scope(|scope| {
-        let mut parts = things.chunks(part);
-        let here = parts.next();
-        let there: Vec<_> = parts
-            .map(|part| (part, thread::Builder::new().spawn_scoped(scope, || work_on(part))))
-            .collect();
-        let mut done = here.map(work_on).unwrap_or_default();
-        for (part, thread) in there {
-            match thread {
-                Ok(thread) => match thread.join() {
-                    Ok(more) => done.extend(more),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                },
-                // A machine that has no thread to give.
-                Err(_) => done.extend(work_on(part)),
-            }
-        }
-        done
-    })
-}
-
-/// Does each piece of work, each thread with its own handle, this one among them: whoever asks has a stack for it, as it may
-/// be left to it anyway. Little work, or a machine that has no thread to give, leaves it to whoever asks for the results.
-/// Gives whether all was done.
-fn on_processors<T: Sync>(
-    db: &Database,
-    pieces: &[T],
-    stack: usize,
-    threads: usize,
-    work: impl Fn(&Database, &T) + Sync,
-) -> bool {
-    if threads < 2 || pieces.len() < WORTHWHILE {
-        return false;
-    }
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (next, done, work) = (&next, &done, &work);
-    let take_batches = |db: Database| {
-        let take_batches = move || {
-            loop {
-                let start = next.fetch_add(BATCH, Ordering::Relaxed);
-                let Some(rest) = pieces.get(start..) else { return };
-                let batch = &rest[..rest.len().min(BATCH)];
-                batch.iter().for_each(|piece| work(&db, piece));
-                done.fetch_add(batch.len(), Ordering::Relaxed);
-            }
-        };
-        // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
-        drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
-    };
-    thread::scope(|scope| {
-        // This thread works along: one that only waits leaves its processor empty until the system gives it to another.
-        for _ in 1..threads {
-            let db = db.clone();
-            let work = move || take_batches(db);
-            drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, work));
-        }
-        take_batches(db.clone());
-    });
-    db.unwind_if_revision_cancelled();
-    done.load(Ordering::Relaxed) == pieces.len()
 }

@@ -21,7 +21,10 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
+use db::{
+    Block, BlockEdits, Db as _, Directory, EditedText, File, System, input::floor_char_boundary,
+    one_shot,
+};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_paths as paths_of_call, item},
@@ -39,6 +42,7 @@ use crate::{
     load::{self, UnfitFile},
     mentions::{Edit, Mentions, mentioned},
     prime,
+    processors::side_by_side_each,
 };
 
 /// Installed modules, by the caller's directory and the name of the call.
@@ -64,6 +68,8 @@ pub struct SourceTree {
     changes: Option<Changes>,
     /// Of the modules that somebody edits.
     mentions: FxHashMap<Directory, Mentions>,
+    /// Where no text changes, the modules whose blocks have nothing wrong by themselves.
+    sound: FxHashSet<Directory>,
 }
 
 /// Changes of a tree.
@@ -111,6 +117,7 @@ impl SourceTree {
             unfiled: BTreeMap::new(),
             changes: None,
             mentions: FxHashMap::default(),
+            sound: FxHashSet::default(),
         }
     }
 
@@ -566,13 +573,14 @@ impl SourceTree {
             .new(&self.db);
         let mut files = Vec::new();
         let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
-        let texts = prime::side_by_side_each(&listing.files, |path| {
+        let texts = side_by_side_each(&listing.files, |path| {
             text_to_take(unfiled, system, base, path).map(|text| text.cut(path))
         });
+        let has_overrides = listing.files.iter().any(|path| db::is_override(path));
         for (path, text) in listing.files.into_iter().zip(texts) {
             match text {
                 Ok(text) => {
-                    let file = text.file(&mut self.db, &path);
+                    let file = text.file(&mut self.db, &path, has_overrides);
                     let is_open = self.unfiled.remove(&path).is_some();
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
@@ -581,11 +589,19 @@ impl SourceTree {
             }
         }
         self.unfit.insert(Arc::from(shown), unfit);
-        directory.set_files(&mut self.db).to(files);
-        prime::names(&self.db, directory);
-        prime::declare(&mut self.db, directory);
+        let durability = one_shot::durability(&self.db, Durability::LOW);
+        directory.set_files(&mut self.db).with_durability(durability).to(files);
+        let has_problems = prime::declare(&mut self.db, directory);
+        if self.db.one_shot().is_some() && !has_overrides && !has_problems {
+            self.sound.insert(directory);
+        }
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
+    }
+
+    /// Whether it is known that nothing is wrong with any block of a module by itself, and never will be.
+    pub(crate) fn has_sound_blocks(&self, directory: Directory) -> bool {
+        self.sound.contains(&directory)
     }
 
     /// Reads modules until no call leads to one that was not read.

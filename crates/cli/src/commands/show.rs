@@ -131,7 +131,7 @@ fn planned_project(session: &Session, file: &PlanFile) -> Result<Project, Failur
     }
     let modules = config.modules.iter();
     let modules = modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, None))).collect();
-    let loaded = Project::load(Arc::new(system), root, called_elsewhere(&modules));
+    let loaded = Project::load_once(Arc::new(system), root, called_elsewhere(&modules));
     let mut project = loaded.map_err(|error| {
         let detail = format!("The configuration in the plan file cannot be read: {error}.");
         Diagnostic::error("plan-read", "Failed to load plan file", detail)

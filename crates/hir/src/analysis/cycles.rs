@@ -6,7 +6,9 @@ use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
-use super::{AnalyzedItem, AnalyzedPlace, LocatedProblem, module_items, problem::ItemProblem};
+use super::{
+    AnalyzedId, AnalyzedItem, AnalyzedPlace, LocatedProblem, module_items, problem::ItemProblem,
+};
 use crate::{
     Db,
     expr::{At, ExprId},
@@ -56,31 +58,86 @@ impl Node {
 /// One edge: what is mentioned, and where.
 type Edge = (Node, At);
 
+/// A node, for all handles of the database.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct NodeId {
+    /// The item, or the call.
+    item: AnalyzedId,
+    argument: Option<u32>,
+}
+
+/// What items wait for: the graph before its nodes have numbers. Threads write down what they have just found out, and put
+/// their lists together.
+#[derive(Default)]
+pub struct WaitList {
+    nodes: Vec<NodeId>,
+    /// The targets of all nodes, one node after the other.
+    targets: Vec<NodeId>,
+    /// How many targets each node has.
+    counts: Vec<u32>,
+}
+
+impl WaitList {
+    /// Adds an item and, if it is a module call, its arguments.
+    pub fn add<'db>(&mut self, db: &'db dyn Db, item: AnalyzedItem<'db>) {
+        let waits_for = waits_for(db, item);
+        let arguments = (0..waits_for.arguments).map(Some);
+        for argument in std::iter::once(None).chain(arguments) {
+            let edges = waits_for.of(argument);
+            self.nodes.push(NodeId { item: item.id(), argument });
+            self.counts.push(edges.len() as u32);
+            let target =
+                |it: &Wait<'_>| NodeId { item: it.target.item.id(), argument: it.target.argument };
+            self.targets.extend(edges.iter().map(target));
+        }
+    }
+
+    /// This list and what comes after it.
+    pub fn and(mut self, further: WaitList) -> WaitList {
+        self.nodes.extend(further.nodes);
+        self.targets.extend(further.targets);
+        self.counts.extend(further.counts);
+        self
+    }
+
+    /// How many items and arguments there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The items that wait for nothing.
+    pub fn lone_items(&self) -> impl Iterator<Item = AnalyzedId> {
+        let nodes = self.nodes.iter().zip(&self.counts);
+        let lone = nodes.filter(|(node, count)| node.argument.is_none() && **count == 0);
+        lone.map(|(node, _)| node.item)
+    }
+}
+
 /// The nodes of a module, and for each the nodes that it waits for.
-struct Graph<'db> {
-    nodes: Vec<Awaited<'db>>,
+struct Graph {
+    nodes: Vec<NodeId>,
     /// The targets of all nodes, one node after the other.
     targets: Vec<u32>,
     /// Where the targets of each node begin; one more for the end of the last.
     starts: Vec<u32>,
 }
 
-impl Graph<'_> {
-    fn of<'db>(db: &'db dyn Db, items: impl Iterator<Item = AnalyzedItem<'db>>) -> Graph<'db> {
-        let (mut nodes, mut waits) = (Vec::new(), Vec::new());
-        for item in items {
-            let waits_for = waits_for(db, item);
-            let arguments = (0..waits_for.arguments).map(Some);
-            for argument in std::iter::once(None).chain(arguments) {
-                nodes.push(Awaited { item, argument });
-                waits.push(waits_for.of(argument));
-            }
-        }
-        let index: FxHashMap<Awaited<'_>, u32> = nodes.iter().copied().zip(0..).collect();
-        let (mut targets, mut starts) = (Vec::new(), Vec::with_capacity(nodes.len() + 1));
-        for waits_for in waits {
+impl Graph {
+    fn of(list: WaitList) -> Graph {
+        let WaitList { nodes, targets: waited_for, counts } = list;
+        let index: FxHashMap<NodeId, u32> = nodes.iter().copied().zip(0..).collect();
+        let mut targets = Vec::with_capacity(waited_for.len());
+        let mut starts = Vec::with_capacity(nodes.len() + 1);
+        let mut waited_for = waited_for.into_iter();
+        for count in counts {
             starts.push(targets.len() as u32);
-            targets.extend(waits_for.iter().filter_map(|it| index.get(&it.target)));
+            let of_node = waited_for.by_ref().take(count as usize);
+            targets.extend(of_node.filter_map(|it| index.get(&it)));
         }
         starts.push(targets.len() as u32);
         Graph { nodes, targets, starts }
@@ -88,8 +145,8 @@ impl Graph<'_> {
 
     /// A node, as messages name it.
     fn node(&self, db: &dyn Db, node: usize) -> Node {
-        let Awaited { item, argument } = self.nodes[node];
-        let key = item.key(db);
+        let NodeId { item, argument } = self.nodes[node];
+        let key = AnalyzedItem::of_id(db, item).key(db);
         argument.map_or(Node::Item(key), |argument| Node::Input(key, argument))
     }
 
@@ -114,29 +171,33 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
 }
 
 /// The items of a module in the order in which inference needs no recursion.
-pub struct DependencyOrder<'db> {
+pub struct DependencyOrder {
     /// Each after what it depends on.
-    pub items: Vec<AnalyzedItem<'db>>,
+    pub items: Vec<AnalyzedId>,
     /// Whether some depend on themselves.
     pub has_cycles: bool,
+    /// How many follow upon each other at most.
+    pub depth: usize,
 }
 
-/// The order of the items of a module.
-///
-/// Not a query: it is asked once, of a configuration that was just read.
-pub fn dependency_order<'db>(
-    db: &'db dyn Db,
-    items: impl Iterator<Item = AnalyzedItem<'db>>,
-) -> DependencyOrder<'db> {
-    let graph = Graph::of(db, items);
-    let mut order =
-        DependencyOrder { items: Vec::with_capacity(graph.nodes.len()), has_cycles: false };
-    for_each_component(&graph, |members| {
-        order.has_cycles |= graph.is_cycle(members);
-        let members = members.iter().map(|&member| graph.nodes[member]);
-        order.items.extend(members.filter(|it| it.argument.is_none()).map(|it| it.item));
-    });
-    order
+impl DependencyOrder {
+    /// The order of the items of a module, with what all of them wait for.
+    pub fn of(list: WaitList) -> DependencyOrder {
+        let graph = Graph::of(list);
+        let (mut items, mut has_cycles, mut depth) =
+            (Vec::with_capacity(graph.nodes.len()), false, 0);
+        let mut depths = vec![0; graph.nodes.len()];
+        for_each_component(&graph, |members| {
+            has_cycles |= graph.is_cycle(members);
+            let targets = members.iter().flat_map(|&member| graph.targets(member));
+            let below = targets.map(|&target| depths[target as usize]).max().unwrap_or_default();
+            members.iter().for_each(|&member| depths[member] = below + members.len());
+            depth = depth.max(below + members.len());
+            let members = members.iter().map(|&member| graph.nodes[member]);
+            items.extend(members.filter(|it| it.argument.is_none()).map(|it| it.item));
+        });
+        DependencyOrder { items, has_cycles, depth }
+    }
 }
 
 /// A problem on each member of each cycle of a module.
@@ -148,8 +209,11 @@ pub(super) fn cycles(
     workspace: Workspace,
     directory: Directory,
 ) -> FxHashMap<ItemKey, Vec<ItemProblem>> {
-    let items = module_items(db, directory);
-    let graph = Graph::of(db, items.map(|key| AnalyzedItem::of(db, workspace, directory, key)));
+    let mut list = WaitList::default();
+    for &key in &*module_items(db, directory) {
+        list.add(db, AnalyzedItem::of(db, workspace, directory, key));
+    }
+    let graph = Graph::of(list);
     let mut places = Places::new(Mentions { db, workspace, directory }, &graph);
     let mut problems = Vec::new();
     for_each_component(&graph, |members| {
@@ -167,6 +231,9 @@ pub(super) fn cycles(
 ///
 /// **Stability:** does not read the item, only whether it is a call: who asks runs again only if the answer changes.
 pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    if db.one_shot().is_some_and(|it| it.is_acyclic(db)) {
+        return false;
+    }
     let key = item.key(db);
     match block_names(db, key.block).get(key.index as usize) {
         Some(ItemName::Module(_)) => is_call_in_ring(db, item),
@@ -442,7 +509,7 @@ fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
 }
 
 /// Visits the strongly connected components, each after those it depends on (Tarjan, without recursion).
-fn for_each_component(graph: &Graph<'_>, mut visit: impl FnMut(&[usize])) {
+fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.nodes.len();
     let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
@@ -492,12 +559,12 @@ type Ring = Vec<(usize, At)>;
 /// Where the nodes of a graph mention others, found out for those that are told of.
 struct Places<'a> {
     mentions: Mentions<'a>,
-    graph: &'a Graph<'a>,
+    graph: &'a Graph,
     of_nodes: FxHashMap<usize, FxHashMap<Node, At>>,
 }
 
 impl<'a> Places<'a> {
-    fn new(mentions: Mentions<'a>, graph: &'a Graph<'a>) -> Places<'a> {
+    fn new(mentions: Mentions<'a>, graph: &'a Graph) -> Places<'a> {
         Places { mentions, graph, of_nodes: FxHashMap::default() }
     }
 
@@ -567,7 +634,7 @@ fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usiz
 }
 
 /// The members of a ring in its order, beginning with the first by name, so that each member is told the same.
-fn ring_names(db: &dyn Db, graph: &Graph<'_>, ring: &Ring) -> String {
+fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
     let mut names: Vec<String> =
         ring.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
@@ -583,7 +650,7 @@ fn ring_names(db: &dyn Db, graph: &Graph<'_>, ring: &Ring) -> String {
 /// The problem on one member of a ring.
 fn on_ring(
     db: &dyn Db,
-    graph: &Graph<'_>,
+    graph: &Graph,
     ring: &Ring,
     (names, configured): (&str, Option<&str>),
     position: usize,
@@ -638,7 +705,7 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
 
 /// The provider configuration of a ring, where a resource in it is of that configuration and a second configuration would
 /// open the ring. Who has one with an alias has chosen it.
-fn configured_from_its_own(db: &dyn Db, graph: &Graph<'_>, ring: &Ring) -> Option<String> {
+fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
     let mut pairs = (0..ring.len()).map(|it| (ring[it].0, ring[(it + 1) % ring.len()].0));

@@ -22,10 +22,12 @@ pub mod problem;
 mod recorded;
 pub mod value;
 
+use std::{borrow::Cow, sync::LazyLock};
+
 use db::{Block, Directory};
 use salsa::plumbing::{AsId, FromId};
 
-pub use cycles::{DependencyOrder, Waits, dependency_order, waits_for};
+pub use cycles::{DependencyOrder, WaitList, Waits, waits_for};
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};
@@ -34,6 +36,7 @@ pub use value::{Abstract, Tri, TriMarks};
 use crate::{
     Db,
     names::{ItemKey, ItemName, base_of, block_names, item, lookup},
+    symbols::gathered,
     workspace::Workspace,
 };
 
@@ -106,8 +109,18 @@ pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inferenc
 }
 
 /// What a reference to an item means: the part of its inference that others see.
+pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
+    static CYCLIC: LazyLock<Abstract> = LazyLock::new(Abstract::any);
+    match db.one_shot() {
+        Some(_) if cycles::is_cyclic(db, item) => &CYCLIC,
+        Some(_) => &item_inference(db, item).value,
+        None => kept_value(db, item),
+    }
+}
+
+/// The same, which stays when something else is found out about the item.
 #[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
-pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
+fn kept_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
     if cycles::is_cyclic(db, item) {
         return Abstract::any();
     }
@@ -188,9 +201,12 @@ fn stands(db: &dyn Db, directory: Directory, key: ItemKey, name: &ItemName) -> b
 
 /// Every item of a module in the order of its files, unnamed ones included. Those of override files are there as what they
 /// change.
-pub fn module_items(db: &dyn Db, directory: Directory) -> impl Iterator<Item = ItemKey> {
+pub fn module_items(db: &dyn Db, directory: Directory) -> Cow<'_, [ItemKey]> {
+    if let Some(gathered) = gathered(db, directory) {
+        return Cow::Borrowed(&gathered.items);
+    }
     let files = directory.files(db).iter();
-    files.flat_map(move |file| {
+    let items = files.flat_map(move |file| {
         let is_override = db::is_override(file.path(db));
         file.blocks(db).iter().flat_map(move |&block| {
             let names = (0u32..).zip(block_names(db, block));
@@ -200,7 +216,8 @@ pub fn module_items(db: &dyn Db, directory: Directory) -> impl Iterator<Item = I
             };
             keys.filter(counts).map(|(key, _)| key)
         })
-    })
+    });
+    Cow::Owned(items.collect())
 }
 
 /// Whether a module declares a name.

@@ -398,6 +398,10 @@ impl hir::Db for Database {
     fn symbols(&self) -> &hir::Symbols {
         &self.symbols
     }
+
+    fn symbols_mut(&mut self) -> &mut hir::Symbols {
+        &mut self.symbols
+    }
 }
 
 impl Declared {

@@ -11,32 +11,43 @@ const MANY: usize = 600;
 /// A command's answer is that of an editor, which looks at every item by itself. Gives the summaries.
 #[track_caller]
 fn check(more: &str) -> Vec<String> {
+    let summaries = check_files(|index| index.saturating_sub(1), &[("more.tf", more)]);
+    // Whether much follows upon each other decides in which order it is looked at.
+    assert_eq!(summaries, check_files(|index| index % 7, &[("more.tf", more)]));
+    summaries
+}
+
+/// The same of some files beside one with locals, each of which refers to the one that `before` gives.
+#[track_caller]
+fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<String> {
     let mut text = String::from("locals {\n  l0 = \"first\"\n}\n");
     for index in 1..MANY {
-        let _ = write!(text, "locals {{\n  l{index} = \"<${{local.l{}}}>\"\n}}\n", index - 1);
+        let other = if before(index) < index { before(index) } else { 0 };
+        let _ = write!(text, "locals {{\n  l{index} = \"<${{local.l{other}}}>\"\n}}\n");
     }
     let system = MemorySystem::new();
     system.write("main.tf", text);
-    system.write("more.tf", more);
+    files.iter().for_each(|(path, text)| system.write(path, *text));
     system.write(
         "m/main.tf",
         "locals {\n  inner = \"i\"\n}\noutput \"o\" {\n  value = local.inner\n}\n",
     );
-    let project = Project::load_into(
-        Database::default(),
-        Arc::new(system),
-        PathBuf::from("/"),
-        BTreeMap::new(),
-    );
-    let project = project.expect("has a root module");
-    let (found, program) = project.checked();
-    let one_by_one = hir::diagnostics::diagnostics(project.db(), project.workspace());
-    assert_eq!(found, one_by_one);
+    let system = Arc::new(system);
+    let load = |database| {
+        let loaded =
+            Project::load_into(database, system.clone(), PathBuf::from("/"), BTreeMap::new());
+        loaded.expect("has a root module")
+    };
+    let (command, editor) = (load(Database::one_shot()), load(Database::default()));
+    let (found, program) = command.checked();
+    assert_eq!(found, hir::diagnostics::diagnostics(editor.db(), editor.workspace()));
+    assert_eq!(found, editor.checked().0);
+    assert_eq!(command.provider_requirements(), editor.provider_requirements());
     let locals = |program: &hir::Program| -> Vec<Vec<String>> {
         let of_module = |it: &Arc<hir::Module>| it.locals.keys().map(ToString::to_string).collect();
         program.modules.iter().map(of_module).collect()
     };
-    assert_eq!(locals(&program), locals(&project.program()));
+    assert_eq!(locals(&program), locals(&editor.program()));
     assert!(locals(&program)[0].len() >= MANY, "all are there");
     found.into_iter().map(|it| it.summary).collect()
 }
@@ -77,4 +88,38 @@ fn what_is_no_item_is_told_beside_sound_items() {
 fn modules_that_are_called_have_their_locals() {
     let calls = "module \"a\" {\n  source = \"./m\"\n}\nmodule \"b\" {\n  source = \"./m\"\n}\n";
     assert_eq!(check(calls), [""; 0]);
+}
+
+#[test]
+fn a_block_of_several_items_is_known_item_by_item() {
+    let several = "locals {\n  a = local.b\n  b = local.l1\n  c = local.nowhere\n}\n";
+    assert_eq!(check(several), ["Reference to undeclared local value"]);
+}
+
+#[test]
+fn providers_that_resources_and_blocks_name_are_known() {
+    let named = "resource \"x_y\" \"a\" {}\nresource \"x_z\" \"a\" {}\nprovider \"w\" {}\n";
+    assert_eq!(check(named), [""; 0]);
+}
+
+#[test]
+fn override_files_count() {
+    let override_file =
+        "locals {\n  l1 = local.nowhere\n}\nresource \"x_y\" \"a\" {\n  provider = w.v\n}\n";
+    let files = [("more.tf", "resource \"x_y\" \"a\" {}\n"), ("override.tf", override_file)];
+    assert_eq!(
+        check_files(|index| index - 1, &files),
+        ["Reference to undeclared local value", "Provider configuration not present"]
+    );
+}
+
+#[test]
+fn what_is_wrong_is_told_by_who_watches_after_an_edit() {
+    let system = MemorySystem::new();
+    system.write("main.tf", "locals {\n  a = 1\n}\n");
+    let project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new());
+    let mut project = project.expect("has a root module");
+    assert_eq!(project.checked_again().0, []);
+    project.set_text("main.tf", "locals {\n  a = local.b\n}\n");
+    assert_eq!(project.checked_again().0.len(), 1);
 }

@@ -158,9 +158,9 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
             block_content 1
             item_inference 4
             item_problems 2
-            item_value 3
+            kept_outline 1
+            kept_value 3
             one_of_many 3
-            outline 1
             waits_for 1
         "#]],
     );
@@ -172,8 +172,8 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         expect![[r#"
             block_content 1
             item_inference 1
+            kept_outline 1
             one_of_many 3
-            outline 1
             waits_for 1
         "#]],
     );
@@ -190,7 +190,7 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
             block_content 1
             inputs_of_output 1
             item_inference 1
-            outline 1
+            kept_outline 1
             waits_for 1
         "#]],
     );
@@ -208,8 +208,8 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
             inputs_of_output 1
             item_inference 3
             item_problems 3
-            item_value 1
-            outline 1
+            kept_outline 1
+            kept_value 1
             parse 1
             source_maps 2
             waits_for 1
@@ -250,7 +250,7 @@ fn a_new_block_re_runs_nothing_of_the_others() {
             block_content 1
             item_inference 1
             item_problems 1
-            outline 1
+            kept_outline 1
             waits_for 1
         "#]],
     );
@@ -267,7 +267,7 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         expect![[r#"
             block_content 1
             item_problems 1
-            outline 1
+            kept_outline 1
         "#]],
     );
     session.check(
@@ -278,7 +278,7 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
             block_content 1
             item_inference 1
             item_problems 1
-            outline 1
+            kept_outline 1
             parse 1
             source_maps 1
             waits_for 1
@@ -292,8 +292,8 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
             block_content 1
             item_inference 2
             item_problems 2
-            item_value 1
-            outline 1
+            kept_outline 1
+            kept_value 1
             waits_for 2
         "#]],
     );
@@ -305,7 +305,7 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
             block_content 1
             item_inference 1
             item_problems 2
-            outline 1
+            kept_outline 1
             waits_for 1
         "#]],
     );
@@ -322,7 +322,7 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
             block_content 1
             inputs_of_output 1
             item_inference 1
-            outline 1
+            kept_outline 1
             variable_signature 1
             waits_for 1
         "#]],
@@ -335,7 +335,7 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
             block_content 1
             inputs_of_output 1
             item_inference 1
-            outline 1
+            kept_outline 1
             variable_signature 1
             waits_for 1
         "#]],
@@ -349,7 +349,7 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
             block_content 1
             inputs_of_output 1
             item_inference 2
-            outline 1
+            kept_outline 1
             variable_signature 1
             waits_for 1
         "#]],

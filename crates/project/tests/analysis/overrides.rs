@@ -43,7 +43,7 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
             block_content 2
             block_declarations 1
             item_inference 1
-            outline 2
+            kept_outline 2
             waits_for 1
         "#]],
     );
@@ -56,9 +56,9 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
             block_declarations 1
             item_inference 2
             item_problems 1
-            item_value 1
+            kept_outline 2
+            kept_value 1
             one_of_many 2
-            outline 2
             waits_for 1
         "#]],
     );

@@ -57,6 +57,8 @@ pub(crate) fn run(
         state_out: None,
         backup: None,
     };
+    // What is being typed is a file of its own, for completion.
+    session.expect_edits();
     let (mut open, lock) = store::open_to_read(session, &state_args, store::Purpose::Console)?;
     let held: Held = Arc::new(Mutex::new(lock));
     let kept = Arc::clone(&held);

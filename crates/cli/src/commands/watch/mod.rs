@@ -148,6 +148,7 @@ pub(crate) fn run(
         return Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into());
     }
     operation::replaced(&args.operation.replace)?;
+    session.expect_edits();
     let mut watch = Watch::new(session, args, flags)?;
     watch.begin();
     watch.run();

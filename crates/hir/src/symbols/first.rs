@@ -1,0 +1,232 @@
+//! What blocks declare that were just read: gathered while they are lowered, and made into tables.
+//!
+//! Names lie all over the memory, and a look at one that nobody looked at lately takes as long as a hundred steps. So what
+//! a table needs of a name is taken while its block is at hand: how it begins, which decides most comparisons of a sort,
+//! and its hash.
+
+use std::{collections::BTreeSet, hash::Hasher as _};
+
+use db::{Block, Directory, File, one_shot};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use salsa::Durability;
+use values::Str;
+
+use super::{NameKind, Symbol, leading};
+use crate::{
+    Db,
+    names::{ItemKey, ItemName, block_items, block_names, block_problems, provider_local_name},
+};
+
+/// One declaration of a name.
+struct Declaration {
+    /// How the name begins, as a number: the numbers of two names of one type are in their order, or equal.
+    begins: u128,
+    hash: u64,
+    name: ItemName,
+    key: ItemKey,
+}
+
+/// What some blocks say that others need to know.
+#[derive(Default)]
+pub struct Said {
+    /// Their declarations by kind, in the order of the text.
+    kinds: [Vec<Declaration>; NameKind::ALL.len()],
+    pub(super) gathered: Gathered,
+    /// Whether something is wrong with one of them by itself.
+    pub has_problems: bool,
+}
+
+/// What the blocks of a module say, but for names that somebody looks up.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    /// All items, in the order of the text.
+    pub(crate) items: Vec<ItemKey>,
+    /// The local names of the providers that resources and provider blocks name.
+    pub(crate) providers: BTreeSet<Str>,
+}
+
+impl Said {
+    /// What blocks say, in their order. Lowers them.
+    pub fn by(db: &dyn Db, blocks: &[Block]) -> Said {
+        let mut said = Said::default();
+        for &block in blocks {
+            said.has_problems |= !block_problems(db, block).is_empty();
+            for (index, name) in (0u32..).zip(block_names(db, block)) {
+                said.add(db, name, ItemKey { block, index });
+            }
+        }
+        said
+    }
+
+    fn add(&mut self, db: &dyn Db, name: &ItemName, key: ItemKey) {
+        self.gathered.items.push(key);
+        let Some(kind) = NameKind::of(name) else { return };
+        let provider = match name {
+            ItemName::Resource(_) => {
+                let item = &block_items(db, key.block)[key.index as usize];
+                item.kind.as_resource().map(provider_local_name)
+            }
+            ItemName::Provider(local_name, _) => Some(&**local_name),
+            _ => None,
+        };
+        // Thousands of resources share a handful of providers.
+        let providers = &mut self.gathered.providers;
+        if let Some(provider) = provider.filter(|it| !providers.contains(*it)) {
+            providers.insert(provider.into());
+        }
+        let (begins, hash) = (leading_bytes(begin(name).1), hash_of(name));
+        self.kinds[kind as usize].push(Declaration { begins, hash, name: name.clone(), key });
+    }
+
+    /// What further blocks say, too.
+    pub fn and(mut self, further: Said) -> Said {
+        self.kinds.iter_mut().zip(further.kinds).for_each(|(all, more)| all.extend(more));
+        self.gathered.items.extend(further.gathered.items);
+        self.gathered.providers.extend(further.gathered.providers);
+        self.has_problems |= further.has_problems;
+        self
+    }
+
+    /// How many declarations there are.
+    pub fn count(&self) -> usize {
+        self.kinds.iter().map(Vec::len).sum()
+    }
+
+    /// Takes the declarations of some kinds.
+    pub fn take(&mut self, kinds: impl IntoIterator<Item = NameKind>) -> Declared {
+        let take = |kind| (kind, std::mem::take(&mut self.kinds[kind as usize]));
+        Declared(kinds.into_iter().map(take).collect())
+    }
+}
+
+/// The declarations of some kinds of names.
+pub struct Declared(Vec<(NameKind, Vec<Declaration>)>);
+
+impl Declared {
+    /// Their tables. Another handle of the database may make those of other kinds at the same time. `has_overrides` says
+    /// whether some may be of override files.
+    pub fn tables(self, db: &dyn Db, has_overrides: bool) -> Tables {
+        let table = |(kind, declared): (_, Vec<_>)| (kind, table(db, declared, has_overrides));
+        Tables(self.0.into_iter().map(table).collect())
+    }
+
+    /// Visits the names, those of a kind in their order, each with its declarations in the order of the text.
+    pub(super) fn for_each_name(&self, mut visit: impl FnMut(&ItemName, &[ItemKey])) {
+        for (_, declared) in &self.0 {
+            in_order(declared, |of_name| {
+                let keys: Vec<ItemKey> = of_name.iter().map(|&it| declared[it].key).collect();
+                visit(&declared[of_name[0]].name, &keys);
+            });
+        }
+    }
+}
+
+/// The tables of some kinds of names of one directory.
+pub struct Tables(pub(super) Vec<(NameKind, Table)>);
+
+/// The names of one kind with what stands for them.
+pub(super) struct Table {
+    /// Found by hash.
+    pub(super) by_name: HashTable<(ItemName, Symbol)>,
+    /// In their order.
+    pub(super) sorted: Vec<(ItemName, Symbol)>,
+    /// Whether one of them is declared more than once.
+    pub(super) has_further: bool,
+}
+
+fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Table {
+    let durability = one_shot::durability(db, Durability::LOW);
+    let new_symbol = |keys: &[ItemKey]| {
+        let (first, later) = match keys {
+            // What is in no override file need not be asked whether it is.
+            [only] if !has_overrides => (Some(*only), &[][..]),
+            _ => leading(db, keys),
+        };
+        Symbol::builder(first, later.into()).durability(durability).new(db)
+    };
+    let mut symbols: Vec<(usize, Symbol)> = Vec::with_capacity(declared.len());
+    let mut keys = Vec::new();
+    in_order(&declared, |of_name| {
+        keys.clear();
+        keys.extend(of_name.iter().map(|&it| declared[it].key));
+        symbols.push((of_name[0], new_symbol(&keys)));
+    });
+    let has_further = symbols.len() < declared.len();
+    let mut by_name = HashTable::with_capacity(symbols.len());
+    let mut sorted = Vec::with_capacity(symbols.len());
+    for (place, symbol) in symbols {
+        let declaration = &mut declared[place];
+        let name = std::mem::replace(&mut declaration.name, ItemName::Other);
+        let hasher = |(name, _): &(ItemName, Symbol)| hash_of(name);
+        by_name.insert_unique(declaration.hash, (name.clone(), symbol), hasher);
+        sorted.push((name, symbol));
+    }
+    Table { by_name, sorted, has_further }
+}
+
+/// Visits the names of one kind in their order, each as the places of its declarations, which stay in the order of the text.
+fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
+    let types: BTreeSet<_> = declared.iter().filter_map(|it| begin(&it.name).0).collect();
+    let types: Vec<_> = types.into_iter().collect();
+    let key = |(place, it): (usize, &Declaration)| {
+        let ty = begin(&it.name).0.map_or(0, |ty| types.partition_point(|known| *known < ty));
+        (ty, it.begins, place)
+    };
+    let mut keyed: Vec<_> = declared.iter().enumerate().map(key).collect();
+    keyed.sort_by(|a, b| {
+        let further = || declared[a.2].name.cmp(&declared[b.2].name);
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(further)
+    });
+    let is_same = |a: &(usize, u128, usize), b: &(usize, u128, usize)| {
+        (a.0, a.1) == (b.0, b.1) && declared[a.2].name == declared[b.2].name
+    };
+    let mut places = Vec::new();
+    for of_name in keyed.chunk_by(is_same) {
+        places.clear();
+        places.extend(of_name.iter().map(|(.., place)| *place));
+        visit(&places);
+    }
+}
+
+/// What counts first in the order of the names of one kind: the type, where there is one, and a text.
+fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
+    match name {
+        ItemName::Resource(it) => (Some((it.mode, &it.type_name)), &it.name),
+        ItemName::Variable(text)
+        | ItemName::Local(text)
+        | ItemName::Output(text)
+        | ItemName::Module(text)
+        | ItemName::Provider(text, _)
+        | ItemName::Check(text) => (None, text),
+        ItemName::Terraform
+        | ItemName::Moved
+        | ItemName::Removed
+        | ItemName::Import
+        | ItemName::Other => (None, ""),
+    }
+}
+
+/// How a text begins, as a number: the numbers of two texts are in their order, or equal.
+fn leading_bytes(text: &str) -> u128 {
+    let mut bytes = [0; 16];
+    let length = text.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+    u128::from_be_bytes(bytes)
+}
+
+/// The hash of a name among those of its kind.
+pub(super) fn hash_of(name: &ItemName) -> u64 {
+    use std::hash::Hash as _;
+    let mut hasher = FxHasher::default();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The blocks of a directory in the order in which their declarations count: those of override files come last.
+pub fn blocks_to_declare(db: &dyn Db, directory: Directory) -> Vec<Block> {
+    let (overriding, others): (Vec<&File>, Vec<&File>) =
+        directory.files(db).iter().partition(|file| db::is_override(file.path(db)));
+    let files = others.into_iter().chain(overriding);
+    files.flat_map(|file| file.blocks(db).iter().copied()).collect()
+}
