@@ -17,6 +17,7 @@ use crate::{
         ItemKey, base_of, block_names, block_problems, header_around, place_of,
         problems_in_override,
     },
+    symbols::gathered,
     workspace::Workspace,
 };
 
@@ -88,26 +89,19 @@ pub fn of_file(
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
 }
 
-/// What was seen to have nothing wrong, so that it need not be asked again.
-#[derive(Clone, Copy)]
-pub struct Sound {
-    /// Every item, by whoever inferred them all.
-    pub items: bool,
-    /// Every block by itself, by whoever lowered those of the module, which has no override files.
-    pub blocks: bool,
-}
-
-/// The same for somebody who asks once, as a command does.
+/// The same for somebody who asks once, as a command does. Where nothing is wrong with any item, as whoever inferred them all
+/// has seen, they are not asked again, nor are blocks of which nothing was wrong when they were gathered.
 pub fn of_file_once(
     db: &dyn Db,
     workspace: Workspace,
-    (directory, sound): (Directory, Sound),
+    (directory, are_items_sound): (Directory, bool),
     file: File,
 ) -> Vec<Diagnostic> {
-    if sound.items && sound.blocks {
+    let are_blocks_sound = gathered(db, directory).is_some_and(|it| !it.has_problems);
+    if are_items_sound && are_blocks_sound {
         return decode_error(db, file).into_iter().collect();
     }
-    let asked = if sound.items { Asked::OfSoundItems } else { Asked::Once };
+    let asked = if are_items_sound { Asked::OfSoundItems } else { Asked::Once };
     of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
 }
 

@@ -18,11 +18,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, OneShot, System};
-use hir::{
-    Symbols, Workspace,
-    diagnostics::{FileProblems, Sound},
-    workspace::Given,
-};
+use hir::{Symbols, Workspace, diagnostics::FileProblems, workspace::Given};
 use provider::ProviderSchemas;
 use values::Str;
 
@@ -176,9 +172,8 @@ impl Project {
     /// Where nothing is wrong with any item, that need not be asked of each.
     fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
-            let sound =
-                Sound { items: are_items_sound, blocks: self.tree.has_sound_blocks(directory) };
-            hir::diagnostics::of_file_once(self.db(), self.workspace, (directory, sound), file)
+            let directory = (directory, are_items_sound);
+            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
         })
     }
 

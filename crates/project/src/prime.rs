@@ -41,18 +41,15 @@ pub(crate) const INFERENCE_STACK: usize = 1 << 30;
 /// As many items that follow upon each other are inferred by recursion.
 const DEEP: usize = 500;
 
-/// Parses and lowers every block of a directory, and declares what they say. Gives whether something is wrong with a block
-/// by itself.
-pub(crate) fn declare(db: &mut Database, directory: Directory) -> bool {
+/// Parses and lowers every block of a directory, and declares what they say.
+pub(crate) fn declare(db: &mut Database, directory: Directory) {
     let mut said = said(db, directory);
-    let has_problems = said.has_problems;
     if symbols::is_first(db, directory) {
         let tables = tables(db, &mut said, symbols::has_overrides(db, directory));
         symbols::declare_tables(db, directory, said, tables);
     } else {
         symbols::declare_again(db, directory, said);
     }
-    has_problems
 }
 
 /// What the blocks of a directory say.

@@ -22,8 +22,7 @@ use std::{
 
 use addr::ProviderSource;
 use db::{
-    Block, BlockEdits, Db as _, Directory, EditedText, File, System, input::floor_char_boundary,
-    one_shot,
+    Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary, one_shot,
 };
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
@@ -68,8 +67,6 @@ pub struct SourceTree {
     changes: Option<Changes>,
     /// Of the modules that somebody edits.
     mentions: FxHashMap<Directory, Mentions>,
-    /// Where no text changes, the modules whose blocks have nothing wrong by themselves.
-    sound: FxHashSet<Directory>,
 }
 
 /// Changes of a tree.
@@ -117,7 +114,6 @@ impl SourceTree {
             unfiled: BTreeMap::new(),
             changes: None,
             mentions: FxHashMap::default(),
-            sound: FxHashSet::default(),
         }
     }
 
@@ -591,17 +587,9 @@ impl SourceTree {
         self.unfit.insert(Arc::from(shown), unfit);
         let durability = one_shot::durability(&self.db, Durability::LOW);
         directory.set_files(&mut self.db).with_durability(durability).to(files);
-        let has_problems = prime::declare(&mut self.db, directory);
-        if self.db.one_shot().is_some() && !has_overrides && !has_problems {
-            self.sound.insert(directory);
-        }
+        prime::declare(&mut self.db, directory);
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
-    }
-
-    /// Whether it is known that nothing is wrong with any block of a module by itself, and never will be.
-    pub(crate) fn has_sound_blocks(&self, directory: Directory) -> bool {
-        self.sound.contains(&directory)
     }
 
     /// Reads modules until no call leads to one that was not read.

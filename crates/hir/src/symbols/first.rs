@@ -33,8 +33,6 @@ pub struct Said {
     /// Their declarations by kind, in the order of the text.
     kinds: [Vec<Declaration>; NameKind::ALL.len()],
     pub(super) gathered: Gathered,
-    /// Whether something is wrong with one of them by itself.
-    pub has_problems: bool,
 }
 
 /// What the blocks of a module say, but for names that somebody looks up.
@@ -44,6 +42,8 @@ pub(crate) struct Gathered {
     pub(crate) items: Vec<ItemKey>,
     /// The local names of the providers that resources and provider blocks name.
     pub(crate) providers: BTreeSet<Str>,
+    /// Whether something is wrong with one of them by itself.
+    pub(crate) has_problems: bool,
 }
 
 impl Said {
@@ -51,7 +51,7 @@ impl Said {
     pub fn by(db: &dyn Db, blocks: &[Block]) -> Said {
         let mut said = Said::default();
         for &block in blocks {
-            said.has_problems |= !block_problems(db, block).is_empty();
+            said.gathered.has_problems |= !block_problems(db, block).is_empty();
             for (index, name) in (0u32..).zip(block_names(db, block)) {
                 said.add(db, name, ItemKey { block, index });
             }
@@ -84,7 +84,7 @@ impl Said {
         self.kinds.iter_mut().zip(further.kinds).for_each(|(all, more)| all.extend(more));
         self.gathered.items.extend(further.gathered.items);
         self.gathered.providers.extend(further.gathered.providers);
-        self.has_problems |= further.has_problems;
+        self.gathered.has_problems |= further.gathered.has_problems;
         self
     }
 
