@@ -56,16 +56,18 @@ const TABLE: &[Row] = &[
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
     // tests/editor: a client of the language server, which knows nothing of it.
     row("editor", &[], &[]),
+    // tests/differential: starts the executable and another one, and compares what they write.
+    row("differential", &[], &[]),
     // tests/torture: starts and kills the executable, and reads files that others wrote.
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, which no database knows. `ide`: the console completes names.
     row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers",
-                 "render", "state", "syntax", "values"], &["editor", "torture"]),
+                 "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
     // tests/hostile: bytes from elsewhere, into everything that reads them.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",
                      "syntax", "values"], &[]),
-    // `editor`: the bench of the language server types as an editor does. `torture`: it is a chore, too.
-    row("xtask", &["editor", "torture"], &[]),
+    // `editor`: the bench of the language server types as an editor does. `torture`, `differential`: chores, too.
+    row("xtask", &["differential", "editor", "torture"], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),

@@ -19,6 +19,7 @@ mod codegen_pages;
 mod codegen_proto;
 mod codegen_syntax;
 mod codegen_textmate;
+mod differential;
 mod dist;
 mod layering;
 mod supply_chain;
@@ -42,7 +43,9 @@ usage: cargo xtask COMMAND
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
   dist                build the executables as they are released, into target/dist
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
-  torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost";
+  torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost
+  differential [OPTIONS]
+                      run random sequences under OpenTofu and under this executable, and compare (--help lists the options)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -74,6 +77,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
         ["torture", ref options @ ..] => torture::run(root, options),
+        ["differential", ref options @ ..] => differential::run(root, options),
         _ => bail!("{USAGE}"),
     }
 }

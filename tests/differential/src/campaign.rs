@@ -1,0 +1,172 @@
+//! Many cases, several at a time.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use crate::{
+    compare::{self, Difference},
+    explained,
+    figures::Figures,
+    generate::{self, Vocabulary},
+    model::Case,
+    observation::Observation,
+    program::{Bench, Program},
+    reproducer, shrink,
+};
+
+/// So many smaller cases are tried for a difference.
+const ATTEMPTS: usize = 250;
+/// After so many cases it says how far it is.
+const PROGRESS: u64 = 100;
+
+/// What is run, and where.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    pub seed: u64,
+    /// The number of the first case.
+    pub from: u64,
+    pub cases: u64,
+    pub jobs: usize,
+    pub vocabulary: Vocabulary,
+    pub reference: Program,
+    pub mayfly: Program,
+    /// Where the cases run and their reproducers are written.
+    pub folder: PathBuf,
+}
+
+/// How a case ended.
+pub(crate) struct Outcome {
+    /// Steps that were run.
+    pub(crate) steps: usize,
+    /// What the reference did in each.
+    pub(crate) reference: Vec<Observation>,
+    /// The first difference, and the rule that explains it.
+    pub(crate) difference: Option<(Difference, Option<&'static str>)>,
+}
+
+struct Shared {
+    next: AtomicU64,
+    figures: Mutex<Figures>,
+    /// Classes with a reproducer.
+    classes: Mutex<BTreeSet<String>>,
+    begun: Instant,
+}
+
+impl Campaign {
+    /// Runs all cases. Returns the figures, and how many cases differ without an explanation.
+    ///
+    /// # Errors
+    /// A program cannot be started, or a file cannot be written.
+    pub fn run(&self) -> io::Result<(String, usize)> {
+        fs::create_dir_all(&self.folder)?;
+        let shared = Shared {
+            next: AtomicU64::new(self.from),
+            figures: Mutex::default(),
+            classes: Mutex::default(),
+            begun: Instant::now(),
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.jobs.max(1))
+                .map(|job| {
+                    scope.spawn({
+                        let shared = &shared;
+                        move || self.work(job, shared)
+                    })
+                })
+                .collect();
+            workers.into_iter().try_for_each(|it| {
+                it.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
+            })
+        })?;
+        let figures = shared.figures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((figures.report(shared.begun.elapsed()), figures.differences.values().sum()))
+    }
+
+    fn work(&self, job: usize, shared: &Shared) -> io::Result<()> {
+        loop {
+            let number = shared.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.from + self.cases {
+                return Ok(());
+            }
+            let case = generate::case(self.seed, number, &self.vocabulary);
+            let outcome = self.outcome(job, &case)?;
+            let new = self.count(shared, &case, &outcome);
+            if let Some(difference) = new {
+                println!("case {number}: {}", difference.class);
+                self.reproduce(job, number, case, &difference)?;
+            }
+            let done = number + 1 - self.from;
+            if done.is_multiple_of(PROGRESS) {
+                let figures = lock(&shared.figures);
+                let differ: usize = figures.differences.values().sum();
+                println!(
+                    "{done} of {} cases, {differ} differ, {} s",
+                    self.cases,
+                    shared.begun.elapsed().as_secs()
+                );
+            }
+        }
+    }
+
+    /// Adds the case to the figures; a difference of a class that had none so far is returned.
+    fn count(&self, shared: &Shared, case: &Case, outcome: &Outcome) -> Option<Difference> {
+        let mut figures = lock(&shared.figures);
+        figures.add(case, outcome.steps);
+        for observation in &outcome.reference {
+            *figures.exits.entry(observation.exit.to_string()).or_default() += 1;
+        }
+        let (difference, rule) = outcome.difference.as_ref()?;
+        if let Some(rule) = rule {
+            *figures.explained.entry((*rule).to_owned()).or_default() += 1;
+            return None;
+        }
+        *figures.differences.entry(difference.class.clone()).or_default() += 1;
+        lock(&shared.classes).insert(difference.class.clone()).then(|| difference.clone())
+    }
+
+    fn reproduce(&self, job: usize, number: u64, case: Case, found: &Difference) -> io::Result<()> {
+        let mut is_same = |case: &Case| {
+            let outcome = self.outcome(job, case).ok().and_then(|it| it.difference);
+            outcome.is_some_and(|(it, rule)| rule.is_none() && it.class == found.class)
+        };
+        let case = shrink::shrunk(case, ATTEMPTS, &mut is_same);
+        let outcome = self.outcome(job, &case)?;
+        let difference = outcome.difference.map_or_else(|| found.clone(), |it| it.0);
+        reproducer::write(&self.folder.join(format!("case-{number}")), &case, &difference)
+    }
+
+    /// Runs a case under both programs until they differ.
+    pub(crate) fn outcome(&self, job: usize, case: &Case) -> io::Result<Outcome> {
+        // Both directories have the same name, which a configuration may read.
+        let folder = |side: &str| self.folder.join(format!("job-{job}")).join(side).join("work");
+        let mut reference = Bench::new(&self.reference, folder("reference"))?;
+        let mut mayfly = Bench::new(&self.mayfly, folder("mayfly"))?;
+        let mut outcome = Outcome { steps: 0, reference: Vec::new(), difference: None };
+        for (index, step) in case.steps.iter().enumerate() {
+            let files = step.files();
+            outcome.steps = index + 1;
+            let a = reference.step(&files, &step.command)?;
+            let b = mayfly.step(&files, &step.command)?;
+            let difference = compare::difference(index, &step.command, &a, &b);
+            outcome.reference.push(a);
+            if let Some(difference) = difference {
+                let rule = explained::rule(&difference, step, &b);
+                outcome.difference = Some((difference, rule));
+                break;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,195 @@
+//! Random cases: a first configuration, and edits and commands that follow each other.
+//!
+//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`edits`] changes a configuration as a person would.
+//!
+//! The generator keeps no table of types. The first letter of a name tells the kind of value that stands behind it (`s` string,
+//! `n` number, `b` bool, `l` list, `m` map), so a name that an edit keeps stays meaningful, and whatever refers to it does too.
+//! A block refers to blocks with a smaller key, so that few configurations have a cycle.
+
+mod blocks;
+mod edits;
+mod expressions;
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+
+use crate::{
+    model::{Block, Case, Module, Step},
+    program::SAVED,
+};
+
+/// Parts of the language and of the command line that are off unless named.
+pub const FEATURES: &[&str] = &[
+    "create_before_destroy",
+    "replace_triggered_by",
+    "moved",
+    "removed",
+    "refresh_only",
+    "target",
+    "go",
+    "playground",
+];
+
+/// The features that are on.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    pub features: BTreeSet<String>,
+}
+
+impl Vocabulary {
+    fn has(&self, feature: &str) -> bool {
+        self.features.contains(feature)
+    }
+}
+
+/// The case of a seed and a number.
+#[must_use]
+pub fn case(seed: u64, number: u64, vocabulary: &Vocabulary) -> Case {
+    // Neighbouring seeds of `Rng` begin alike.
+    let mut mixer = Rng::with_seed(seed);
+    let seed = mixer.u64(..) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut generator = Generator { random: Rng::with_seed(seed), vocabulary, next_key: 0 };
+    generator.case()
+}
+
+/// What is drawn from, and what blocks are counted by.
+pub(crate) struct Generator<'a> {
+    pub(crate) random: Rng,
+    vocabulary: &'a Vocabulary,
+    next_key: u32,
+}
+
+impl Generator<'_> {
+    fn case(&mut self) -> Case {
+        let mut modules = self.configuration();
+        let mut steps = Vec::new();
+        let count = 2 + self.random.usize(..4);
+        let mut is_saved = false;
+        while steps.len() < count {
+            // A saved plan is applied before the configuration changes.
+            if !steps.is_empty() && !is_saved && self.one_in(4, 3) {
+                for _ in 0..=self.random.usize(..2) {
+                    self.edit(&mut modules);
+                }
+            }
+            let command = self.command(&modules[0], steps.is_empty(), is_saved);
+            is_saved = command.iter().any(|it| it.starts_with("-out="));
+            steps.push(Step { modules: modules.clone(), command });
+        }
+        Case { steps }
+    }
+
+    fn command(&mut self, root: &Module, is_first: bool, is_saved: bool) -> Vec<String> {
+        let mut command: Vec<String> = Vec::new();
+        let mut push = |it: &str| command.push(it.to_owned());
+        if is_saved && self.random.usize(..6) > 0 {
+            ["apply", "-json", SAVED][..].iter().for_each(|it| push(it));
+            return command;
+        }
+        match self.random.usize(..if is_first { 12 } else { 20 }) {
+            0 => push("validate"),
+            1..=3 => {
+                push("plan");
+                push(&format!("-out={SAVED}"));
+            }
+            4 => push("plan"),
+            5..=11 => push("apply"),
+            12 | 13 => push("destroy"),
+            14 => ["plan", "-destroy", &format!("-out={SAVED}")].into_iter().for_each(push),
+            15 => ["output", "-json"].into_iter().for_each(push),
+            16 => ["show", "-json"].into_iter().for_each(push),
+            17 => ["state", "list"].into_iter().for_each(push),
+            18 if self.vocabulary.has("refresh_only") => {
+                ["apply", "-refresh-only"].into_iter().for_each(push);
+            }
+            _ => push("apply"),
+        }
+        self.flags(&mut command, root);
+        command
+    }
+
+    fn flags(&mut self, command: &mut Vec<String>, root: &Module) {
+        let name = command[0].clone();
+        if name == "validate" {
+            command.push("-json".to_owned());
+        }
+        if !matches!(&*name, "plan" | "apply" | "destroy") {
+            return;
+        }
+        if self.one_in(6, 5) {
+            command.push("-json".to_owned());
+        }
+        let changes = name != "destroy"
+            && !command.iter().any(|it| it == "-destroy" || it == "-refresh-only");
+        if changes && self.one_in(8, 1) {
+            let address = self.instance(root);
+            command.extend(address.map(|it| format!("-replace={it}")));
+        }
+        if self.vocabulary.has("target") && self.one_in(8, 1) {
+            let address = self.instance(root);
+            command.extend(address.map(|it| format!("-target={it}")));
+        }
+        if self.one_in(12, 1) {
+            command.push("-refresh=false".to_owned());
+        }
+        if name == "plan" && self.one_in(6, 1) {
+            command.push("-detailed-exitcode".to_owned());
+        }
+        self.variables(command, root);
+    }
+
+    /// `-var` for each variable without a default, and for some others.
+    fn variables(&mut self, command: &mut Vec<String>, root: &Module) {
+        for block in root.blocks.iter().filter(|it| it.kind() == "variable") {
+            let needed = block.argument("default").is_none();
+            if self.one_in(20, if needed { 19 } else { 4 }) {
+                let name = block.labels()[0];
+                let value = match name.chars().next() {
+                    Some('n') => self.random.usize(..4).to_string(),
+                    Some('b') => self.random.bool().to_string(),
+                    Some('l') => self.pick(&["[]", "[\"a\"]", "[\"b\",\"c\"]"]).to_owned(),
+                    Some('m') => self.pick(&["{}", "{a=\"x\"}", "{a=\"y\",b=\"z\"}"]).to_owned(),
+                    _ => self.pick(&["a", "b", "new", ""]).to_owned(),
+                };
+                command.push(format!("-var={name}={value}"));
+            }
+        }
+        if self.one_in(60, 1) {
+            command.push("-var=undeclared=1".to_owned());
+        }
+    }
+
+    /// The address of an instance that may be there.
+    fn instance(&mut self, root: &Module) -> Option<String> {
+        let resources: Vec<&Block> =
+            root.blocks.iter().filter(|it| it.kind() == "resource").collect();
+        if resources.is_empty() {
+            return None;
+        }
+        let block = resources[self.random.usize(..resources.len())];
+        let address = block.labels().join(".");
+        let key = if block.argument("count").is_some() {
+            "[0]"
+        } else if block.argument("for_each").is_some() {
+            "[\"a\"]"
+        } else {
+            ""
+        };
+        Some(format!("{address}{key}"))
+    }
+
+    /// True in `n` of `of` cases.
+    pub(crate) fn one_in(&mut self, of: usize, n: usize) -> bool {
+        self.random.usize(..of) < n
+    }
+
+    pub(crate) fn pick<'b>(&mut self, all: &[&'b str]) -> &'b str {
+        all[self.random.usize(..all.len())]
+    }
+
+    fn key(&mut self) -> u32 {
+        self.next_key += 1;
+        self.next_key
+    }
+}

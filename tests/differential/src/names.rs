@@ -1,0 +1,134 @@
+//! Names for what a provider makes up: ids and random values become the address of their object and a generation.
+//!
+//! An object that was replaced gets the next generation, so a replacement that only one program did is seen in the ids.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json};
+
+/// Resource types whose attributes hold values that differ from run to run, and those attributes.
+const MADE_UP: &[(&str, &[&str])] = &[
+    ("terraform_data", &["id"]),
+    ("null_resource", &["id"]),
+    ("random_id", &["id", "b64_std", "b64_url", "dec", "hex"]),
+    ("random_pet", &["id"]),
+    ("random_string", &["id", "result"]),
+    ("random_uuid", &["id", "result"]),
+    ("random_password", &["result", "bcrypt_hash"]),
+    ("playground_secret", &["id", "arn", "secret_id", "version_id"]),
+    ("playground_parameter", &["arn"]),
+    ("playground_database", &["id", "arn"]),
+    ("time_static", &["id", "rfc3339"]),
+    ("time_sleep", &["id"]),
+];
+/// Shorter values may be part of an ordinary text.
+const SHORTEST: usize = 8;
+
+/// What stands for each made-up value.
+#[derive(Default)]
+pub(crate) struct Names {
+    of_value: BTreeMap<String, String>,
+    generations: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Names the values of a state file that have no name yet.
+    pub(crate) fn learn(&mut self, state: &Json) {
+        for resource in array(&state["resources"]) {
+            let kind = resource["type"].as_str().unwrap_or_default();
+            let Some((_, attributes)) = MADE_UP.iter().find(|(it, _)| *it == kind) else {
+                continue;
+            };
+            for instance in array(&resource["instances"]) {
+                let address = address(resource, instance);
+                for attribute in *attributes {
+                    let value = instance["attributes"][*attribute].as_str().unwrap_or_default();
+                    self.name(&address, attribute, value);
+                }
+            }
+        }
+    }
+
+    fn name(&mut self, address: &str, attribute: &str, value: &str) {
+        if value.len() < SHORTEST || self.of_value.contains_key(value) {
+            return;
+        }
+        let what = format!("{address}.{attribute}");
+        let generation = self.generations.entry(what.clone()).or_default();
+        *generation += 1;
+        self.of_value.insert(value.to_owned(), format!("<{what} {generation}>"));
+    }
+
+    /// The text with names in place of values.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (value, name) in self.of_value.iter().rev() {
+            if text.contains(value.as_str()) {
+                text = text.replace(value.as_str(), name);
+            }
+        }
+        without_uuids(&text)
+    }
+
+    /// The same with names in place of values, in keys too.
+    pub(crate) fn json(&self, json: &Json) -> Json {
+        match json {
+            Json::String(text) => Json::String(self.text(text)),
+            Json::Array(elements) => elements.iter().map(|it| self.json(it)).collect(),
+            Json::Object(members) => {
+                let named: Map<String, Json> =
+                    members.iter().map(|(key, it)| (self.text(key), self.json(it))).collect();
+                Json::Object(named)
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The elements of an array; none of anything else.
+pub(crate) fn array(json: &Json) -> &[Json] {
+    json.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The address of an instance in a state file.
+pub(crate) fn address(resource: &Json, instance: &Json) -> String {
+    let key = match &instance["index_key"] {
+        Json::Null => String::new(),
+        key => format!("[{key}]"),
+    };
+    format!("{}{key}", resource_address(resource))
+}
+
+/// The address of a resource in a state file, with the instance of its module.
+pub(crate) fn resource_address(resource: &Json) -> String {
+    let text = |name: &str| resource[name].as_str().unwrap_or_default();
+    let module = match text("module") {
+        "" => String::new(),
+        module => format!("{module}."),
+    };
+    let mode = if text("mode") == "data" { "data." } else { "" };
+    format!("{module}{mode}{}.{}", text("type"), text("name"))
+}
+
+/// Replaces UUIDs: those that are in no state, such as of objects that no longer are.
+fn without_uuids(text: &str) -> String {
+    const LENGTH: usize = 36;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_uuid = rest.as_bytes().get(..LENGTH).is_some_and(|bytes| {
+            bytes.iter().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => *byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            })
+        });
+        if is_uuid {
+            out.push_str("<uuid>");
+            rest = &rest[LENGTH..];
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    out
+}

@@ -1,0 +1,236 @@
+//! What a command did: exit code, diagnostics, events, plan, state, effects and their order, each in a form that is the same
+//! from run to run.
+//!
+//! What legitimately differs is taken out here, and nowhere else: times, durations, versions, lineage and serial, values that
+//! providers make up ([`crate::names`]), the order of events that no dependency orders, and the members in [`DROPPED`].
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    names::{Names, array},
+    order,
+};
+
+/// Members of JSON answers that are not compared.
+const DROPPED: &[&str] = &[
+    "@level",
+    "@message",
+    "@module",
+    "@timestamp",
+    "elapsed_seconds",
+    "lineage",
+    "serial",
+    "terraform_version",
+    "timestamp",
+    "format_version",
+    // Terraform's; Mayfly writes them for the tools that want them.
+    "applyable",
+    "complete",
+    // docs/limits.md: empty in Mayfly.
+    "relevant_attributes",
+    // What only the provider reads, such as a version of its schema.
+    "private",
+];
+
+/// What a process left.
+pub(crate) struct Raw {
+    pub(crate) exit: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// What a command did, by aspect.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Observation {
+    pub exit: i32,
+    pub aspects: BTreeMap<String, Json>,
+}
+
+impl Observation {
+    pub(crate) fn strings(&self, aspect: &str) -> Vec<&str> {
+        let all = self.aspects.get(aspect).and_then(Json::as_array);
+        all.into_iter().flatten().filter_map(Json::as_str).collect()
+    }
+
+    /// One JSON object, for a recording.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        json!({ "exit": self.exit, "aspects": self.aspects })
+    }
+
+    #[must_use]
+    pub fn from_json(json: &Json) -> Observation {
+        let aspects = json["aspects"].as_object().cloned().unwrap_or_default();
+        Observation {
+            exit: json["exit"].as_i64().and_then(|it| i32::try_from(it).ok()).unwrap_or(-1),
+            aspects: aspects.into_iter().collect(),
+        }
+    }
+}
+
+/// An `init` that failed: nothing else can be run.
+pub(crate) fn of_init(raw: &Raw) -> Observation {
+    let mut diagnostics = Vec::new();
+    printed_diagnostics(&mut diagnostics, raw);
+    diagnostics.sort();
+    diagnostics.dedup();
+    let aspects = [("init".to_owned(), json!(diagnostics))].into();
+    Observation { exit: raw.exit, aspects }
+}
+
+pub(crate) fn of_command(
+    command: &[String],
+    raw: &Raw,
+    states: [&Json; 2],
+    log: &str,
+    plan: Option<Raw>,
+    names: &Names,
+) -> Observation {
+    let mut aspects = BTreeMap::new();
+    let mut diagnostics = Vec::new();
+    printed_diagnostics(&mut diagnostics, raw);
+    let events = events(raw);
+    for event in &events {
+        let diagnostic = &event["diagnostic"];
+        if diagnostic.is_object() {
+            diagnostics.push(diagnostic_line(diagnostic));
+        }
+    }
+    let answer = answer(command, raw);
+    for diagnostic in array(&answer["diagnostics"]) {
+        diagnostics.push(diagnostic_line(diagnostic));
+    }
+    diagnostics.sort();
+    aspects.insert("diagnostics".to_owned(), json!(diagnostics));
+    aspects.insert("text".to_owned(), json!(headlines(raw, names)));
+    aspects.insert("events".to_owned(), json!(unordered(&events, names)));
+    aspects.insert("answer".to_owned(), plain(&answer, names));
+    aspects.insert("state".to_owned(), plain(states[1], names));
+    let mut effects: Vec<_> = log.lines().map(|it| names.text(it)).collect();
+    let violations = order::violations(&events, &effects, states);
+    effects.sort();
+    aspects.insert("effects".to_owned(), json!(effects));
+    aspects.insert("order".to_owned(), json!(violations));
+    if let Some(plan) = plan {
+        let shown = serde_json::from_str(&plan.out).unwrap_or_else(|_| json!(plan.err));
+        aspects.insert("plan".to_owned(), plain(&shown, names));
+    }
+    aspects.retain(|_, it| !is_empty(it));
+    Observation { exit: raw.exit, aspects }
+}
+
+fn is_empty(json: &Json) -> bool {
+    match json {
+        Json::Null => true,
+        Json::Array(elements) => elements.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+fn diagnostic_line(diagnostic: &Json) -> String {
+    let text = |name: &str| diagnostic[name].as_str().unwrap_or_default();
+    format!("{}: {}", text("severity"), text("summary"))
+}
+
+/// Diagnostics that were printed as text.
+fn printed_diagnostics(acc: &mut Vec<String>, raw: &Raw) {
+    for line in raw.out.lines().chain(raw.err.lines()) {
+        let line = line.trim_start_matches(['│', ' ']);
+        for (label, severity) in [("Error: ", "error"), ("Warning: ", "warning")] {
+            if let Some(summary) = line.strip_prefix(label) {
+                acc.push(format!("{severity}: {summary}"));
+            }
+        }
+    }
+}
+
+/// The objects of a stream of JSON lines.
+fn events(raw: &Raw) -> Vec<Json> {
+    let lines = raw.out.lines().filter(|it| it.starts_with("{\"@level\""));
+    lines.filter_map(|it| serde_json::from_str(it).ok()).collect()
+}
+
+/// Every event but diagnostics, sorted: most of them come in any order.
+fn unordered(events: &[Json], names: &Names) -> Vec<String> {
+    let is_compared = |it: &&Json| !matches!(it["type"].as_str(), Some("version" | "diagnostic"));
+    let mut lines: Vec<String> =
+        events.iter().filter(is_compared).map(|it| sorted(&plain(it, names)).to_string()).collect();
+    lines.sort();
+    lines
+}
+
+/// What a command that answers a question printed.
+fn answer(command: &[String], raw: &Raw) -> Json {
+    let is_json = command.iter().any(|it| it == "-json");
+    match command.first().map(String::as_str) {
+        Some("validate" | "show" | "output") if is_json => {
+            let answer: Result<Json, _> = serde_json::from_str(&raw.out);
+            let mut answer = answer.unwrap_or_else(|_| json!(raw.out));
+            // Ranges and details of diagnostics are each program's own; their summaries are compared apart.
+            if command[0] == "validate"
+                && let Some(members) = answer.as_object_mut()
+            {
+                members.retain(|name, _| name != "format_version");
+            }
+            answer
+        }
+        Some("state" | "output") => json!(raw.out.lines().collect::<Vec<_>>()),
+        _ => Json::Null,
+    }
+}
+
+/// Lines of text that scripts look for, and the headings of what is planned.
+fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
+    const HEADS: &[&str] = &[
+        "Plan: ",
+        "No changes.",
+        "Apply complete!",
+        "Destroy complete!",
+        "Changes to Outputs:",
+        "Success!",
+        "  # ",
+        "Note: ",
+    ];
+    let lines = raw.out.lines().filter(|line| HEADS.iter().any(|it| line.starts_with(it)));
+    lines.map(|it| names.text(it)).collect()
+}
+
+/// The same without what differs from run to run.
+fn plain(json: &Json, names: &Names) -> Json {
+    names.json(&kept(json))
+}
+
+fn kept(json: &Json) -> Json {
+    match json {
+        Json::Array(elements) => elements.iter().map(kept).collect(),
+        Json::Object(members) => {
+            let is_kept = |name: &str| !DROPPED.contains(&name) && name != "diagnostics";
+            let members = members.iter().filter(|(name, _)| is_kept(name));
+            let kept: Map<String, Json> =
+                members.map(|(name, it)| (name.clone(), deposed(name, kept(it)))).collect();
+            Json::Object(kept)
+        }
+        other => other.clone(),
+    }
+}
+
+/// The key of a deposed object is random.
+fn deposed(name: &str, value: Json) -> Json {
+    if name == "deposed" && value.is_string() { json!("<deposed>") } else { value }
+}
+
+/// The same with sorted members.
+fn sorted(json: &Json) -> Json {
+    match json {
+        Json::Array(elements) => elements.iter().map(sorted).collect(),
+        Json::Object(members) => {
+            let members: BTreeMap<_, _> =
+                members.iter().map(|(name, it)| (name, sorted(it))).collect();
+            Json::Object(members.into_iter().map(|(name, it)| (name.clone(), it)).collect())
+        }
+        other => other.clone(),
+    }
+}

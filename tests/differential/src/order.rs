@@ -1,0 +1,167 @@
+//! Whether effects happened in the order that dependencies in the state ask for.
+//!
+//! For "X depends on Y": Y is created and updated before X is, and X is destroyed before Y is. Two runs of one program differ in
+//! the order of everything else, so orders are judged, not compared. A violation counts as a difference only if the reference
+//! has not the same one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use crate::names::{array, resource_address};
+
+/// When an effect began and when it was complete.
+#[derive(Clone, Copy)]
+struct Span {
+    begin: usize,
+    end: usize,
+}
+
+/// The effects of one kind on the instances of a resource, by the resource's address.
+type Spans = BTreeMap<String, Vec<Span>>;
+
+#[derive(Default)]
+struct Effects {
+    made: Spans,
+    destroyed: Spans,
+}
+
+/// A line for each pair of resources whose effects came in the wrong order.
+pub(crate) fn violations(events: &[Json], log: &[String], states: [&Json; 2]) -> Vec<String> {
+    let [before, after] = states.map(dependencies);
+    let mut found = BTreeSet::new();
+    for effects in [of_events(events), of_log(log)] {
+        for (dependent, dependency) in &after {
+            for [first, second] in pairs(&effects.made, dependency, dependent) {
+                if first.end > second.begin {
+                    found.insert(format!("{dependent} was made before {dependency}"));
+                }
+            }
+        }
+        for (dependent, dependency) in &before {
+            for [first, second] in pairs(&effects.destroyed, dependent, dependency) {
+                if first.end > second.begin {
+                    found.insert(format!("{dependency} was destroyed before {dependent}"));
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn pairs<'a>(spans: &'a Spans, first: &str, second: &str) -> impl Iterator<Item = [&'a Span; 2]> {
+    let of = |name: &str| spans.get(name).map_or(&[] as &[Span], Vec::as_slice);
+    let second = of(second);
+    of(first).iter().flat_map(move |a| second.iter().map(move |b| [a, b]))
+}
+
+/// Pairs of resources of a state, without instance keys: the dependent, and what it depends on.
+fn dependencies(state: &Json) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for resource in array(&state["resources"]) {
+        let dependent = without_keys(&resource_address(resource));
+        for instance in array(&resource["instances"]) {
+            for dependency in array(&instance["dependencies"]).iter().filter_map(Json::as_str) {
+                if dependency != dependent {
+                    found.insert((dependent.clone(), dependency.to_owned()));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn of_events(events: &[Json]) -> Effects {
+    let mut effects = Effects::default();
+    let mut begun: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (at, event) in events.iter().enumerate() {
+        let hook = &event["hook"];
+        let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
+        let key = (text(&hook["resource"]["addr"]), text(&hook["action"]));
+        match event["type"].as_str() {
+            Some("apply_start") => {
+                begun.insert(key, at);
+            }
+            Some("apply_complete" | "apply_errored") => {
+                let Some(begin) = begun.remove(&key) else { continue };
+                let spans = match &*key.1 {
+                    "create" | "update" => &mut effects.made,
+                    "delete" => &mut effects.destroyed,
+                    _ => continue,
+                };
+                spans.entry(without_keys(&key.0)).or_default().push(Span { begin, end: at });
+            }
+            _ => {}
+        }
+    }
+    effects
+}
+
+/// Lines of provisioners: `create ADDRESS` and `destroy ADDRESS`.
+fn of_log(log: &[String]) -> Effects {
+    let mut effects = Effects::default();
+    for (at, line) in log.iter().enumerate() {
+        let mut words = line.split(' ');
+        let spans = match words.next() {
+            Some("create") => &mut effects.made,
+            Some("destroy") => &mut effects.destroyed,
+            _ => continue,
+        };
+        let address = without_keys(words.next().unwrap_or_default());
+        spans.entry(address).or_default().push(Span { begin: at, end: at });
+    }
+    effects
+}
+
+/// The address of the resource in the configuration. Keys of generated configurations hold no bracket.
+fn without_keys(address: &str) -> String {
+    let mut out = String::new();
+    let mut depth = 0_usize;
+    for char in address.chars() {
+        match char {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            char if depth == 0 => out.push(char),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state() -> Json {
+        let resource = |name: &str, dependencies: &[&str]| json!({ "mode": "managed", "type": "t", "name": name, "instances": [{ "dependencies": dependencies }] });
+        json!({ "resources": [resource("a", &[]), resource("b", &["t.a"])] })
+    }
+
+    fn event(kind: &str, address: &str, action: &str) -> Json {
+        json!({ "type": kind, "hook": { "resource": { "addr": address }, "action": action } })
+    }
+
+    #[test]
+    fn a_dependent_that_is_made_too_early_is_a_violation() {
+        let run = |events: &[Json]| violations(events, &[], [&Json::Null, &state()]);
+        let a = ["apply_start", "apply_complete"].map(|it| event(it, "t.a[0]", "create"));
+        let b = ["apply_start", "apply_complete"].map(|it| event(it, "t.b", "create"));
+        assert!(run(&[&a[..], &b[..]].concat()).is_empty());
+        let [a_start, a_end] = a;
+        let [b_start, b_end] = b;
+        let overlapping = [a_start, b_start, a_end, b_end];
+        assert_eq!(run(&overlapping), ["t.b was made before t.a"]);
+    }
+
+    #[test]
+    fn a_dependency_that_is_destroyed_too_early_is_a_violation() {
+        let run = |log: &[&str]| {
+            let log: Vec<_> = log.iter().map(|it| (*it).to_owned()).collect();
+            violations(&[], &log, [&state(), &Json::Null])
+        };
+        assert!(run(&["destroy t.b", "destroy t.a"]).is_empty());
+        assert_eq!(run(&["destroy t.a", "destroy t.b"]), ["t.a was destroyed before t.b"]);
+    }
+}

@@ -1,0 +1,190 @@
+//! One executable in one directory: runs a step there, and tells what it did in terms that do not differ from run to run.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value as Json;
+
+use crate::{
+    model::Files,
+    names::Names,
+    observation::{self, Observation, Raw},
+};
+
+/// A command that has not ended by then hangs.
+const LIMIT: Duration = Duration::from_secs(90);
+const POLL: Duration = Duration::from_millis(2);
+/// What provisioners append a line to.
+const ORDER_LOG: &str = "order.log";
+const STATE: &str = "terraform.tfstate";
+/// The plan file of `-out` and of `apply`.
+pub(crate) const SAVED: &str = "saved.tfplan";
+
+/// How an executable is started.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub executable: PathBuf,
+    /// The CLI configuration, which says where providers come from.
+    pub cli_config: Option<PathBuf>,
+}
+
+/// A program at work in a directory of its own.
+pub(crate) struct Bench<'a> {
+    program: &'a Program,
+    folder: PathBuf,
+    names: Names,
+    /// The modules and providers of the last `init`.
+    initialized: Option<Vec<String>>,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(program: &'a Program, folder: PathBuf) -> io::Result<Bench<'a>> {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(Bench { program, folder, names: Names::default(), initialized: None })
+    }
+
+    /// Puts the files there, runs `init` where modules or providers changed, then the command.
+    pub(crate) fn step(&mut self, files: &Files, command: &[String]) -> io::Result<Observation> {
+        self.write(files)?;
+        let needs = needs(files);
+        if self.initialized.as_ref() != Some(&needs) {
+            let raw = self.run(&["init".to_owned()])?;
+            self.initialized = Some(needs);
+            if raw.exit != 0 {
+                return Ok(observation::of_init(&raw));
+            }
+        }
+        let before = self.state();
+        let log = self.folder.join(ORDER_LOG);
+        let _ = fs::remove_file(&log);
+        let raw = self.run(command)?;
+        let after = self.state();
+        self.names.learn(&after);
+        let log = fs::read_to_string(log).unwrap_or_default();
+        let plan = self.saved_plan(command, &raw)?;
+        Ok(observation::of_command(command, &raw, [&before, &after], &log, plan, &self.names))
+    }
+
+    /// The JSON of the plan that the command saved.
+    fn saved_plan(&self, command: &[String], raw: &Raw) -> io::Result<Option<Raw>> {
+        let saves = command.iter().any(|it| it.starts_with("-out="));
+        if !saves || raw.exit == 1 || !self.folder.join(SAVED).exists() {
+            return Ok(None);
+        }
+        self.run(&["show".to_owned(), "-json".to_owned(), SAVED.to_owned()]).map(Some)
+    }
+
+    fn write(&self, files: &Files) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path().join("main.tf");
+            if path.exists() {
+                fs::remove_file(path)?;
+            }
+        }
+        for (path, text) in files {
+            let path = self.folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    /// The state file; null if there is none.
+    fn state(&self) -> Json {
+        let text = fs::read_to_string(self.folder.join(STATE)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn run(&self, command: &[String]) -> io::Result<Raw> {
+        let output = |name: &str| -> io::Result<(PathBuf, fs::File)> {
+            let path = self.folder.with_extension(name);
+            Ok((path.clone(), fs::File::create(path)?))
+        };
+        let (out_path, out) = output("stdout")?;
+        let (err_path, err) = output("stderr")?;
+        let mut process = Command::new(&self.program.executable);
+        process.args(arguments(command)).current_dir(&self.folder);
+        process.stdin(Stdio::null()).stdout(out).stderr(err);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("TF_") {
+                process.env_remove(name);
+            }
+        }
+        process.env("CHECKPOINT_DISABLE", "1");
+        if let Some(path) = &self.program.cli_config {
+            process.env("TF_CLI_CONFIG_FILE", path);
+        }
+        let exit = wait(&mut process)?;
+        let read = |path: &Path| fs::read(path).map(|it| String::from_utf8_lossy(&it).into_owned());
+        Ok(Raw { exit, out: read(&out_path)?, err: read(&err_path)? })
+    }
+}
+
+/// The exit code; 124 if the process had to be killed, as the program `timeout` has it.
+fn wait(process: &mut Command) -> io::Result<i32> {
+    let begun = Instant::now();
+    let mut child = process.spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code().unwrap_or(-1));
+        }
+        if begun.elapsed() > LIMIT {
+            child.kill()?;
+            child.wait()?;
+            return Ok(124);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// A command with the flags that let it run without a terminal.
+pub(crate) fn arguments(command: &[String]) -> Vec<String> {
+    let mut all = command.to_vec();
+    let is = |name: &str| command.first().is_some_and(|it| it == name);
+    if is("plan") || is("apply") || is("destroy") || is("refresh") {
+        all.insert(1, "-input=false".to_owned());
+        all.insert(1, "-no-color".to_owned());
+        if (is("apply") || is("destroy")) && !command.iter().any(|it| it == SAVED) {
+            all.insert(1, "-auto-approve".to_owned());
+        }
+    } else if is("init") {
+        all.extend(["-input=false".to_owned(), "-no-color".to_owned()]);
+    } else if is("validate") || is("show") || is("output") {
+        all.insert(1, "-no-color".to_owned());
+    }
+    all
+}
+
+/// What `init` prepares: the module calls and the providers in use, as lines of the files.
+fn needs(files: &Files) -> Vec<String> {
+    let mut needs = Vec::new();
+    for (path, text) in files {
+        let mut is_call = false;
+        for line in text.lines() {
+            if !line.starts_with(' ') {
+                is_call = line.starts_with("module ");
+            }
+            let line = line.trim();
+            let is_source = line.starts_with("source =");
+            let names_provider = ["resource ", "data ", "ephemeral ", "provider "]
+                .iter()
+                .any(|it| line.starts_with(it));
+            if (is_call && line.starts_with("module ")) || is_source {
+                needs.push(format!("{path}: {line}"));
+            } else if names_provider {
+                let kind = line.split('"').nth(1).unwrap_or_default();
+                needs.push(kind.split('_').next().unwrap_or_default().to_owned());
+            }
+        }
+    }
+    needs.sort();
+    needs.dedup();
+    needs
+}

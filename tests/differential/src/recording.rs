@@ -1,0 +1,159 @@
+//! Cases with the answers of the reference, so that a test can run Mayfly against them where there is no reference.
+
+use std::{fs, io, path::Path};
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    campaign::Campaign,
+    compare, generate,
+    model::Files,
+    observation::Observation,
+    program::{Bench, Program},
+};
+
+/// One sequence, and what the reference did in each step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    pub name: String,
+    pub steps: Vec<RecordedStep>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedStep {
+    /// All files; in the text form only those that changed.
+    pub files: Files,
+    pub command: Vec<String>,
+    pub answer: Observation,
+}
+
+impl Recording {
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut before = Files::new();
+        let mut steps = Vec::new();
+        for step in &self.steps {
+            let mut files = Map::new();
+            for path in before.keys().filter(|it| !step.files.contains_key(*it)) {
+                files.insert(path.clone(), Json::Null);
+            }
+            for (path, text) in
+                step.files.iter().filter(|(path, text)| before.get(*path) != Some(text))
+            {
+                files.insert(path.clone(), json!(text.lines().collect::<Vec<_>>()));
+            }
+            before.clone_from(&step.files);
+            steps.push(
+                json!({ "files": files, "command": step.command, "answer": step.answer.to_json() }),
+            );
+        }
+        json!({ "name": self.name, "steps": steps })
+    }
+
+    /// `None` if a member is missing.
+    #[must_use]
+    pub fn from_json(json: &Json) -> Option<Recording> {
+        let mut files = Files::new();
+        let mut steps = Vec::new();
+        for step in json["steps"].as_array()? {
+            for (path, lines) in step["files"].as_object()? {
+                let Some(lines) = lines.as_array() else {
+                    files.remove(path);
+                    continue;
+                };
+                let text =
+                    lines.iter().filter_map(Json::as_str).map(|it| format!("{it}\n")).collect();
+                files.insert(path.clone(), text);
+            }
+            let command = step["command"].as_array()?;
+            let command = command.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+            let answer = Observation::from_json(&step["answer"]);
+            steps.push(RecordedStep { files: files.clone(), command, answer });
+        }
+        Some(Recording { name: json["name"].as_str()?.to_owned(), steps })
+    }
+}
+
+/// Runs Mayfly through the recorded steps, in a directory that is made anew.
+///
+/// # Errors
+/// What differs from the reference's answer, or why the program could not be run.
+pub fn replay(recording: &Recording, mayfly: &Program, folder: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", recording.name);
+    let mut bench = Bench::new(mayfly, folder.join("work")).map_err(failed)?;
+    for (index, step) in recording.steps.iter().enumerate() {
+        let found = bench.step(&step.files, &step.command).map_err(failed)?;
+        if let Some(it) = compare::difference(index, &step.command, &step.answer, &found) {
+            let command = step.command.join(" ");
+            return Err(format!(
+                "{}, step {index} ({command}): {}\n{}",
+                recording.name, it.class, it.detail
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Records the cases of a campaign that have no difference and show the most: one file for each, of which at most `count`.
+///
+/// # Errors
+/// A program cannot be started, or a file cannot be written.
+pub fn record(campaign: &Campaign, count: usize, folder: &Path) -> io::Result<usize> {
+    fs::create_dir_all(folder)?;
+    for entry in fs::read_dir(folder)? {
+        fs::remove_file(entry?.path())?;
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let mut written = 0;
+    for number in campaign.from..campaign.from + campaign.cases {
+        let case = generate::case(campaign.seed, number, &campaign.vocabulary);
+        let outcome = campaign.outcome(0, &case)?;
+        if outcome.difference.is_some() {
+            continue;
+        }
+        // A case is worth keeping if it shows an event, an outcome or a diagnostic that no other shows.
+        let marks: Vec<String> = outcome
+            .reference
+            .iter()
+            .zip(&case.steps)
+            .flat_map(|(it, step)| marks(&step.command, it))
+            .collect();
+        if marks.iter().all(|it| seen.contains(it)) {
+            continue;
+        }
+        seen.extend(marks);
+        let name = format!("seed-{}-case-{number}", campaign.seed);
+        let steps = case.steps.iter().zip(outcome.reference).map(|(step, answer)| RecordedStep {
+            files: step.files(),
+            command: step.command.clone(),
+            answer,
+        });
+        let recording = Recording { name, steps: steps.collect() };
+        let text = serde_json::to_string_pretty(&recording.to_json())?;
+        fs::write(folder.join(format!("{}.json", recording.name)), compact(&text))?;
+        written += 1;
+        if written == count {
+            break;
+        }
+    }
+    Ok(written)
+}
+
+/// What a step shows: its command with diagnostics, kinds of events, and exit code.
+fn marks(command: &[String], observation: &Observation) -> Vec<String> {
+    let name = &command[0];
+    let mut marks = vec![format!("{name} {}", observation.exit)];
+    marks.extend(observation.strings("diagnostics").into_iter().map(|it| format!("{name} {it}")));
+    for event in observation.strings("events") {
+        let event: Json = serde_json::from_str(event).unwrap_or_default();
+        let action = [&event["hook"]["action"], &event["change"]["action"]];
+        let action = action.into_iter().find_map(Json::as_str).unwrap_or_default();
+        marks.push(format!("{name} {} {action} {}", event["type"], event["change"]["reason"]));
+    }
+    marks
+}
+
+/// Indented text without its indents: lines keep differences small, indents are a third of the bytes.
+fn compact(text: &str) -> String {
+    text.lines().map(|it| format!("{}\n", it.trim_start())).collect()
+}
