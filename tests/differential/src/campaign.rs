@@ -17,13 +17,13 @@ use crate::{
     figures::Figures,
     generate::{self, Vocabulary},
     model::Case,
-    observation::Observation,
+    observation::{Observation, REFUSED},
     program::{Bench, Program},
     reproducer, shrink,
 };
 
 /// So many smaller cases are tried for a difference.
-const ATTEMPTS: usize = 250;
+const ATTEMPTS: usize = 150;
 /// After so many cases it says how far it is.
 const PROGRESS: u64 = 100;
 
@@ -122,6 +122,10 @@ impl Campaign {
         figures.add(case, outcome.steps);
         for observation in &outcome.reference {
             *figures.exits.entry(observation.exit.to_string()).or_default() += 1;
+            let aspects = ["diagnostics", REFUSED].into_iter();
+            for line in aspects.flat_map(|it| observation.strings(it)) {
+                *figures.diagnostics.entry(line.to_owned()).or_default() += 1;
+            }
         }
         let (difference, rule) = outcome.difference.as_ref()?;
         if let Some(rule) = rule {
@@ -153,8 +157,13 @@ impl Campaign {
         for (index, step) in case.steps.iter().enumerate() {
             let files = step.files();
             outcome.steps = index + 1;
-            let a = reference.step(&files, &step.command)?;
-            let b = mayfly.step(&files, &step.command)?;
+            let mut a = reference.step(&files, &step.command)?;
+            let mut b = mayfly.step(&files, &step.command)?;
+            match [&a, &b].map(|it| it.aspects.contains_key(REFUSED)) {
+                [true, false] => b = mayfly.refused(&files)?,
+                [false, true] => a = reference.refused(&files)?,
+                _ => {}
+            }
             let difference = compare::difference(index, &step.command, &a, &b);
             outcome.reference.push(a);
             if let Some(difference) = difference {

@@ -18,6 +18,7 @@ pub(crate) struct Figures {
     features: Counts,
     /// Steps by exit code of the reference.
     pub(crate) exits: Counts,
+    pub(crate) diagnostics: Counts,
 }
 
 impl Figures {
@@ -88,6 +89,7 @@ impl fmt::Display for Figures {
         };
         list("commands", &self.commands)?;
         list("exit codes of the reference", &self.exits)?;
+        list("diagnostics of the reference", &self.diagnostics)?;
         list("features, by cases", &self.features)?;
         list("explained", &self.explained)?;
         list("differences", &self.differences)

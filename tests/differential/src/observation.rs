@@ -70,13 +70,18 @@ impl Observation {
     }
 }
 
-/// An `init` that failed: nothing else can be run.
+/// The aspect of an `init` that refused the configuration.
+pub(crate) const REFUSED: &str = "init";
+
+/// An `init` that refused the configuration: the errors, each once. Which of them come at once, and how often, is up to the phase
+/// that finds them.
 pub(crate) fn of_init(raw: &Raw) -> Observation {
     let mut diagnostics = Vec::new();
     printed_diagnostics(&mut diagnostics, raw);
+    diagnostics.retain(|it| it.starts_with("error"));
     diagnostics.sort();
     diagnostics.dedup();
-    let aspects = [("init".to_owned(), json!(diagnostics))].into();
+    let aspects = [(REFUSED.to_owned(), json!(diagnostics))].into();
     Observation { exit: raw.exit, aspects }
 }
 

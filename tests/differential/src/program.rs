@@ -50,6 +50,15 @@ impl<'a> Bench<'a> {
         Ok(Bench { program, folder, names: Names::default(), initialized: None })
     }
 
+    /// What `init` and `validate` say, where the other program's `init` refused the configuration.
+    pub(crate) fn refused(&mut self, files: &Files) -> io::Result<Observation> {
+        self.write(files)?;
+        let raw = self.run(&["init".to_owned()])?;
+        self.initialized = None;
+        let refused = if raw.exit == 0 { self.run(&["validate".to_owned()])? } else { raw };
+        Ok(observation::of_init(&refused))
+    }
+
     /// Puts the files there, runs `init` where modules or providers changed, then the command.
     pub(crate) fn step(&mut self, files: &Files, command: &[String]) -> io::Result<Observation> {
         self.write(files)?;
@@ -58,6 +67,7 @@ impl<'a> Bench<'a> {
             let raw = self.run(&["init".to_owned()])?;
             self.initialized = Some(needs);
             if raw.exit != 0 {
+                self.initialized = None;
                 return Ok(observation::of_init(&raw));
             }
         }

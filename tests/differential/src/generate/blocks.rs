@@ -154,7 +154,7 @@ impl Generator<'_> {
         arguments.extend(self.depends_on(scope));
         let mut blocks = Vec::new();
         if self.one_in(8, 1) {
-            let condition = self.expression(Kind::Bool, scope, 2);
+            let condition = self.referring(scope);
             blocks.push(self.condition("precondition", condition));
         }
         Some(Block { key: self.key(), header: format!("output \"{name}\""), arguments, blocks })
@@ -163,7 +163,7 @@ impl Generator<'_> {
     fn check(&mut self, modules: &[Module], index: usize) -> Block {
         let key = self.key();
         let scope = Scope::of(&modules[index], modules, u32::MAX);
-        let condition = self.expression(Kind::Bool, scope, 2);
+        let condition = self.referring(scope);
         let blocks = vec![self.condition("assert", condition)];
         Block { key, header: format!("check \"c{key}\""), arguments: Vec::new(), blocks }
     }
@@ -240,6 +240,7 @@ impl Generator<'_> {
                 let value = self.expression(Kind::Bool, scope.known(), 1);
                 let key = self.key();
                 let lifecycle = lifecycle(block, key);
+                lifecycle.arguments.retain(|it| it.name != "enabled");
                 lifecycle.arguments.push(argument("enabled", value));
             }
             _ => {}
@@ -287,7 +288,7 @@ impl Generator<'_> {
             if !self.one_in(chance, 1) {
                 continue;
             }
-            let mut condition = self.expression(Kind::Bool, scope, 2);
+            let mut condition = self.referring(scope);
             if header == "postcondition" && self.one_in(2, 1) {
                 condition = self
                     .pick(&["self.output == self.input", "self.input != \"a\"", "self.id == \"\""])
@@ -299,7 +300,26 @@ impl Generator<'_> {
         }
     }
 
+    /// A condition that refers to something, as it has to.
+    fn referring(&mut self, scope: Scope<'_>) -> String {
+        for _ in 0..8 {
+            let condition = self.expression(Kind::Bool, scope, 2);
+            if ["var.", "local.", "terraform_data.", "module.", "data.", "count.", "each."]
+                .iter()
+                .any(|it| condition.contains(it))
+            {
+                return condition;
+            }
+        }
+        let yes = self.one_in(3, 2);
+        (if yes { "terraform.workspace == \"default\"" } else { "path.module == \"\"" }).to_owned()
+    }
+
     fn rule(&mut self, block: &mut Block, name: &str, value: &str) {
+        let has_lifecycle = block.nested("lifecycle");
+        if has_lifecycle.is_some_and(|it| it.argument(name).is_some()) && !self.one_in(50, 1) {
+            return;
+        }
         let key = self.key();
         lifecycle(block, key).arguments.push(argument(name, value));
     }
