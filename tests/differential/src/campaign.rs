@@ -50,6 +50,8 @@ pub(crate) struct Outcome {
     pub(crate) reference: Vec<Observation>,
     /// The first difference, and the rule that explains it.
     pub(crate) difference: Option<(Difference, Option<&'static str>)>,
+    /// Warnings that only Mayfly has, each once.
+    pub(crate) advice: BTreeSet<&'static str>,
 }
 
 struct Shared {
@@ -127,6 +129,9 @@ impl Campaign {
                 *figures.diagnostics.entry(line.to_owned()).or_default() += 1;
             }
         }
+        for advice in &outcome.advice {
+            *figures.explained.entry((*advice).to_owned()).or_default() += 1;
+        }
         let (difference, rule) = outcome.difference.as_ref()?;
         if let Some(rule) = rule {
             *figures.explained.entry((*rule).to_owned()).or_default() += 1;
@@ -153,7 +158,8 @@ impl Campaign {
         let folder = |side: &str| self.folder.join(format!("job-{job}")).join(side).join("work");
         let mut reference = Bench::new(&self.reference, folder("reference"))?;
         let mut mayfly = Bench::new(&self.mayfly, folder("mayfly"))?;
-        let mut outcome = Outcome { steps: 0, reference: Vec::new(), difference: None };
+        let mut outcome =
+            Outcome { steps: 0, reference: Vec::new(), difference: None, advice: BTreeSet::new() };
         for (index, step) in case.steps.iter().enumerate() {
             let files = step.files();
             outcome.steps = index + 1;
@@ -166,8 +172,14 @@ impl Campaign {
             }
             let difference = compare::difference(index, &step.command, &a, &b);
             outcome.reference.push(a);
+            let lines = b.strings("diagnostics");
+            outcome.advice.extend(explained::ADVICE.iter().filter(|it| lines.contains(it)));
             if let Some(difference) = difference {
-                let rule = explained::rule(&difference, step, &b);
+                let validate = ["validate".to_owned(), "-json".to_owned()];
+                let validations =
+                    [reference.step(&files, &validate)?, mayfly.step(&files, &validate)?];
+                let a = &outcome.reference[index];
+                let rule = explained::rule(&difference, a, &b, [&validations[0], &validations[1]]);
                 outcome.difference = Some((difference, rule));
                 break;
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use crate::observation::Observation;
+use crate::{explained, observation::Observation};
 
 /// In which order aspects are compared: what explains the others comes first.
 const ASPECTS: &[&str] =
@@ -67,7 +67,9 @@ fn lines(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, Strin
         }
     }
     // A wrong order that the reference has too may come from any cause; only Mayfly's own is one.
-    let is_compared = |it: &&(&str, [usize; 2])| aspect != "order" || it.1[0] == 0;
+    let is_compared = |it: &&(&str, [usize; 2])| {
+        (aspect != "order" || it.1[0] == 0) && !explained::ADVICE.contains(&it.0)
+    };
     let all: Vec<_> = counts.into_iter().filter(|(_, [a, b])| a != b).collect();
     let all: Vec<_> = all.iter().filter(is_compared).collect();
     if all.is_empty() {

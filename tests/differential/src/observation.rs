@@ -215,16 +215,28 @@ fn kept(json: &Json) -> Json {
             let is_kept = |name: &str| !DROPPED.contains(&name) && name != "diagnostics";
             let members = members.iter().filter(|(name, _)| is_kept(name));
             let kept: Map<String, Json> =
-                members.map(|(name, it)| (name.clone(), deposed(name, kept(it)))).collect();
+                members.map(|(name, it)| (name.clone(), ordered(name, kept(it)))).collect();
             Json::Object(kept)
         }
         other => other.clone(),
     }
 }
 
-/// The key of a deposed object is random.
-fn deposed(name: &str, value: Json) -> Json {
-    if name == "deposed" && value.is_string() { json!("<deposed>") } else { value }
+/// The key of a deposed object is random, and so is the order of check results.
+fn ordered(name: &str, value: Json) -> Json {
+    match value {
+        Json::String(_) if name == "deposed" => json!("<deposed>"),
+        Json::Array(mut results)
+            if ["check_results", "objects", "checks", "instances"].contains(&name) =>
+        {
+            let is_check = |it: &Json| it["status"].is_string();
+            if results.iter().all(is_check) {
+                results.sort_by_key(|it| sorted(it).to_string());
+            }
+            Json::Array(results)
+        }
+        value => value,
+    }
 }
 
 /// The same with sorted members.
