@@ -67,7 +67,8 @@ const TABLE: &[Row] = &[
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",
                      "syntax", "values"], &[]),
     // `editor`: the bench of the language server types as an editor does. `torture`, `differential`: chores, too.
-    row("xtask", &["differential", "editor", "torture"], &[]),
+    // `addr`: versions of modules.
+    row("xtask", &["addr", "differential", "editor", "torture"], &[]),
     // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),

@@ -2,7 +2,7 @@
 //!
 //! Start reading at [`main`]; each command is a module.
 //!
-//! **Invariant:** it depends on no crate of the workspace; what it measures, it starts as a process.
+//! **Invariant:** it depends on no crate that the product runs with but `addr`; what it measures, it starts as a process.
 //! **Invariant:** a measurement whose result is wrong is an error, never a figure.
 //! **Absent on purpose:** anything that the product needs.
 
@@ -22,6 +22,7 @@ mod codegen_textmate;
 mod differential;
 mod dist;
 mod layering;
+mod modules;
 mod supply_chain;
 mod tidy;
 mod torture;
@@ -43,6 +44,7 @@ usage: cargo xtask COMMAND
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
   dist                build the executables as they are released, into target/dist
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
+  modules [OPTIONS]   plan and apply the examples of public modules beside the reference, and say what differs
   torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost
   differential [OPTIONS]
                       run random sequences under OpenTofu and under this executable, and compare (--help lists the options)";
@@ -76,6 +78,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::check(root),
         ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
+        ["modules", ref options @ ..] => modules::run(root, options),
         ["torture", ref options @ ..] => torture::run(root, options),
         ["differential", ref options @ ..] => differential::run(root, options),
         _ => bail!("{USAGE}"),
