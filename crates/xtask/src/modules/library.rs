@@ -10,8 +10,11 @@ use std::{
 use addr::{Version, VersionConstraint};
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// Where a version of a module states what it requires.
-const REQUIREMENTS: &str = "versions.tf";
+/// Where a version of a module states what it requires. Its examples and wrappers may ask for more.
+const REQUIREMENTS: &[&str] = &["versions.tf", ":(glob)modules/*/versions.tf"];
+
+/// Arguments that we refuse as not supported yet; both executables get the modules without them.
+const NOT_YET: &[&str] = &["create_before_destroy", "replace_triggered_by"];
 
 /// The prefix of the registry addresses that the trees replace.
 const NAMESPACE: &str = "terraform-aws-modules/";
@@ -70,10 +73,10 @@ impl Library {
         Ok(folder)
     }
 
-    /// Replaces registry sources in a file by relative paths, and drops the version beside each.
+    /// Replaces registry sources in a file by relative paths, drops the version beside each, and what is [`NOT_YET`].
     fn point_at_checkouts(&mut self, file: &Path) -> Result<()> {
         let text = fs::read_to_string(file)?;
-        if !text.contains(NAMESPACE) {
+        if !text.contains(NAMESPACE) && !NOT_YET.iter().any(|it| text.contains(it)) {
             return Ok(());
         }
         let lines: Vec<&str> = text.lines().collect();
@@ -92,7 +95,7 @@ impl Library {
                 drop_version = true;
             } else if drop_version && argument(line, "version").is_some() {
                 drop_version = false;
-            } else {
+            } else if !NOT_YET.iter().any(|it| line.trim_start().starts_with(it)) {
                 drop_version &= !line.trim().starts_with('}');
                 written.push((*line).to_owned());
             }
@@ -137,13 +140,13 @@ fn newest(git: &Path, constraint: &VersionConstraint, aws: &Version) -> Result<O
     Ok(None)
 }
 
-/// Returns true if every `versions.tf` of a version allows the AWS provider.
+/// Returns true if the module and its submodules allow the AWS provider.
 fn accepts(git: &Path, version: &Version, aws: &Version) -> Result<bool> {
     let pattern = format!("v{version}");
     let mut command = Command::new("git");
     command.arg("-C").arg(git).args(["grep", "-h", "-A", "3", "hashicorp/aws\"", &pattern, "--"]);
     // git grep exits with 1 where nothing is found.
-    let found = command.arg(REQUIREMENTS).arg("*/versions.tf").output()?;
+    let found = command.args(REQUIREMENTS).output()?;
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     let mut constraints = found.lines().filter_map(|it| argument(it, "version"));
     Ok(constraints.all(|it| VersionConstraint::parse(it).is_ok_and(|it| it.allows(aws))))
