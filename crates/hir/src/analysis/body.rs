@@ -39,6 +39,16 @@ pub enum Persistence {
     Ephemeral,
 }
 
+/// Where a body stands.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    header: NodeId,
+    /// The path of the nested block in the object; empty for the body of the item.
+    path: &'p str,
+    /// The schema of the body of the item.
+    root: &'p SchemaBlock,
+}
+
 /// The inference of one body.
 pub(super) struct BodyInfer<'i, 'a> {
     pub(super) infer: &'i mut Infer<'a>,
@@ -54,38 +64,55 @@ impl BodyInfer<'_, '_> {
         header: NodeId,
         path: &str,
     ) -> Abstract {
+        self.inner_block(body, schema, Place { header, path, root: schema })
+    }
+
+    fn inner_block(&mut self, body: &Body, schema: &SchemaBlock, place: Place<'_>) -> Abstract {
         let body = &*body.fitted(schema);
         let mut attrs = Vec::with_capacity(schema.attributes().len() + schema.blocks().len());
-        let fixup: Vec<&str> = schema
-            .attributes()
-            .iter()
-            .filter(|(name, attribute)| {
-                is_block_like(attribute) && body.blocks.iter().any(|it| it.kind == **name)
-            })
-            .map(|(name, _)| &**name)
-            .collect();
+        let mut fixup: Vec<&str> = Vec::new();
         for (name, attribute) in schema.attributes() {
-            let written = body.attrs.iter().find(|attr| attr.name == *name);
-            let value = written.map(|attr| self.attribute(attr, attribute, path));
-            if written.is_none() && attribute.required && !fixup.contains(&&**name) {
-                let detail =
-                    format!("The argument \"{name}\" is required, but no definition was found.");
-                let summary = "Missing required argument";
-                let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
-                let fix = Fix::MissingArgument(name.clone());
-                self.infer.problems.push(problem.fixed_by(Some(fix)));
+            let value = match body.attrs.iter().find(|attr| attr.name == *name) {
+                Some(attr) => Some(self.attribute(attr, attribute, place.path)),
+                None => self
+                    .attribute_as_blocks(body, name, schema, place)
+                    .inspect(|_| fixup.push(name)),
+            };
+            if value.is_none() && attribute.required {
+                self.missing_argument(name, place.header);
             }
             attrs.push((name.clone(), read_back(attribute, value)));
         }
         for (name, nested) in schema.blocks() {
-            let value = self.nested_blocks(body, name, nested, header, path);
+            let value = self.nested_blocks(body, name, nested, place);
             attrs.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
-        for block in body.blocks.iter().filter(|block| fixup.contains(&&*block.kind)) {
-            self.block_as_attribute(block);
-        }
         Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect())
+    }
+
+    /// The value of blocks where the schema has an attribute of objects (`reference`: protocol 6,
+    /// attributes-as-blocks); `None` if there is no such block.
+    fn attribute_as_blocks(
+        &mut self,
+        body: &Body,
+        name: &Str,
+        schema: &SchemaBlock,
+        place: Place<'_>,
+    ) -> Option<Abstract> {
+        if body.blocks.iter().all(|it| it.kind != *name) {
+            return None;
+        }
+        let nested = eval::attribute_as_blocks(name, schema, place.root)?;
+        Some(self.nested_blocks(body, name, &nested, place))
+    }
+
+    fn missing_argument(&mut self, name: &Str, header: NodeId) {
+        let detail = format!("The argument \"{name}\" is required, but no definition was found.");
+        let summary = "Missing required argument";
+        let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
+        let fix = Fix::MissingArgument(name.clone());
+        self.infer.problems.push(problem.fixed_by(Some(fix)));
     }
 
     fn attribute(&mut self, attr: &Attr, attribute: &Attribute, path: &str) -> Abstract {
@@ -231,24 +258,24 @@ impl BodyInfer<'_, '_> {
         body: &Body,
         kind: &Str,
         nested: &NestedBlock,
-        header: NodeId,
-        path: &str,
+        place: Place<'_>,
     ) -> Abstract {
         let written: Vec<&Block> = body.blocks.iter().filter(|block| block.kind == *kind).collect();
-        self.check_count(&written, kind, nested, header);
+        self.check_count(&written, kind, nested, place.header);
         let mut elements = Vec::new();
         let mut known = true;
         for (index, block) in written.iter().enumerate() {
             known &= block.dynamic.is_none();
             let path = match (nested.nesting, block.labels.first()) {
-                (Nesting::List, _) if known => format!("{}[{index}]", join(path, kind)),
+                (Nesting::List, _) if known => format!("{}[{index}]", join(place.path, kind)),
                 (Nesting::Map, Some(label)) if block.dynamic.is_none() => {
-                    format!("{}[{label:?}]", join(path, kind))
+                    format!("{}[{label:?}]", join(place.path, kind))
                 }
-                _ => join(path, kind),
+                _ => join(place.path, kind),
             };
             self.check_labels(block, nested);
-            elements.push((block.labels.first().cloned(), self.nested_block(block, nested, &path)));
+            let inner = Place { header: block.node, path: &path, root: place.root };
+            elements.push((block.labels.first().cloned(), self.nested_block(block, nested, inner)));
         }
         arrange(nested, elements, known)
     }
@@ -263,12 +290,12 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    fn nested_block(&mut self, block: &Block, nested: &NestedBlock, path: &str) -> Abstract {
+    fn nested_block(&mut self, block: &Block, nested: &NestedBlock, place: Place<'_>) -> Abstract {
         let Some(dynamic) = &block.dynamic else {
-            return self.block(&block.body, &nested.block, block.node, path);
+            return self.inner_block(&block.body, &nested.block, place);
         };
         let for_each = self.infer.expr(dynamic.for_each);
-        self.check_dynamic(dynamic.for_each, &for_each, path);
+        self.check_dynamic(dynamic.for_each, &for_each, place.path);
         // Marks of `for_each` go to everything that its blocks hold.
         let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
         let keys = Abstract::of_type(Type::Dynamic)
@@ -277,12 +304,12 @@ impl BodyInfer<'_, '_> {
         let element = instance(&for_each).with_marks(&marks);
         let iterator =
             Abstract::object(Attrs::from_iter([("key".into(), keys), ("value".into(), element)]));
-        let (persistence, node) = (self.persistence, block.node);
+        let persistence = self.persistence;
         let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             let mut body = BodyInfer { infer, persistence };
             dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
-            body.block(&block.body, &nested.block, node, path)
+            body.inner_block(&block.body, &nested.block, place)
         });
         if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
             // No run makes such a block, so nothing that stands in it is ever kept.
@@ -423,27 +450,6 @@ impl BodyInfer<'_, '_> {
         self.infer.problems.push(ItemProblem::error(at.into(), id, EXTRANEOUS, detail));
     }
 
-    /// A block where the schema has an attribute of objects (`reference`: protocol 6, attributes-as-blocks).
-    fn block_as_attribute(&mut self, block: &Block) {
-        for attr in &block.body.attrs {
-            let value = self.infer.expr(attr.value);
-            if self.persistence == Persistence::Stored {
-                let certainty = value.deep_marks().ephemeral;
-                if certainty > Tri::No {
-                    self.misuse(
-                        attr.value.into(),
-                        &value,
-                        certainty,
-                        &join(&block.kind, &attr.name),
-                    );
-                }
-            }
-        }
-        for nested in &block.body.blocks {
-            self.block_as_attribute(nested);
-        }
-    }
-
     fn error(
         &mut self,
         at: impl Into<At>,
@@ -468,16 +474,6 @@ pub(super) fn by_certainty(problem: ItemProblem, certainty: Tri) -> ItemProblem 
 
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
-/// Whether users may write blocks for the attribute.
-fn is_block_like(attribute: &Attribute) -> bool {
-    match &attribute.ty {
-        AttributeType::Type(Type::List(element) | Type::Set(element)) => {
-            matches!(**element, Type::Object(_))
-        }
-        _ => false,
-    }
 }
 
 /// What reading an attribute of the resource gives. Ephemeral values were refused, or went to write-only attributes,

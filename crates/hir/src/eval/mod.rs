@@ -29,7 +29,7 @@ mod traversal;
 
 use values::{Type, Value, convert::ConvertError};
 
-pub(crate) use body::wrong_labels;
+pub(crate) use body::{attribute_as_blocks, wrong_labels};
 pub use call::function_problem;
 pub(crate) use constraint::with_defaults;
 pub(crate) use describe::statement;

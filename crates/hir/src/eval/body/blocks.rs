@@ -32,6 +32,11 @@ pub(super) struct FoundBlock {
 }
 
 impl Found {
+    /// Returns true if there is surely no block.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.is_unknown && self.blocks.is_empty()
+    }
+
     /// The marks of everything that is kept: a write-only attribute is not, wherever it stands.
     fn kept_marks(&self, schema: &provider::Block) -> Marks {
         let kept = |it: &FoundBlock| provider::null_write_only(&it.value, schema).deep_marks();
@@ -52,6 +57,18 @@ impl Evaluation<'_> {
         body: &Body,
         place: &Place<'_>,
     ) -> Outcome {
+        let found = self.found_blocks(kind, nested, body, place)?;
+        Ok(self.arranged(kind, nested, place, found))
+    }
+
+    /// The blocks of a type in a body, `dynamic` ones expanded.
+    pub(super) fn found_blocks(
+        &mut self,
+        kind: &str,
+        nested: &NestedBlock,
+        body: &Body,
+        place: &Place<'_>,
+    ) -> Result<Found, Interrupt> {
         let mut found = Found::default();
         for block in body.blocks.iter().filter(|block| *block.kind == *kind) {
             match &block.dynamic {
@@ -59,15 +76,26 @@ impl Evaluation<'_> {
                 None => self.static_block(block, nested, place, &mut found)?,
             }
         }
+        Ok(found)
+    }
+
+    /// The value that the blocks of a type make together.
+    pub(super) fn arranged(
+        &mut self,
+        kind: &str,
+        nested: &NestedBlock,
+        place: &Place<'_>,
+        found: Found,
+    ) -> Value {
         if found.is_unknown {
             let marks = found.kept_marks(&nested.block);
-            return Ok(Value::unknown(nested.implied_type()).with_marks(&marks));
+            return Value::unknown(nested.implied_type()).with_marks(&marks);
         }
-        Ok(match nested.nesting {
+        match nested.nesting {
             Nesting::Single | Nesting::Group => self.one_block(kind, nested, place, found),
             Nesting::List | Nesting::Set => self.sequence(kind, nested, place, found),
             Nesting::Map => self.keyed(kind, nested, found),
-        })
+        }
     }
 
     fn static_block(

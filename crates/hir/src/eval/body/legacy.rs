@@ -6,8 +6,18 @@
 use provider::{Attribute, AttributeType, Block, NestedBlock, Nesting};
 use values::Type;
 
+/// Returns the nested block type that blocks of this name have although `schema` has an attribute; `None` if blocks of
+/// this name are ordinary blocks or an error. `root` is the schema of the whole resource around `schema`.
+pub(crate) fn attribute_as_blocks(kind: &str, schema: &Block, root: &Block) -> Option<NestedBlock> {
+    if schema.blocks().contains_key(kind) {
+        return None;
+    }
+    let nested = block_type(schema.attributes().get(kind)?)?;
+    (may_be_legacy(root) && may_be_legacy(schema)).then_some(nested)
+}
+
 /// The block type whose blocks stand for the elements of an attribute: everything inside may be left out.
-pub(super) fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
+fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
     let AttributeType::Type(ty) = &attribute.ty else { return None };
     let (nesting, element) = match ty {
         Type::List(element) => (Nesting::List, element),
@@ -20,8 +30,8 @@ pub(super) fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
     Some(NestedBlock::new(nesting, Block::new(attributes.collect(), Default::default())))
 }
 
-/// Whether the schema can come from SDKv2: others have no such attributes, and their blocks are blocks.
-pub(super) fn may_be_legacy(schema: &Block) -> bool {
+/// Returns true if the schema can come from SDKv2. Other SDKs have no such attributes, so their blocks are blocks.
+fn may_be_legacy(schema: &Block) -> bool {
     let attributes_may = schema.attributes().values().all(|attribute| match &attribute.ty {
         AttributeType::Type(ty) => is_of_sdk(ty),
         AttributeType::Nested(_) => false,
@@ -29,20 +39,20 @@ pub(super) fn may_be_legacy(schema: &Block) -> bool {
     attributes_may && schema.blocks().values().all(|nested| may_be_legacy(&nested.block))
 }
 
+/// SDKv2 has no tuples, no objects of their own, no maps of objects, and no collections of collections of anything but
+/// primitives. The objects in a list or set are checked where blocks are read as their attributes.
 fn is_of_sdk(ty: &Type) -> bool {
     match ty {
-        Type::Bool | Type::Number | Type::String => true,
-        Type::Map(element) => !matches!(**element, Type::Object(_)) && is_element(element),
+        Type::Bool | Type::Number | Type::String | Type::Dynamic => true,
+        Type::Map(element) => element.as_object().is_none() && is_element(element),
         Type::List(element) | Type::Set(element) => is_element(element),
-        Type::Dynamic | Type::Tuple(_) | Type::Object(_) => false,
+        Type::Tuple(_) | Type::Object(_) => false,
     }
 }
 
-/// What a collection may hold: primitives, collections of primitives, and objects of attributes that could stand alone.
 fn is_element(ty: &Type) -> bool {
     match ty {
-        Type::Object(object) => object.iter().all(|(_, ty)| is_of_sdk(ty)),
         Type::List(element) | Type::Set(element) | Type::Map(element) => element.is_primitive(),
-        other => other.is_primitive(),
+        _ => true,
     }
 }

@@ -5,10 +5,11 @@ mod dynamic;
 mod legacy;
 
 pub(crate) use blocks::wrong_labels;
+pub(crate) use legacy::attribute_as_blocks;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use provider::{Attribute, Block, NestedBlock};
+use provider::{Attribute, Block};
 use values::{Marks, Str, Value, convert::convert};
 
 use super::{
@@ -106,7 +107,10 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Blocks written where the schema has an attribute of objects. Gives the names that are accounted for.
+    /// Decodes blocks written where the schema has an attribute of objects. Returns the names that they account for.
+    ///
+    /// `dynamic` blocks that make no block leave the attribute unset: an empty collection would ask the provider to
+    /// remove every element, which only `name = []` asks for.
     fn legacy_blocks<'b>(
         &mut self,
         body: &'b Body,
@@ -119,9 +123,12 @@ impl Evaluation<'_> {
             if names.contains(&&block.kind) || parts.contains_key(&block.kind) {
                 continue;
             }
-            if let Some(nested) = legacy_block_type(&block.kind, schema, place.root) {
-                let value = self.blocks(&block.kind, &nested, body, place)?;
-                parts.insert(block.kind.clone(), value);
+            if let Some(nested) = attribute_as_blocks(&block.kind, schema, place.root) {
+                let found = self.found_blocks(&block.kind, &nested, body, place)?;
+                if !found.is_empty() {
+                    let value = self.arranged(&block.kind, &nested, place, found);
+                    parts.insert(block.kind.clone(), value);
+                }
                 names.push(&block.kind);
             }
         }
@@ -176,17 +183,4 @@ impl Evaluation<'_> {
         let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
         self.report(At::Node(block.node), "unsupported-block", "Unsupported block type", detail);
     }
-}
-
-/// The nested block type as which blocks of this name are read although the schema has an attribute.
-fn legacy_block_type<'a>(
-    kind: &str,
-    schema: &Block,
-    root: &'a Block,
-) -> Option<Cow<'a, NestedBlock>> {
-    if schema.blocks().contains_key(kind) {
-        return None;
-    }
-    let nested = legacy::block_type(schema.attributes().get(kind)?)?;
-    legacy::may_be_legacy(root).then_some(Cow::Owned(nested))
 }

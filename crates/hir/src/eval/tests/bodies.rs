@@ -419,12 +419,69 @@ fn blocks_may_stand_for_the_elements_of_an_attribute() {
     let modern = Block::new(
         attributes([
             ("l", Attribute::optional(Type::list(object))),
-            ("any", Attribute::optional(Type::Dynamic)),
+            ("o", Attribute::optional(Type::object([("x", Type::Number)]))),
         ]),
         BTreeMap::new(),
     );
     let (evaluated, ..) = decoded(&modern, "l { a = 1 }");
     assert_eq!(evaluated.diagnostics[0].summary, "Unsupported block type");
+}
+
+/// Attributes `l` (a list of objects) and `s` (a required set of objects), and a block `nest` with an attribute `l`.
+fn legacy_schema() -> Block {
+    let object = Type::object([("a", Type::String)]);
+    let list = || ("l", Attribute::optional(Type::list(object.clone())));
+    let nest = NestedBlock::new(Nesting::List, Block::new(attributes([list()]), BTreeMap::new()));
+    let set = ("s", Attribute::required(Type::set(object.clone())));
+    Block::new(attributes([list(), set]), [("nest".into(), nest)].into())
+}
+
+#[test]
+fn dynamic_blocks_for_an_attribute_that_make_none_leave_it_unset() {
+    let block = |name: &str, for_each: &str| {
+        format!(
+            "dynamic \"{name}\" {{\n for_each = {for_each}\n content {{ a = {name}.value }}\n}}\n"
+        )
+    };
+    let with = |body: String| format!("s = []\n{body}");
+    let check = |body: String, expected: &str| check(&legacy_schema(), &with(body), expected);
+    let empty = "nest = list[], s = set[]";
+    check(String::new(), empty);
+    for none in ["[]", "{}", "toset([])", "sensitive([])"] {
+        check(block("l", none), empty);
+    }
+    check(block("l", "[]") + &block("l", "{}"), empty);
+    check("l = []".to_owned(), "l = list[], nest = list[], s = set[]");
+    let one = "l = list[{a = \"1\"}], nest = list[], s = set[]";
+    check(block("l", "[]") + &block("l", "[1]"), one);
+    check(block("l", "[1]") + &block("l", "[]"), one);
+    check(block("l", "[]") + "l { a = 1 }", one);
+    let nested = |inner: &str| format!("nest {{\n{inner}\n}}");
+    check(nested(&block("l", "[]")), "nest = list[{l = tolist(null) /* of object */}], s = set[]");
+    check(nested(&block("l", "[1]")), "nest = list[{l = list[{a = \"1\"}]}], s = set[]");
+    check(nested("l = []"), "nest = list[{l = list[]}], s = set[]");
+    check(
+        "l = []\n".to_owned() + &block("l", "[]"),
+        "Unsupported block type: Blocks of type \"l\" are not expected here. Did you mean to define argument \"l\"? If so, use the equals sign to assign it a value. @ dynamic \"l\"",
+    );
+}
+
+#[test]
+fn dynamic_blocks_for_an_attribute_of_which_the_number_is_unknown_make_it_unknown() {
+    let unknown = "dynamic \"l\" {\n for_each = var.ul\n content { a = 1 }\n}";
+    let (evaluated, ..) = decoded(&legacy_schema(), &format!("s = []\n{unknown}\nl {{}}"));
+    assert!(evaluated.diagnostics.is_empty(), "{:?}", evaluated.diagnostics);
+    let list = &evaluated.value.as_map().expect("an object")["l"];
+    assert!(!list.is_known() && !list.is_null());
+}
+
+#[test]
+fn a_required_attribute_is_missing_where_its_dynamic_blocks_make_none() {
+    check(
+        &legacy_schema(),
+        "dynamic \"s\" {\n for_each = []\n content {}\n}",
+        "Missing required argument: The argument \"s\" is required, but no definition was found. @ resource \"t\" \"n\"",
+    );
 }
 
 #[test]
