@@ -131,7 +131,7 @@ impl Ui {
             let all = [of(Severity::Warning), of(Severity::Error)].concat();
             return self.print_error(&render::diagnostics(&all, sources, &self.err));
         }
-        let warnings = of(Severity::Warning);
+        let warnings = render::without_repeated_deprecations(of(Severity::Warning));
         let errors = of(Severity::Error);
         if self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
             self.print(&render::compact_warnings(&warnings, sources));

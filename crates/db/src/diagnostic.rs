@@ -18,6 +18,12 @@ pub enum Severity {
 /// The id of what points at a secret in the text: whoever shows the place leaves out what stands there.
 pub const LITERAL_SECRET: &str = "literal-secret";
 
+/// The id of a warning about an argument for a deprecated variable of a module.
+pub const DEPRECATED_VARIABLE: &str = "deprecated-variable";
+
+/// The id of a warning about a reference to a deprecated output of a module.
+pub const DEPRECATED_OUTPUT: &str = "deprecated-output";
+
 /// A problem, with the place where it is and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -146,6 +152,11 @@ impl Diagnostic {
     /// The same, about an object.
     pub fn with_address(self, address: impl Into<String>) -> Diagnostic {
         Diagnostic { address: Some(address.into()), ..self }
+    }
+
+    /// Returns true for a warning about something that its author means to remove.
+    pub fn is_deprecation(&self) -> bool {
+        [DEPRECATED_VARIABLE, DEPRECATED_OUTPUT].contains(&self.id)
     }
 
     /// Whether it is an error.

@@ -37,7 +37,10 @@ use addr::ProviderSource;
 use provider::ProviderSchemas;
 
 pub use crate::{
-    diagnostic::{compact_warnings, consolidated, diagnostic_json, diagnostics, validate_json},
+    diagnostic::{
+        compact_warnings, consolidated, diagnostic_json, diagnostics, validate_json,
+        without_repeated_deprecations,
+    },
     event::{event, event_json, summary},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     page::{page, page_list},

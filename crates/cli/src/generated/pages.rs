@@ -12,6 +12,7 @@ pages! {
     "contradicting-options",
     "cyclic-moves",
     "dependency-cycle",
+    "deprecated-output",
     "deprecated-variable",
     "destroy-plan-file",
     "duplicate-argument",

@@ -199,6 +199,59 @@ fn a_deprecated_variable_warns_who_gives_it_a_value() {
     }
 }
 
+const DEPRECATED_OUTPUTS: &str = r#"
+module "m" {
+  source = "./m"
+}
+module "n" {
+  source = "./m"
+  count  = 2
+}
+locals {
+  once  = module.m.old
+  twice = "${module.m.old}!"
+  fine  = local.once
+  names = keys(module.m)
+  new   = module.m.new
+}
+output "counted" {
+  value = module.n[*].old
+}
+"#;
+
+#[test]
+fn a_deprecated_output_warns_where_the_caller_refers_to_it() {
+    let bench = Bench::with_main(DEPRECATED_OUTPUTS);
+    bench.write(
+        "m/main.tf",
+        "output \"old\" {\n  value      = 1\n  deprecated = \"Use new.\"\n}\noutput \"new\" {\n  value = 2\n}\n",
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    for command in ["validate", "plan"] {
+        let ended = bench.mayfly(".", [command]).succeeds();
+        ended.shows(&[
+            "Warning: Value derived from a deprecated source\n\n  on main.tf line 10, in locals:\n",
+            "This value is derived from module.m.old, which is deprecated with the following message:\n\nUse new.\n",
+            "  - the output is declared here  m/main.tf:1\n",
+            "  on main.tf line 17, in output \"counted\":\n",
+            "This value is derived from module.n.old, which is deprecated",
+        ]);
+        // One output is reported once, as in OpenTofu.
+        ended.lacks(&["line 11", "line 12", "line 13", "line 14", "similar warning"]);
+    }
+    let found = bench.mayfly(".", ["validate", "-json"]).succeeds().json();
+    let lines: Vec<u64> = found["diagnostics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| {
+            assert_eq!(it["summary"], "Value derived from a deprecated source");
+            it["range"]["start"]["line"].as_u64().expect("a line")
+        })
+        .collect();
+    assert_eq!(lines, [10, 11, 17]);
+}
+
 #[test]
 fn a_constant_variable_is_known_before_anything_runs() {
     let call = |value: &str| {

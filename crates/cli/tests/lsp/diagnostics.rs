@@ -233,3 +233,16 @@ fn where_the_client_cannot_watch_files_the_server_does() {
     assert_eq!(shown(&session, "main.tf", &found), ["Unsupported attribute @ .out"]);
     session.leave();
 }
+
+#[test]
+fn a_reference_to_a_deprecated_output_is_tagged() {
+    let files =
+        MODULES.replace("value = \"${var.in}!\"", "value = var.in\n  deprecated = \"Use it.\"");
+    let mut session = Session::new(&files);
+    session.open_file("main.tf");
+    let found = session.diagnostics("main.tf");
+    let shown = shown(&session, "main.tf", &found);
+    assert_eq!(shown, ["Value derived from a deprecated source @ module.m.out"]);
+    // 2 is DiagnosticTag.Deprecated, 2 is DiagnosticSeverity.Warning.
+    assert_eq!((&found[0]["tags"], &found[0]["severity"]), (&json!([2]), &json!(2)));
+}

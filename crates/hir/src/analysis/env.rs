@@ -9,6 +9,7 @@ use values::{MarkKind, Str, Type};
 use super::{
     AnalyzedItem, AnalyzedPlace,
     cycles::Resolved,
+    deprecated::DeprecatedOutput,
     infer::InferEnv,
     item_value,
     origin::Origin,
@@ -109,7 +110,7 @@ impl<'db> ItemEnv<'db> {
         )
     }
 
-    fn find(&self, name: &ItemName) -> Option<ItemKey> {
+    pub(super) fn find(&self, name: &ItemName) -> Option<ItemKey> {
         lookup(self.db, self.directory, name)
     }
 
@@ -485,6 +486,16 @@ impl InferEnv for ItemEnv<'_> {
                 Lookup::Unknown { detail, close: close.map(Str::from) }
             }
         }
+    }
+
+    fn deprecated_outputs(&self, call: &str) -> Vec<DeprecatedOutput> {
+        self.deprecated_outputs_of(call)
+    }
+
+    fn declared_here(&self, mut problem: ItemProblem, key: ItemKey, message: &str) -> ItemProblem {
+        let header = item(self.db, key).header;
+        problem.related.push((key, header.into(), message.to_owned()));
+        problem
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

@@ -35,6 +35,7 @@ use values::{
 };
 
 use super::{
+    deprecated::{DeprecatedOutput, DeprecatedReference},
     origin::Origin,
     problem::ItemProblem,
     recorded::Recorder,
@@ -43,6 +44,7 @@ use super::{
 use crate::{
     eval,
     expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
+    names::ItemKey,
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
@@ -65,6 +67,16 @@ pub trait InferEnv {
 
     /// What is known of a function of a provider.
     fn provider_function(&self, name: &str) -> crate::provider_function::Lookup;
+
+    /// The deprecated outputs of a module call.
+    fn deprecated_outputs(&self, _call: &str) -> Vec<DeprecatedOutput> {
+        Vec::new()
+    }
+
+    /// Adds the place where something is declared to a problem.
+    fn declared_here(&self, problem: ItemProblem, _key: ItemKey, _message: &str) -> ItemProblem {
+        problem
+    }
 
     /// A link of the chain: this reference, in this item.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;
@@ -99,6 +111,10 @@ pub struct Infer<'a> {
     /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
     /// them, which nobody sees but who listens.
     around: Flow,
+    /// References to deprecated outputs in the expression that is inferred.
+    pub(super) deprecated: Vec<DeprecatedReference>,
+    /// How many expressions around this one are being inferred.
+    depth: usize,
     /// How many rounds of loops are walked one by one here, all loops around this place together.
     rounds: usize,
 }
@@ -115,12 +131,21 @@ impl<'a> Infer<'a> {
             reported: FxHashSet::default(),
             certainty: Certainty::Sure,
             around: Flow::default(),
+            deprecated: Vec::new(),
+            depth: 0,
             rounds: 1,
         }
     }
 
-    /// The abstract value of an expression.
+    /// The abstract value of an expression. The outermost one gets the warnings about deprecated outputs.
     pub fn expr(&mut self, id: ExprId) -> Abstract {
+        self.depth += 1;
+        let value = self.inner_expr(id);
+        self.depth -= 1;
+        if self.depth == 0 { self.warn_of_deprecated(id, value) } else { value }
+    }
+
+    fn inner_expr(&mut self, id: ExprId) -> Abstract {
         let is_closed = self.closed.contains(id);
         let value = if is_closed { self.constant(id) } else { self.composed(id) };
         if let Some(recorder) = self.env.recorder() {
@@ -182,6 +207,9 @@ impl<'a> Infer<'a> {
         let before = self.problems.len();
         let value = self.env.reference(reference, at, &mut self.problems);
         self.drop_repeated(before);
+        if let Ref::Module(call) = reference {
+            self.note_deprecated(at, call, None);
+        }
         // What an item is made of fails there.
         Abstract { failing: Failing::NEVER, ..value }
     }

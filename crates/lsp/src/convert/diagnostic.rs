@@ -6,7 +6,7 @@ use db::{Diagnostic, File, Location, Severity};
 use project::Database;
 use rustc_hash::FxHashMap;
 use tower_lsp_server::ls_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, Range,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, NumberOrString, Range,
 };
 
 use crate::{documents::uri_of, position::Lines, snapshot::Snapshot};
@@ -40,6 +40,7 @@ impl<'s> Converter<'s> {
             source: Some("mayfly".to_owned()),
             message: self.message(it),
             related_information: self.related(it),
+            tags: it.is_deprecation().then(|| vec![DiagnosticTag::DEPRECATED]),
             ..ls_types::Diagnostic::default()
         }
     }

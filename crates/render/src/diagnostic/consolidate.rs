@@ -1,6 +1,9 @@
 //! Fewer warnings or errors: many of one kind are shown as one.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use db::{Diagnostic, Severity, Sources};
 
@@ -42,8 +45,17 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
     kept
 }
 
+/// Keeps the first warning about each deprecated variable and output: all others about it say the same.
+pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
+    diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id, it.detail.clone())));
+    diagnostics
+}
+
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
-    diagnostic.location.is_some() && diagnostic.summary != NEVER_GROUPED
+    diagnostic.location.is_some()
+        && diagnostic.summary != NEVER_GROUPED
+        && !diagnostic.is_deprecation()
 }
 
 /// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.

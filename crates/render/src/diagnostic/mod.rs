@@ -8,7 +8,7 @@ mod json;
 mod tests;
 
 pub use self::{
-    consolidate::{compact_warnings, consolidated},
+    consolidate::{compact_warnings, consolidated, without_repeated_deprecations},
     human::diagnostics,
     json::{diagnostic_json, validate_json},
 };

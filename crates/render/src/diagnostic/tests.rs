@@ -396,3 +396,27 @@ fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
         ╵
         {"severity":"warning","summary":"Secret","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]},"id":"literal-secret"}"#]].assert_eq(&text);
 }
+
+#[test]
+fn a_deprecation_is_shown_once_and_never_counted() {
+    let warning = |id: &'static str, detail: &str, start: u32| {
+        let range = ByteRange { start, end: start + 1 };
+        let location = Location { path: "main.tf".into(), range };
+        Diagnostic::warning(id, "Deprecated", detail).at(Some(location))
+    };
+    let given = vec![
+        warning("deprecated-output", "a", 1),
+        warning("deprecated-output", "a", 2),
+        warning("deprecated-output", "b", 3),
+        warning("deprecated-variable", "a", 4),
+        warning("an-id", "a", 5),
+        warning("an-id", "a", 6),
+    ];
+    let kept = consolidated(without_repeated_deprecations(given), Severity::Warning);
+    let shown: Vec<String> = kept.iter().map(|it| format!("{}: {}", it.id, it.detail)).collect();
+    let grouped = "an-id: a\n\n(and one more similar warning elsewhere)";
+    assert_eq!(
+        shown,
+        ["deprecated-output: a", "deprecated-output: b", "deprecated-variable: a", grouped]
+    );
+}

@@ -260,6 +260,7 @@ fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Optio
     let (errors, warnings): (Vec<_>, Vec<_>) = shown.into_iter().partition(Diagnostic::is_error);
     let style = Style { box_drawing: true, ..session.ui.out };
     let count = errors.len();
+    let warnings = render::without_repeated_deprecations(warnings);
     let all = [errors, render::consolidated(warnings, Severity::Warning)].concat();
     Some(Problems {
         errors: count,

@@ -24,6 +24,7 @@ impl Infer<'_> {
             let output = self.env.module_output(&call, name, id, &mut self.problems);
             self.drop_repeated(before);
             if let Some(output) = output {
+                self.note_deprecated(id, &call, Some(name));
                 return output;
             }
         }

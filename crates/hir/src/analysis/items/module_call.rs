@@ -5,7 +5,7 @@ mod source;
 
 use std::collections::BTreeMap;
 
-use db::{Block, Directory, Severity};
+use db::{Block, Directory, Severity, diagnostic::DEPRECATED_VARIABLE};
 use values::{Str, Type, convert};
 
 use super::provider_reference::{self, Referrer};
@@ -15,7 +15,7 @@ use crate::{
         AnalyzedItem, Inference,
         body::by_certainty,
         env::ItemEnv,
-        infer::Infer,
+        infer::{Infer, InferEnv},
         instances::all_instances,
         item_value,
         problem::ItemProblem,
@@ -228,13 +228,8 @@ fn undefined_provider(
     Some(problem.with_severity(Severity::Warning))
 }
 
-fn declared_here(mut problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> ItemProblem {
-    problem.related.push((
-        key,
-        item_of(env.db, key).header.into(),
-        "the variable is declared here".to_owned(),
-    ));
-    problem
+fn declared_here(problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> ItemProblem {
+    env.declared_here(problem, key, "the variable is declared here")
 }
 
 fn is_null(value: &Abstract) -> bool {
@@ -248,7 +243,7 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
         input.name
     );
     let summary = "Variable marked as deprecated by the module author";
-    ItemProblem::error(input.value.into(), "deprecated-variable", summary, detail)
+    ItemProblem::error(input.value.into(), DEPRECATED_VARIABLE, summary, detail)
         .with_severity(Severity::Warning)
 }
 

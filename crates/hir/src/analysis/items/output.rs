@@ -77,6 +77,9 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
         let message = format!("output \"{}\" is declared ephemeral", output.name);
         value = Abstract { origin: env.link(at.into(), &message, None), ..super::ephemeral(value) };
     }
+    if output.deprecated.is_some() {
+        value = value.with_mark(MarkKind::Deprecated, Tri::Yes);
+    }
     value
 }
 
