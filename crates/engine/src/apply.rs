@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use addr::{AbsResource, ConfigResource, ResourceInstance, ResourceMode};
+use addr::{ConfigResource, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -112,6 +112,18 @@ pub(crate) struct Orders<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
     destroyed: Vec<&'p ResourceChange>,
     destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
+    destruction: RefCell<Destruction>,
+}
+
+/// Where destructions meet, for changes that come after some of them.
+#[derive(Default)]
+struct Destruction {
+    /// The gates of each resource with objects that are destroyed.
+    gates: BTreeMap<ConfigResource, Gates>,
+    /// The resources whose destroyed objects depend on a resource.
+    dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>>,
+    /// The resources that the provider configuration of destroyed objects is made from, by its node.
+    needs: FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
 }
 
 impl<'p> Orders<'p> {
@@ -124,6 +136,7 @@ impl<'p> Orders<'p> {
             changes: current().map(|it| (&it.addr, it)).collect(),
             destroyed: current().filter(destroys).collect(),
             destroy_nodes: RefCell::default(),
+            destruction: RefCell::default(),
         }
     }
 
@@ -147,6 +160,8 @@ impl<'p> Orders<'p> {
 struct Gates {
     ready: NodeIx,
     done: NodeIx,
+    /// The provider configuration of the objects.
+    provider: ProviderConfigRef,
 }
 
 impl Walk<'_> {
@@ -165,6 +180,7 @@ impl Walk<'_> {
             let gate = gates.entry(change.addr.config()).or_insert_with(|| Gates {
                 ready: self.add_node(NodeKind::DestroyReady { index: index as u32 }),
                 done: self.add_node(NodeKind::DestroyDone { index: index as u32 }),
+                provider: change.provider.clone(),
             });
             let mut graph = self.graph.borrow_mut();
             graph.add_edge(gate.ready, node, EdgeKind::Order);
@@ -176,7 +192,7 @@ impl Walk<'_> {
             self.destroy_nodes_of(orders).insert(&change.addr, node);
             self.graph.borrow_mut().demand(node);
         }
-        self.order_destruction(orders, &gates);
+        self.order_destruction(orders, gates);
     }
 
     fn destroy_nodes_of<'o, 'p>(
@@ -186,47 +202,75 @@ impl Walk<'_> {
         orders.destroy_nodes.borrow_mut()
     }
 
-    fn order_destruction(&self, orders: &Orders<'_>, gates: &BTreeMap<ConfigResource, Gates>) {
-        let mut known: BTreeSet<(&ConfigResource, &ConfigResource)> = BTreeSet::new();
-        let mut needs: FxHashMap<NodeIx, FxHashSet<AbsResource>> = FxHashMap::default();
+    fn order_destruction(&self, orders: &Orders<'_>, gates: BTreeMap<ConfigResource, Gates>) {
+        let mut needs = FxHashMap::default();
+        let dependents = self.stored_dependents(orders, &gates, &mut needs);
+        for (dependent, dependency) in without_cycles(&gates, &dependents) {
+            let (dependent, dependency) = (&gates[dependent], &gates[dependency]);
+            let mut graph = self.graph.borrow_mut();
+            graph.add_edge(dependent.done, dependency.ready, EdgeKind::Order);
+        }
+        orders.destruction.replace(Destruction { gates, dependents, needs });
+    }
+
+    /// The resources with destroyed objects that depend on a resource, as the state says.
+    fn stored_dependents(
+        &self,
+        orders: &Orders<'_>,
+        gates: &BTreeMap<ConfigResource, Gates>,
+        needs: &mut FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
+    ) -> FxHashMap<ConfigResource, BTreeSet<ConfigResource>> {
+        let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> =
+            FxHashMap::default();
         for change in &orders.destroyed {
             let Some(object) = self.previous.current(&change.addr) else { continue };
             let config = change.addr.config();
             let Some((config, gate)) = gates.get_key_value(&config) else { continue };
-            for dependency in object.dependencies.iter() {
-                let Some((dependency, target)) = gates.get_key_value(dependency) else { continue };
-                if dependency == config || known.contains(&(config, dependency)) {
-                    continue;
+            for dependency in object.dependencies.iter().filter(|it| *it != config) {
+                let known = dependents.get(dependency).is_some_and(|it| it.contains(config));
+                if !known && !self.provider_needs(&gate.provider, dependency, needs) {
+                    dependents.entry(dependency.clone()).or_default().insert(config.clone());
                 }
-                if self.provider_needs(&change.provider, dependency, &mut needs) {
-                    continue;
-                }
-                known.insert((config, dependency));
-                self.graph.borrow_mut().add_edge(gate.done, target.ready, EdgeKind::Order);
             }
         }
+        dependents
+    }
+
+    /// The nodes of destructions that come before a change of an instance: of objects that depended on it, and of objects
+    /// that it depended on, since its block no longer refers to them.
+    pub(crate) fn destroyed_before(&self, instance: &ResourceInstance) -> Vec<NodeIx> {
+        let Some(orders) = self.orders else { return Vec::new() };
+        let mut destruction = orders.destruction.borrow_mut();
+        let Destruction { gates, dependents, needs } = &mut *destruction;
+        let config = instance.config();
+        let dependents = dependents.get(&config).into_iter().flatten();
+        let object = self.previous.current(instance);
+        let dependencies = object.iter().flat_map(|it| it.dependencies.iter());
+        let dependencies = dependencies.filter(|it| {
+            let gate = gates.get(it);
+            gate.is_some_and(|gate| !self.provider_needs(&gate.provider, &config, needs))
+        });
+        let before = dependents.chain(dependencies).filter(|it| **it != config);
+        before.filter_map(|it| Some(gates.get(it)?.done)).collect()
     }
 
     /// Whether the provider of a destroyed object is configured from a resource that is itself replaced: destroying the
     /// object then has to wait for the new one, so the old one cannot wait for the object.
     fn provider_needs(
         &self,
-        provider: &addr::ProviderConfigRef,
+        provider: &ProviderConfigRef,
         resource: &ConfigResource,
-        needs: &mut FxHashMap<NodeIx, FxHashSet<AbsResource>>,
+        needs: &mut FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
     ) -> bool {
         if self.phase() == Phase::ApplyDestroy {
             return false;
         }
         let FoundProvider::Node(node) = self.find_provider_ref(provider) else { return false };
-        let needed = needs.entry(node).or_insert_with(|| self.resources_behind(node));
-        needed.iter().any(|it| {
-            it.resource == resource.resource && it.module.is_instance_of(&resource.module)
-        })
+        needs.entry(node).or_insert_with(|| self.resources_behind(node)).contains(resource)
     }
 
     /// All resources that a node is made from, as far as the graph shows it before the run.
-    fn resources_behind(&self, node: NodeIx) -> FxHashSet<AbsResource> {
+    fn resources_behind(&self, node: NodeIx) -> FxHashSet<ConfigResource> {
         let mut found = FxHashSet::default();
         let mut seen = FxHashSet::default();
         let mut work = vec![node];
@@ -237,10 +281,48 @@ impl Walk<'_> {
             if let Some((_, module, local)) = self.declared(node)
                 && let Declared::Resource(entry) = &module.template.nodes[local as usize]
             {
-                found.insert(entry.resource().resource.clone().in_module(module.address.clone()));
+                let resource = entry.resource().resource.clone();
+                found.insert(ConfigResource { module: module.path.clone(), resource });
             }
             work.extend(self.graph.borrow().dependencies(node).map(|(dependency, ..)| dependency));
         }
         found
     }
+}
+
+/// Pairs of a resource and one that it depends on, both with destroyed objects. Stored dependencies can contradict each
+/// other, as when a reference was turned around since the last apply: pairs that would close a cycle are left out.
+fn without_cycles<'d>(
+    gates: &'d BTreeMap<ConfigResource, Gates>,
+    dependents: &'d FxHashMap<ConfigResource, BTreeSet<ConfigResource>>,
+) -> Vec<(&'d ConfigResource, &'d ConfigResource)> {
+    let mut pairs = Vec::new();
+    // False while the dependents of a resource are being visited.
+    let mut is_visited: FxHashMap<&ConfigResource, bool> = FxHashMap::default();
+    let of = |resource| dependents.get(resource).into_iter().flatten();
+    for resource in gates.keys() {
+        if is_visited.contains_key(resource) {
+            continue;
+        }
+        is_visited.insert(resource, false);
+        let mut path = vec![(resource, of(resource))];
+        while let Some((dependency, rest)) = path.last_mut() {
+            let dependency = *dependency;
+            let Some(dependent) = rest.next() else {
+                is_visited.insert(dependency, true);
+                path.pop();
+                continue;
+            };
+            match is_visited.get(dependent) {
+                Some(false) => continue,
+                Some(true) => {}
+                None => {
+                    is_visited.insert(dependent, false);
+                    path.push((dependent, of(dependent)));
+                }
+            }
+            pairs.push((dependent, dependency));
+        }
+    }
+    pairs
 }

@@ -234,7 +234,7 @@ impl Walk<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: imported.private.as_bytes().into(),
-            dependencies: self.with_facts(subject.node, |it| it.ancestors.clone()),
+            dependencies: self.dependencies_of(&subject.address),
             identity: self.encode_identity(subject, imported.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))
         };

@@ -16,7 +16,7 @@ use hir::Item;
 use hmac::{Hmac, Mac};
 use rustc_hash::{FxHashMap, FxHasher};
 use sha2::Sha256;
-use state::{Object, ResourceChange};
+use state::{Action, Object, ResourceChange};
 use values::{MarkKind, Str, Type, Value, msgpack};
 
 /// Says whether something changed: equal versions mean equal values. Zero is no version.
@@ -115,6 +115,13 @@ pub(crate) struct Planned {
     pub(crate) drift: Option<ResourceChange>,
     pub(crate) refreshed: Option<Arc<Object>>,
     pub(crate) value: Value,
+}
+
+impl Planned {
+    /// What is to be done.
+    pub(crate) fn action(&self) -> Action {
+        self.change.as_ref().map_or(Action::NoOp, |it| it.change.action)
+    }
 }
 
 impl Memo {

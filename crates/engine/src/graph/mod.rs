@@ -12,9 +12,15 @@
 //! **Invariant:** each edge is looked at a constant number of times, so a run is linear in nodes and edges.
 //! **Invariant:** a node is released only when each of its users either let it go or will never run.
 
+mod dependencies;
 mod template;
+mod tree;
 
-pub(crate) use template::{Declared, Renewed, Template, Touched};
+pub(crate) use self::{
+    dependencies::Dependencies,
+    template::{Declared, Renewed, Template, Touched},
+    tree::{ConfigTree, FoundConfig},
+};
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -3,7 +3,7 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
 //! the run.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
 use addr::ResourceMode;
 use hir::{
@@ -35,7 +35,7 @@ pub(crate) enum Declared {
     /// What a call's `depends_on` names: done before any resource inside begins.
     Gate(Entry),
     /// Everything inside of a call is done.
-    CallDone,
+    CallDone(Entry),
     /// One output of all instances of a call.
     ModuleOutput { call: Entry, output: Str },
     /// All outputs of all instances of a call.
@@ -54,6 +54,36 @@ pub(crate) struct TemplateEdge {
     pub(crate) kind: EdgeKind,
 }
 
+/// Indices of edges, sorted by user.
+struct ByUser {
+    /// Where the edges of each node begin in `edges`, and the end of the last ones.
+    begins: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl ByUser {
+    fn new(nodes: usize, all: &[TemplateEdge]) -> ByUser {
+        let mut begins = vec![0; nodes + 1];
+        all.iter().for_each(|edge| begins[edge.user as usize + 1] += 1);
+        for node in 0..nodes {
+            begins[node + 1] += begins[node];
+        }
+        let mut next = begins.clone();
+        let mut edges = vec![0; all.len()];
+        for (index, edge) in all.iter().enumerate() {
+            let place = &mut next[edge.user as usize];
+            edges[*place as usize] = index as u32;
+            *place += 1;
+        }
+        ByUser { begins, edges }
+    }
+
+    fn edges_of(&self, node: u32) -> &[u32] {
+        let (begin, end) = (self.begins[node as usize], self.begins[node as usize + 1]);
+        &self.edges[begin as usize..end as usize]
+    }
+}
+
 /// What one input of a call refers to in the calling module.
 pub(crate) struct ChildInput {
     pub(crate) name: Str,
@@ -67,6 +97,8 @@ pub(crate) struct Template {
     pub(crate) module: ModuleId,
     pub(crate) nodes: Vec<Declared>,
     pub(crate) edges: Vec<TemplateEdge>,
+    /// The edges by user, made on demand.
+    by_user: OnceCell<ByUser>,
     /// Nodes that run only if somebody demands them: see [`is_lazy`].
     pub(crate) lazy: Vec<bool>,
     pub(crate) variables: FxHashMap<Str, u32>,
@@ -147,6 +179,7 @@ impl Template {
         renewal.rewired.dedup();
         let rewired = &renewal.rewired;
         self.edges.retain(|edge| rewired.binary_search(&edge.user).is_err());
+        self.by_user.take();
         rewired.iter().for_each(|node| self.edges_of(*node));
         let lazy = std::mem::take(&mut self.lazy);
         self.lazy = self.find_lazy();
@@ -184,9 +217,9 @@ impl Template {
                 match nodes.next()? {
                     Declared::Call(old, id) if id == callee => unchanged(old, entry)?,
                     Declared::Gate(old)
+                    | Declared::CallDone(old)
                     | Declared::ModuleOutput { call: old, .. }
                     | Declared::ModuleObject(old) => unchanged(old, entry)?,
-                    Declared::CallDone => {}
                     _ => return None,
                 }
             }
@@ -219,6 +252,7 @@ impl Template {
             module: module.id,
             nodes: Vec::new(),
             edges: Vec::new(),
+            by_user: OnceCell::new(),
             lazy: Vec::new(),
             variables: FxHashMap::default(),
             locals: FxHashMap::default(),
@@ -231,6 +265,13 @@ impl Template {
         template.add_edges(module);
         template.lazy = template.find_lazy();
         template
+    }
+
+    /// What a node needs within the module, with the reason.
+    pub(crate) fn dependencies(&self, node: u32) -> impl Iterator<Item = (u32, EdgeKind)> + '_ {
+        let by_user = self.by_user.get_or_init(|| ByUser::new(self.nodes.len(), &self.edges));
+        let edges = by_user.edges_of(node).iter().map(|edge| &self.edges[*edge as usize]);
+        edges.map(|edge| (edge.dependency, edge.kind))
     }
 
     fn push(&mut self, node: Declared) -> u32 {
@@ -279,7 +320,7 @@ impl Template {
             outputs.insert(output.clone(), node);
         }
         let object = self.push(Declared::ModuleObject(entry.clone()));
-        let done = self.push(Declared::CallDone);
+        let done = self.push(Declared::CallDone(entry.clone()));
         self.calls.insert(
             name.clone(),
             CallNodes { call, gate, done, object, outputs, inputs: Vec::new() },
@@ -304,7 +345,7 @@ impl Template {
     /// Adds the edges from a node to what it needs, as far as its own item says them.
     fn edges_of(&mut self, node: u32) {
         match self.nodes[node as usize].clone() {
-            Declared::CallDone => {}
+            Declared::CallDone(_) => {}
             // What its validations refer to. The inputs of a call are wired where the call is.
             Declared::Variable(entry)
             | Declared::Local(entry)

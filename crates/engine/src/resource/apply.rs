@@ -1,6 +1,6 @@
 //! Making the planned change of an instance happen.
 
-use std::{rc::Rc, sync::Arc};
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
 use addr::ResourceMode;
 use hir::Entry;
@@ -49,7 +49,7 @@ impl Walk<'_> {
         let mut acts = resource.resource.mode == ResourceMode::Ephemeral;
         let mut creates = false;
         let address = resource.resource.clone().in_module(module.address.clone());
-        let mut graph = self.graph.borrow_mut();
+        let mut destroyed = BTreeSet::new();
         for each in &keys.instances {
             let instance = address.instance(each.key.clone());
             let Some(orders) = self.orders else { break };
@@ -57,10 +57,15 @@ impl Walk<'_> {
                 let action = change.change.action;
                 acts |= !matches!(action, Action::NoOp | Action::Delete);
                 creates |= action == Action::Create || action.is_replace();
+                if action != Action::NoOp {
+                    destroyed.extend(self.destroyed_before(&instance));
+                }
             }
-            if let Some(destroy) = orders.destroy_node(&instance) {
-                graph.add_active_edge(destroy, node, EdgeKind::Order);
-            }
+            destroyed.extend(orders.destroy_node(&instance));
+        }
+        let mut graph = self.graph.borrow_mut();
+        for destroy in destroyed {
+            graph.add_active_edge(destroy, node, EdgeKind::Order);
         }
         let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
         if !keys.instances.is_empty() {
@@ -118,11 +123,6 @@ impl Walk<'_> {
     fn keep_as_is(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         if let Some(object) = self.object(&subject.address) {
-            self.with_facts(node, |it| {
-                if it.ancestors.is_empty() {
-                    it.ancestors = Arc::clone(&object.dependencies);
-                }
-            });
             let value = self.object_value(&subject, &object)?;
             self.set_instance(node, each, value);
         }
@@ -514,7 +514,7 @@ impl Walk<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: applied.private.as_bytes().into(),
-            dependencies: self.with_facts(subject.node, |it| it.ancestors.clone()),
+            dependencies: self.dependencies_of(&subject.address),
             status,
             identity: self.encode_identity(subject, applied.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))

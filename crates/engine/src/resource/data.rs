@@ -171,8 +171,7 @@ impl Walk<'_> {
     fn data_object(&self, subject: &Subject, value: &Value) -> Result<Arc<Object>, Failed> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let empty = Object::from_json(version, Arc::from("{}"));
-        let dependencies = self.with_facts(subject.node, |it| it.ancestors.clone());
-        Ok(Arc::new(self.encode(subject, value, Object { dependencies, ..empty })?))
+        Ok(Arc::new(self.encode(subject, value, empty)?))
     }
 
     /// Reads a data source that could not be read in plan; others keep what plan read.

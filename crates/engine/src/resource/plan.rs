@@ -1,8 +1,8 @@
 //! Planning one instance of a managed resource, and the end of one.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use addr::InstanceKey;
+use addr::{ConfigResource, InstanceKey, ResourceInstance};
 use db::Diagnostic;
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
@@ -37,8 +37,8 @@ impl Walk<'_> {
         let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         if let Some(mut planned) = self.planned_same(&subject, digest) {
-            let ancestors = self.with_facts(node, |it| it.ancestors.clone());
-            planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&ancestors));
+            let dependencies = self.planned_dependencies(&subject.address, planned.action());
+            planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&dependencies));
             self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
@@ -77,7 +77,7 @@ impl Walk<'_> {
         } else {
             self.answered(|| self.prevent_destroy(subject, Some(each))).await?;
         }
-        self.rewrite_dependencies(subject, prior.as_ref());
+        self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
         let drift = self.drift.borrow().get(&subject.address).cloned();
         Ok(Planned {
             change: Some(self.resource_change(subject, &plan)),
@@ -115,13 +115,27 @@ impl Walk<'_> {
         self.changes.borrow_mut().push(change.clone());
     }
 
-    /// Lets the refreshed object say what the configuration says of its dependencies.
-    fn rewrite_dependencies(&self, subject: &Subject, prior: Option<&Prior>) {
+    /// Writes the dependencies of an object to the refreshed state.
+    fn rewrite_dependencies(&self, subject: &Subject, prior: Option<&Prior>, action: Action) {
         let Some(prior) = prior else { return };
-        let ancestors = self.with_facts(subject.node, |it| it.ancestors.clone());
-        let object = prior.object.with_dependencies(&ancestors);
+        let dependencies = self.planned_dependencies(&subject.address, action);
+        let object = prior.object.with_dependencies(&dependencies);
         if !Arc::ptr_eq(&object, &prior.object) {
             self.state.borrow_mut().set_current(&subject.address, &subject.provider, object);
+        }
+    }
+
+    /// The dependencies of an object until its planned change is made. The present object has those that the state
+    /// stores, even if the block no longer refers to them: it must still be destroyed before they are.
+    fn planned_dependencies(
+        &self,
+        address: &ResourceInstance,
+        action: Action,
+    ) -> Arc<[ConfigResource]> {
+        let configured = self.dependencies_of(address);
+        match self.previous.current(address) {
+            Some(stored) if action != Action::NoOp => union(&stored.dependencies, configured),
+            _ => configured,
         }
     }
 
@@ -181,6 +195,10 @@ impl Walk<'_> {
             return Err(Failed);
         }
         let private = self.plan_destroy(&subject, &*provider, &prior).await?;
+        if self.phase() == Phase::PlanDestroy {
+            // A reference that was added since the last apply decides the order of destruction too.
+            self.rewrite_dependencies(&subject, Some(&prior), Action::Delete);
+        }
         let plan = ChangePlan {
             action: Action::Delete,
             before: prior.value.clone(),
@@ -343,4 +361,17 @@ impl Walk<'_> {
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }
+}
+
+/// Both lists as one, in the order of addresses as text.
+fn union(
+    stored: &Arc<[ConfigResource]>,
+    configured: Arc<[ConfigResource]>,
+) -> Arc<[ConfigResource]> {
+    if *stored == configured {
+        return configured;
+    }
+    let both = stored.iter().chain(configured.iter());
+    let both: BTreeMap<String, &ConfigResource> = both.map(|it| (it.to_string(), it)).collect();
+    both.into_values().cloned().collect()
 }

@@ -236,7 +236,7 @@ impl Walk<'_> {
         }
         let done = caller.node(nodes.done);
         for (local, declared) in child.template.nodes.iter().enumerate() {
-            if matches!(declared, Declared::Resource(_) | Declared::CallDone)
+            if matches!(declared, Declared::Resource(_) | Declared::CallDone(_))
                 && !child.template.lazy[local]
             {
                 graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);

@@ -50,7 +50,7 @@ use crate::{
     ephemeral::{EphemeralStore, OpenIx},
     event::Event,
     function_calls::FunctionAnswers,
-    graph::{Declared, Graph, ModuleIx, NodeIx, NodeKind, Template},
+    graph::{ConfigTree, Dependencies, Graph, ModuleIx, NodeIx, NodeKind, Template},
     import::ImportOrder,
     memo::{Memo, Version},
     offline::{self, Offline},
@@ -142,8 +142,6 @@ pub(crate) struct Facts {
     pub(crate) pending: bool,
     /// The same, for this node alone.
     pub(crate) changes: bool,
-    /// All resources that this depends on.
-    pub(crate) ancestors: Arc<[ConfigResource]>,
     /// The version of the value.
     pub(crate) version: Version,
     /// Whether a resource's edges were made to count, in its first turn.
@@ -166,6 +164,9 @@ pub(crate) struct Walk<'a> {
     pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
     pub(crate) templates: Vec<Rc<Template>>,
+    /// The module calls of the program.
+    pub(crate) tree: ConfigTree,
+    dependencies: Dependencies,
     /// What an apply was told to do.
     pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
     /// What an import was told to do.
@@ -305,6 +306,8 @@ impl<'a> Walk<'a> {
             environment,
             settings,
             variables,
+            tree: ConfigTree::new(program, &templates),
+            dependencies: Dependencies::new(),
             templates,
             orders,
             import,
@@ -427,7 +430,6 @@ impl<'a> Walk<'a> {
         let facts = self.facts.borrow();
         let mut opened: Vec<OpenIx> = Vec::new();
         let mut pending = false;
-        let mut ancestors = AncestorSet::default();
         for (dependency, _, active) in graph.dependencies(node) {
             if !active {
                 continue;
@@ -435,30 +437,15 @@ impl<'a> Walk<'a> {
             let it = &facts[dependency.0 as usize];
             opened.extend(it.opened.iter().copied());
             pending |= it.pending;
-            ancestors.add(&it.ancestors);
-            if let Some(resource) = self.config_resource(&graph, dependency) {
-                ancestors.insert(resource);
-            }
         }
         opened.sort_unstable();
         opened.dedup();
-        Facts { opened: opened.into(), pending, ancestors: ancestors.finish(), ..Facts::default() }
+        Facts { opened: opened.into(), pending, ..Facts::default() }
     }
 
-    /// The address of the resource block that a node stands for, if state would list it among dependencies.
-    fn config_resource(&self, graph: &Graph, node: NodeIx) -> Option<ConfigResource> {
-        let NodeKind::Declared { module, local } = graph.kind(node) else { return None };
-        let modules = self.modules.borrow();
-        let module = &modules[module.0 as usize];
-        match &module.template.nodes[local as usize] {
-            Declared::Resource(entry)
-                if entry.resource().resource.mode != addr::ResourceMode::Ephemeral =>
-            {
-                let resource = entry.resource().resource.clone();
-                Some(ConfigResource { module: module.path.clone(), resource })
-            }
-            _ => None,
-        }
+    /// The dependencies that the configuration gives the objects of a resource.
+    pub(crate) fn dependencies_of(&self, address: &ResourceInstance) -> Arc<[ConfigResource]> {
+        self.dependencies.of(&self.tree, &address.config())
     }
 
     /// The object that state holds of an instance.
@@ -480,39 +467,5 @@ impl ResourceValue {
         let value = self.keys.shape(&self.instances);
         *self.whole.borrow_mut() = Some(value.clone());
         value
-    }
-}
-
-/// A union of sorted lists that allocates only if there is more than one.
-#[derive(Default)]
-struct AncestorSet {
-    first: Option<Arc<[ConfigResource]>>,
-    more: BTreeSet<ConfigResource>,
-}
-
-impl AncestorSet {
-    fn add(&mut self, list: &Arc<[ConfigResource]>) {
-        match &self.first {
-            _ if list.is_empty() => {}
-            None => self.first = Some(Arc::clone(list)),
-            Some(first) if Arc::ptr_eq(first, list) => {}
-            Some(_) => self.more.extend(list.iter().cloned()),
-        }
-    }
-
-    fn insert(&mut self, resource: ConfigResource) {
-        self.more.insert(resource);
-    }
-
-    fn finish(mut self) -> Arc<[ConfigResource]> {
-        match self.first {
-            Some(first) if self.more.is_empty() => first,
-            Some(first) => {
-                self.more.extend(first.iter().cloned());
-                self.more.into_iter().collect()
-            }
-            None if self.more.is_empty() => Arc::default(),
-            None => self.more.into_iter().collect(),
-        }
     }
 }

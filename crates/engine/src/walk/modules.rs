@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use values::Str;
 
 use super::{Each, Keys, Orphan, Walk};
-use crate::graph::{Declared, EdgeKind, ModuleIx, NodeIx, NodeKind, Template};
+use crate::graph::{Declared, EdgeKind, FoundConfig, ModuleIx, NodeIx, NodeKind, Template};
 
 /// A module instance of a run.
 pub(crate) struct ModuleRun {
@@ -196,50 +196,22 @@ impl Walk<'_> {
         found
     }
 
-    /// The configuration that a provider's name means in a module: its own, one that was passed, or the caller's default
-    /// for the same provider. The root module has an empty one where nothing is written.
+    /// The node of the configuration that a provider's name means in a module.
     pub(crate) fn find_provider(
         &self,
         module: &Rc<ModuleRun>,
         name: &Str,
         alias: Option<&Str>,
     ) -> Option<NodeIx> {
-        let key = (name.clone(), alias.cloned());
-        if let Some(local) = module.template.providers.get(&key) {
-            return Some(module.node(*local));
-        }
-        if let Some(node) = module.passed.get(&key) {
-            return Some(*node);
-        }
-        let source = self.provider_source(module, name)?;
-        if alias.is_some() {
-            return None;
-        }
-        match &module.caller {
-            Some(caller) => self.default_provider(&self.module(caller.module), &source),
-            None => Some(self.implicit_provider(&source)),
-        }
-    }
-
-    /// The default configuration for a provider in a module or around it.
-    fn default_provider(&self, module: &Rc<ModuleRun>, source: &ProviderSource) -> Option<NodeIx> {
-        let mut module = Rc::clone(module);
-        loop {
-            let own = module.template.providers.iter().find(|((name, alias), _)| {
-                alias.is_none() && self.provider_source(&module, name).as_ref() == Some(source)
-            });
-            if let Some((_, local)) = own {
-                return Some(module.node(*local));
-            }
-            let passed = module.passed.iter().find(|((name, alias), _)| {
-                alias.is_none() && self.provider_source(&module, name).as_ref() == Some(source)
-            });
-            if let Some((_, node)) = passed {
-                return Some(*node);
-            }
-            match &module.caller {
-                Some(caller) => module = self.module(caller.module),
-                None => return Some(self.implicit_provider(source)),
+        match self.tree.provider(self.tree.find(&module.path)?, name, alias)? {
+            FoundConfig::Implicit(source) => Some(self.implicit_provider(&source)),
+            FoundConfig::Declared(declaring, local) => {
+                let path = self.tree.path(declaring);
+                let mut module = Rc::clone(module);
+                while module.path != path {
+                    module = self.module(module.caller.as_ref()?.module);
+                }
+                Some(module.node(local))
             }
         }
     }

@@ -392,7 +392,7 @@ impl Walk<'_> {
                 self.run_module_output(node, &module, call, output)
             }
             Declared::ModuleObject(call) => self.run_module_object(node, &module, call),
-            Declared::Gate(_) | Declared::CallDone => {
+            Declared::Gate(_) | Declared::CallDone(_) => {
                 let inherited = self.inherited(node);
                 let version = self.memo.borrow().version_of_inputs(self.inputs(node, &[]));
                 self.with_facts(node, |it| {

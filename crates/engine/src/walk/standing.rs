@@ -216,7 +216,7 @@ fn can_run_again(declared: &Declared) -> bool {
         Declared::Local(_)
         | Declared::Provider(_)
         | Declared::Gate(_)
-        | Declared::CallDone
+        | Declared::CallDone(_)
         | Declared::ModuleOutput { .. }
         | Declared::ModuleObject(_) => true,
     }

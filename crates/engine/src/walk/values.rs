@@ -109,7 +109,6 @@ impl Walk<'_> {
         self.with_facts(node, |it| {
             it.opened = if keeps { inherited.opened } else { Rc::default() };
             it.pending = inherited.pending;
-            it.ancestors = inherited.ancestors;
             it.version = version;
         });
     }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod confidentiality;
+mod dependencies;
 mod ephemeral;
 mod fake;
 mod functions;

@@ -1,0 +1,236 @@
+//! The dependencies of a resource: every resource that its block reaches in the configuration.
+//!
+//! The state stores them with each object, so that objects are destroyed in the right order after the blocks are gone. They
+//! follow from the configuration alone, however many instances there are:
+//!
+//! ```text
+//!   resource ──► count, for_each, enabled ──► references
+//!      │──► arguments, conditions, provisioners, connection, depends_on ──► references
+//!      │──► provider configuration ──► references
+//!      └──► module call around ──► its count, for_each, enabled and depends_on ──► references
+//! ```
+//!
+//! **Invariant:** the edges of a node are followed once, and nodes with the same dependencies share one list.
+
+use std::{cell::RefCell, collections::hash_map::Entry, rc::Rc, sync::Arc};
+
+use addr::ConfigResource;
+use rustc_hash::FxHashMap;
+
+use super::{
+    Declared, EdgeKind,
+    tree::{ConfigTree, FoundConfig, TreeIx},
+};
+
+/// A node of a template, in a module of the tree.
+type ConfigNode = (TreeIx, u32);
+
+/// Resources by number, in the order of their addresses as text.
+type List = Rc<[u32]>;
+
+/// The dependencies of all resources of a configuration, computed on demand.
+pub(crate) struct Dependencies {
+    known: RefCell<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    resources: Vec<ConfigResource>,
+    /// The addresses as text.
+    names: Vec<String>,
+    numbers: FxHashMap<ConfigNode, u32>,
+    /// What each node depends on; `None` while that is being computed.
+    lists: FxHashMap<ConfigNode, Option<List>>,
+    /// Lists as the state holds them, by the place of the list in memory: `lists` keeps each alive.
+    finished: FxHashMap<*const u32, Arc<[ConfigResource]>>,
+    /// In which union a resource was added last.
+    added_in: Vec<u32>,
+    unions: u32,
+}
+
+/// A node whose dependencies are being computed.
+struct Visit {
+    node: ConfigNode,
+    dependencies: Vec<ConfigNode>,
+    next: usize,
+}
+
+impl Dependencies {
+    pub(crate) fn new() -> Dependencies {
+        Dependencies { known: RefCell::default() }
+    }
+
+    /// The dependencies of a resource, in the order of their addresses as text; none if the configuration does not
+    /// declare it.
+    pub(crate) fn of(&self, tree: &ConfigTree, resource: &ConfigResource) -> Arc<[ConfigResource]> {
+        let module = tree.find(&resource.module);
+        let node = module.and_then(|module| {
+            let local = tree.template(module).resources.get(&resource.resource)?;
+            Some((module, *local))
+        });
+        let Some(node) = node else { return Arc::default() };
+        let mut known = self.known.borrow_mut();
+        known.compute(tree, node);
+        known.finish(node)
+    }
+}
+
+impl Known {
+    /// Computes the dependencies of a node and of all that it leads to, without recursion: chains are as long as
+    /// configurations.
+    fn compute(&mut self, tree: &ConfigTree, node: ConfigNode) {
+        let mut path = Vec::new();
+        self.begin(tree, node, &mut path);
+        while let Some(visit) = path.last_mut() {
+            match visit.dependencies.get(visit.next).copied() {
+                Some(dependency) => {
+                    visit.next += 1;
+                    self.begin(tree, dependency, &mut path);
+                }
+                None => {
+                    let Some(visit) = path.pop() else { return };
+                    let list = self.union(tree, &visit.dependencies);
+                    self.lists.insert(visit.node, Some(list));
+                }
+            }
+        }
+    }
+
+    /// Begins with a node, unless it is known. A node that is being computed is part of a cycle, which is reported where it
+    /// is evaluated.
+    fn begin(&mut self, tree: &ConfigTree, node: ConfigNode, path: &mut Vec<Visit>) {
+        if let Entry::Vacant(list) = self.lists.entry(node) {
+            list.insert(None);
+            path.push(Visit { node, dependencies: direct(tree, node), next: 0 });
+        }
+    }
+
+    /// The resources among these nodes, and their dependencies.
+    fn union(&mut self, tree: &ConfigTree, nodes: &[ConfigNode]) -> List {
+        let lists = nodes.iter().filter_map(|node| self.lists.get(node)?.clone());
+        let lists: Vec<List> = lists.collect();
+        let largest = lists.iter().max_by_key(|list| list.len()).cloned().unwrap_or_default();
+        self.unions += 1;
+        let mut more = Vec::new();
+        self.add(&largest, &mut Vec::new());
+        for list in lists.iter().filter(|list| !Rc::ptr_eq(list, &largest)) {
+            self.add(list, &mut more);
+        }
+        for node in nodes {
+            if let Some(number) = self.number(tree, *node) {
+                self.add(&[number], &mut more);
+            }
+        }
+        if more.is_empty() {
+            return largest;
+        }
+        more.sort_unstable_by(|a, b| self.names[*a as usize].cmp(&self.names[*b as usize]));
+        self.merge(&largest, &more).into()
+    }
+
+    /// Adds resources that the present union does not have yet.
+    fn add(&mut self, list: &[u32], to: &mut Vec<u32>) {
+        for &resource in list {
+            let added_in = &mut self.added_in[resource as usize];
+            if std::mem::replace(added_in, self.unions) != self.unions {
+                to.push(resource);
+            }
+        }
+    }
+
+    fn merge(&self, a: &[u32], b: &[u32]) -> Vec<u32> {
+        let mut merged = Vec::with_capacity(a.len() + b.len());
+        let mut rest = a;
+        for &resource in b {
+            let name = &self.names[resource as usize];
+            let before = rest.partition_point(|it| self.names[*it as usize] < *name);
+            merged.extend_from_slice(&rest[..before]);
+            merged.push(resource);
+            rest = &rest[before..];
+        }
+        merged.extend_from_slice(rest);
+        merged
+    }
+
+    /// The number of the resource that a node stands for; `None` if it stands for something else.
+    fn number(&mut self, tree: &ConfigTree, node: ConfigNode) -> Option<u32> {
+        if let Some(number) = self.numbers.get(&node) {
+            return Some(*number);
+        }
+        let Declared::Resource(entry) = &tree.template(node.0).nodes[node.1 as usize] else {
+            return None;
+        };
+        let resource = entry.resource().resource.clone();
+        let resource = ConfigResource { module: tree.path(node.0), resource };
+        let number = self.resources.len() as u32;
+        self.names.push(resource.to_string());
+        self.resources.push(resource);
+        self.added_in.push(0);
+        self.numbers.insert(node, number);
+        Some(number)
+    }
+
+    fn finish(&mut self, node: ConfigNode) -> Arc<[ConfigResource]> {
+        let Some(Some(list)) = self.lists.get(&node) else { return Arc::default() };
+        let resources = &self.resources;
+        let finish = || list.iter().map(|it| resources[*it as usize].clone()).collect();
+        Arc::clone(self.finished.entry(list.as_ptr()).or_insert_with(finish))
+    }
+}
+
+/// The nodes that a node depends on directly.
+fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<ConfigNode> {
+    let template = tree.template(module);
+    let edges = template.dependencies(local).filter(|(_, kind)| *kind != EdgeKind::Hold);
+    let mut found: Vec<ConfigNode> = edges.map(|(dependency, _)| (module, dependency)).collect();
+    found.extend(tree.with_call(module, |caller, call| (caller, call.call)));
+    match &template.nodes[local as usize] {
+        Declared::Call(entry, _) => {
+            let gate = template.calls[&entry.module_call().name].gate;
+            found.extend(gate.map(|gate| (module, gate)));
+        }
+        Declared::Variable(entry) => {
+            let name = &entry.variable().name;
+            let reads = tree.with_call(module, |caller, call| {
+                let input = call.inputs.iter().find(|input| input.name == *name);
+                let reads = input.into_iter().flat_map(|input| &input.reads);
+                reads.map(|read| (caller, *read)).collect::<Vec<_>>()
+            });
+            found.extend(reads.into_iter().flatten());
+        }
+        Declared::Resource(entry) => {
+            let (name, alias) = crate::walk::provider_name(entry.resource());
+            if let Some(FoundConfig::Declared(module, local)) =
+                tree.provider(module, &name, alias.as_ref())
+            {
+                found.push((module, local));
+            }
+        }
+        Declared::ModuleOutput { call, output } => {
+            let child = tree.child(module, &call.module_call().name);
+            let output = |child| Some((child, *tree.template(child).outputs.get(output)?));
+            found.extend(child.and_then(output));
+        }
+        // Who refers to a call as a whole comes after everything inside.
+        Declared::ModuleObject(call) => {
+            found.push((module, template.calls[&call.module_call().name].done));
+        }
+        Declared::CallDone(call) => {
+            let child = tree.child(module, &call.module_call().name);
+            found.extend(child.into_iter().flat_map(|child| everything_in(tree, child)));
+        }
+        _ => {}
+    }
+    found
+}
+
+/// The nodes of a module that its call is done with. What checks it may itself come after the call.
+fn everything_in(tree: &ConfigTree, module: TreeIx) -> impl Iterator<Item = ConfigNode> {
+    let counts = |declared: &Declared| match declared {
+        Declared::Check(_) | Declared::Provider(_) => false,
+        Declared::Expand(entry) | Declared::Resource(entry) => entry.resource().in_check.is_none(),
+        _ => true,
+    };
+    let nodes = tree.template(module).nodes.iter().enumerate();
+    nodes.filter(move |(_, it)| counts(it)).map(move |(local, _)| (module, local as u32))
+}

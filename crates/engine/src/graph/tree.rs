@@ -1,0 +1,196 @@
+//! The tree of module calls of a configuration, without instances.
+//!
+//! Modules are added to the tree when a question leads to them: calls that double at every level make more paths than any
+//! run visits.
+
+use std::{cell::RefCell, rc::Rc, sync::Arc};
+
+use addr::{ModulePath, ProviderSource};
+use hir::{
+    Entry, Program,
+    program::{Module, ModuleId},
+};
+use rustc_hash::FxHashMap;
+use values::Str;
+
+use super::{Template, template::CallNodes};
+
+/// A module of the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct TreeIx(u32);
+
+/// The provider configuration that a name means.
+pub(crate) enum FoundConfig {
+    /// A `provider` block: its module, and its node in the template of that module.
+    Declared(TreeIx, u32),
+    /// The empty configuration of a provider for which the root module has no block.
+    Implicit(ProviderSource),
+}
+
+/// The modules of a configuration, one for each path of calls.
+pub(crate) struct ConfigTree {
+    program: Arc<Program>,
+    templates: Vec<Rc<Template>>,
+    modules: RefCell<Vec<TreeModule>>,
+}
+
+struct TreeModule {
+    id: ModuleId,
+    path: ModulePath,
+    /// The calling module and the call; `None` for the root module.
+    caller: Option<(TreeIx, Entry)>,
+    children: FxHashMap<Str, TreeIx>,
+}
+
+impl ConfigTree {
+    /// The tree of a program, with the templates of its modules.
+    pub(crate) fn new(program: &Arc<Program>, templates: &[Rc<Template>]) -> ConfigTree {
+        let root = TreeModule {
+            id: program.root().id,
+            path: ModulePath::root(),
+            caller: None,
+            children: FxHashMap::default(),
+        };
+        ConfigTree {
+            program: Arc::clone(program),
+            templates: templates.to_vec(),
+            modules: RefCell::new(vec![root]),
+        }
+    }
+
+    /// The module at a path; `None` if no calls lead there.
+    pub(crate) fn find(&self, path: &ModulePath) -> Option<TreeIx> {
+        let root = TreeIx(0);
+        path.names().iter().try_fold(root, |module, call| self.child(module, &Str::from(&**call)))
+    }
+
+    /// The module that a call leads to; `None` if there is no such call, or the module calls itself.
+    pub(crate) fn child(&self, module: TreeIx, call: &Str) -> Option<TreeIx> {
+        if let Some(child) = self.modules.borrow()[module.0 as usize].children.get(call) {
+            return Some(*child);
+        }
+        let (entry, callee) = self.declaration(module).calls.get(call)?;
+        if self.is_within(module, *callee) {
+            return None;
+        }
+        let mut modules = self.modules.borrow_mut();
+        let child = TreeIx(modules.len() as u32);
+        let caller = &mut modules[module.0 as usize];
+        caller.children.insert(call.clone(), child);
+        let path = caller.path.child(&**call);
+        let caller = Some((module, entry.clone()));
+        modules.push(TreeModule { id: *callee, path, caller, children: FxHashMap::default() });
+        Some(child)
+    }
+
+    fn is_within(&self, module: TreeIx, id: ModuleId) -> bool {
+        let modules = self.modules.borrow();
+        let mut around = Some(module);
+        while let Some(module) = around {
+            let it = &modules[module.0 as usize];
+            if it.id == id {
+                return true;
+            }
+            around = it.caller.as_ref().map(|(caller, _)| *caller);
+        }
+        false
+    }
+
+    /// The calling module and the call; `None` for the root module.
+    pub(crate) fn caller(&self, module: TreeIx) -> Option<(TreeIx, Entry)> {
+        self.modules.borrow()[module.0 as usize].caller.clone()
+    }
+
+    /// The nodes of the call that leads to a module, with the calling module; `None` for the root module.
+    pub(crate) fn with_call<T>(
+        &self,
+        module: TreeIx,
+        read: impl FnOnce(TreeIx, &CallNodes) -> T,
+    ) -> Option<T> {
+        let (caller, call) = self.caller(module)?;
+        Some(read(caller, &self.template(caller).calls[&call.module_call().name]))
+    }
+
+    /// The path of calls that leads to a module.
+    pub(crate) fn path(&self, module: TreeIx) -> ModulePath {
+        self.modules.borrow()[module.0 as usize].path.clone()
+    }
+
+    /// The nodes and edges of a module.
+    pub(crate) fn template(&self, module: TreeIx) -> &Template {
+        let id = self.modules.borrow()[module.0 as usize].id;
+        &self.templates[id.0 as usize]
+    }
+
+    fn declaration(&self, module: TreeIx) -> &Module {
+        let id = self.modules.borrow()[module.0 as usize].id;
+        self.program.module(id)
+    }
+
+    /// The configuration that a provider's name means in a module: its own, one that was passed, or the caller's default
+    /// for the same provider. The root module has an empty one where nothing is written.
+    pub(crate) fn provider(
+        &self,
+        module: TreeIx,
+        name: &Str,
+        alias: Option<&Str>,
+    ) -> Option<FoundConfig> {
+        let key = (name.clone(), alias.cloned());
+        if let Some(local) = self.template(module).providers.get(&key) {
+            return Some(FoundConfig::Declared(module, *local));
+        }
+        let caller = self.caller(module);
+        if let Some((caller, call)) = &caller
+            && let Some(found) = self.passed(*caller, call, |child| child == (name, alias))
+        {
+            return Some(found);
+        }
+        if alias.is_some() {
+            return None;
+        }
+        let source = self.source(module, name);
+        match caller {
+            Some((caller, _)) => Some(self.default_provider(caller, source)),
+            None => Some(FoundConfig::Implicit(source)),
+        }
+    }
+
+    /// The configuration that a call passes under a name in the called module.
+    fn passed(
+        &self,
+        caller: TreeIx,
+        call: &Entry,
+        is_wanted: impl Fn((&Str, Option<&Str>)) -> bool,
+    ) -> Option<FoundConfig> {
+        let mut passed = call.module_call().providers.iter().flatten();
+        let it = passed.find(|it| is_wanted((&it.child_name, it.child_alias.as_ref())))?;
+        self.provider(caller, &it.parent.local_name, it.parent.alias.as_ref())
+    }
+
+    /// The default configuration for a provider in a module or around it.
+    fn default_provider(&self, mut module: TreeIx, source: ProviderSource) -> FoundConfig {
+        loop {
+            let is_default = |(name, alias): (&Str, Option<&Str>)| {
+                alias.is_none() && self.source(module, name) == source
+            };
+            let providers = self.template(module).providers.iter();
+            let mut own = providers.filter(|((name, alias), _)| is_default((name, alias.as_ref())));
+            if let Some((_, local)) = own.next() {
+                return FoundConfig::Declared(module, *local);
+            }
+            let Some((caller, call)) = self.caller(module) else {
+                return FoundConfig::Implicit(source);
+            };
+            if let Some(found) = self.passed(caller, &call, is_default) {
+                return found;
+            }
+            module = caller;
+        }
+    }
+
+    /// The provider that a local name means in a module.
+    fn source(&self, module: TreeIx, name: &Str) -> ProviderSource {
+        let declared = self.declaration(module).provider_sources.get(name).cloned();
+        declared.unwrap_or_else(|| ProviderSource::implied_for(name))
+    }
+}

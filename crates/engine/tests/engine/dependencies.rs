@@ -1,0 +1,305 @@
+//! The dependencies that the state stores, and the order of destruction that follows from them.
+
+use expect_test::{Expect, expect};
+
+use crate::world::{World, summaries, world};
+
+/// The objects of the state that have dependencies.
+fn dependencies(world: &World) -> String {
+    let lines = world.state.instances().filter_map(|(address, _, instance)| {
+        let object = instance.current.as_ref()?;
+        let names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
+        (!names.is_empty()).then(|| format!("{address}: {}\n", names.join(", ")))
+    });
+    lines.collect()
+}
+
+/// The addresses of objects in the order in which something is done with them.
+fn order(world: &World) -> String {
+    let log = world.log();
+    let done = log.lines().filter(|it| {
+        ["Destroying...", "Creating...", "Modifying..."].iter().any(|verb| it.ends_with(verb))
+    });
+    done.map(|it| format!("{it}\n")).collect()
+}
+
+#[track_caller]
+fn check(fixture: &str, expected: Expect) -> World {
+    let mut world = world(fixture);
+    assert_eq!(summaries(&world.apply()), "");
+    expected.assert_eq(&dependencies(&world));
+    world.log();
+    world
+}
+
+const REPETITION: &str = r#"
+resource "terraform_data" "bucket" { input = "b" }
+resource "terraform_data" "number" { input = 1 }
+resource "terraform_data" "switch" { input = true }
+resource "terraform_data" "host" { input = "h" }
+resource "terraform_data" "argument" { input = "a" }
+resource "terraform_data" "before" { input = "b" }
+resource "terraform_data" "after" { input = "b" }
+locals {
+  keys    = toset([terraform_data.bucket.input])
+  through = { for key in local.keys : key => key }
+}
+resource "terraform_data" "each" {
+  for_each = local.through
+  input    = each.key
+}
+resource "terraform_data" "counted" { count = terraform_data.number.input }
+resource "terraform_data" "enabled" {
+  lifecycle {
+    enabled = terraform_data.switch.input
+    precondition {
+      condition     = terraform_data.before.input == "b"
+      error_message = "no"
+    }
+    postcondition {
+      condition     = terraform_data.after.input == "b"
+      error_message = "no"
+    }
+  }
+}
+resource "terraform_data" "provisioned" {
+  connection { host = terraform_data.host.input }
+  provisioner "local-exec" { command = "true ${terraform_data.argument.input}" }
+}
+"#;
+
+#[test]
+fn whatever_a_block_refers_to_is_a_dependency() {
+    check(
+        REPETITION,
+        expect![[r#"
+            terraform_data.counted[0]: terraform_data.number
+            terraform_data.each["b"]: terraform_data.bucket
+            terraform_data.enabled: terraform_data.after, terraform_data.before, terraform_data.switch
+            terraform_data.provisioned: terraform_data.argument, terraform_data.host
+        "#]],
+    );
+}
+
+const MODULES: &str = r#"
+//- /main.tf
+resource "terraform_data" "bucket" { input = "b" }
+resource "terraform_data" "number" { input = 1 }
+resource "terraform_data" "first" { input = "f" }
+resource "terraform_data" "other" { input = "o" }
+module "m" {
+  source     = "./m"
+  count      = terraform_data.number.input
+  depends_on = [terraform_data.first]
+  x          = terraform_data.bucket.input
+  y          = terraform_data.other.input
+}
+module "none" {
+  source = "./m"
+  count  = 0
+  x      = terraform_data.bucket.input
+  y      = "none"
+}
+resource "terraform_data" "of_output" { input = module.m[0].out }
+resource "terraform_data" "of_inner" { input = module.m[0].inner }
+resource "terraform_data" "of_whole" { input = length(module.m) }
+resource "terraform_data" "of_none" { input = length(module.none[*].out) }
+resource "terraform_data" "after" { depends_on = [module.m] }
+//- /m/main.tf
+variable "x" {}
+variable "y" {
+  validation {
+    condition     = var.y != terraform_data.rule.output
+    error_message = "no"
+  }
+}
+resource "terraform_data" "rule" {}
+resource "terraform_data" "alone" {}
+resource "terraform_data" "of_x" { input = var.x }
+resource "terraform_data" "of_y" { input = var.y }
+module "inner" {
+  source   = "../inner"
+  for_each = terraform_data.alone.input == null ? toset(["k"]) : toset([])
+}
+output "out" { value = terraform_data.of_x.id }
+output "inner" { value = module.inner["k"].id }
+//- /inner/main.tf
+resource "terraform_data" "deep" {}
+output "id" { value = terraform_data.deep.id }
+"#;
+
+#[test]
+fn what_decides_about_a_call_is_a_dependency_of_everything_inside() {
+    check(
+        MODULES,
+        expect![[r#"
+            terraform_data.after: module.m.module.inner.terraform_data.deep, module.m.terraform_data.alone, module.m.terraform_data.of_x, module.m.terraform_data.of_y, module.m.terraform_data.rule, terraform_data.bucket, terraform_data.first, terraform_data.number, terraform_data.other
+            terraform_data.of_inner: module.m.module.inner.terraform_data.deep, module.m.terraform_data.alone, terraform_data.first, terraform_data.number
+            terraform_data.of_none: module.none.module.inner.terraform_data.deep, module.none.terraform_data.alone, module.none.terraform_data.of_x, module.none.terraform_data.of_y, module.none.terraform_data.rule, terraform_data.bucket
+            terraform_data.of_output: module.m.terraform_data.of_x, terraform_data.bucket, terraform_data.first, terraform_data.number
+            terraform_data.of_whole: module.m.module.inner.terraform_data.deep, module.m.terraform_data.alone, module.m.terraform_data.of_x, module.m.terraform_data.of_y, module.m.terraform_data.rule, terraform_data.bucket, terraform_data.first, terraform_data.number, terraform_data.other
+            module.m[0].terraform_data.alone: terraform_data.first, terraform_data.number
+            module.m[0].terraform_data.of_x: terraform_data.bucket, terraform_data.first, terraform_data.number
+            module.m[0].terraform_data.of_y: module.m.terraform_data.rule, terraform_data.first, terraform_data.number, terraform_data.other
+            module.m[0].terraform_data.rule: terraform_data.first, terraform_data.number
+            module.m[0].module.inner["k"].terraform_data.deep: module.m.terraform_data.alone, terraform_data.first, terraform_data.number
+        "#]],
+    );
+}
+
+#[test]
+fn data_sources_ephemeral_resources_and_those_of_providers_are_dependencies() {
+    check(
+        r#"
+//- /main.tf
+resource "terraform_data" "zone" { input = "z" }
+resource "terraform_data" "region" { input = "r" }
+data "test_lookup" "d" { name = terraform_data.zone.input }
+ephemeral "test_secret" "s" { name = "s" }
+provider "test" {
+  alias  = "there"
+  region = terraform_data.region.output
+}
+resource "test_thing" "a" {
+  name      = data.test_lookup.d.result
+  secret_wo = ephemeral.test_secret.s.value
+}
+module "m" {
+  source    = "./m"
+  providers = { test = test.there }
+}
+//- /m/main.tf
+resource "test_thing" "in" { name = "in" }
+"#,
+        expect![[r#"
+            test_thing.a: data.test_lookup.d, ephemeral.test_secret.s, terraform_data.zone
+            module.m.test_thing.in: terraform_data.region
+        "#]],
+    );
+}
+
+const OBJECTS: &str = r#"
+resource "test_thing" "bucket" { name = "a" }
+resource "test_thing" "object" {
+  for_each = toset([test_thing.bucket.name])
+  name     = "z-${each.key}"
+}
+module "m" {
+  source = "./m"
+  count  = test_thing.bucket.name == "a" ? 1 : 0
+}
+"#;
+
+fn objects() -> World {
+    let mut world = world(&format!(
+        "//- /main.tf\n{OBJECTS}//- /m/main.tf\nresource \"test_thing\" \"in\" {{ name = \"in\" }}\n"
+    ));
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    // One at a time, so that nothing is in order by chance.
+    world.parallelism = 1;
+    world
+}
+
+const DESTROYED_LAST: &str = "test_thing.bucket: Destroying...\n";
+
+#[test]
+fn what_decides_about_instances_is_destroyed_after_them() {
+    let mut world = objects();
+    world.mode = state::PlanMode::Destroy;
+    assert_eq!(summaries(&world.apply()), "");
+    let order = order(&world);
+    assert!(order.ends_with(DESTROYED_LAST) && order.lines().count() == 3, "{order}");
+}
+
+#[test]
+fn the_order_of_destruction_outlives_the_blocks() {
+    for mode in [state::PlanMode::Normal, state::PlanMode::Destroy] {
+        let mut world = objects();
+        world.edit("main.tf", "\n");
+        world.mode = mode;
+        assert_eq!(summaries(&world.apply()), "");
+        let order = order(&world);
+        assert!(order.ends_with(DESTROYED_LAST) && order.lines().count() == 3, "{order}");
+    }
+}
+
+#[test]
+fn a_reference_that_was_added_since_decides_the_order_of_destruction() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = \"b\" }\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit("main.tf", "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n  depends_on = [test_thing.a]\n}\n");
+    world.parallelism = 1;
+    world.mode = state::PlanMode::Destroy;
+    world.log();
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "test_thing.b: Destroying...\ntest_thing.a: Destroying...\n");
+}
+
+#[test]
+fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = test_thing.a.name\n  zone = \"x\"\n}\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.parallelism = 1;
+    world.edit("main.tf", "resource \"test_thing\" \"b\" {\n  name = \"b\"\n  zone = \"y\"\n}\n");
+    assert_eq!(summaries(&world.apply()), "");
+    expect![[r#"
+        test_thing.b: Destroying...
+        test_thing.a: Destroying...
+        test_thing.b: Creating...
+    "#]]
+    .assert_eq(&order(&world));
+    assert_eq!(dependencies(&world), "");
+}
+
+#[test]
+fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = \"1\" }\n}\nresource \"test_thing\" \"b\" { name = test_thing.a.name }\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.parallelism = 1;
+    world.edit(
+        "main.tf",
+        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = \"2\" }\n}\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "test_thing.b: Destroying...\ntest_thing.a: Modifying...\n");
+}
+
+#[test]
+fn a_change_waits_for_the_destruction_of_what_it_depended_on() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n  tags = { t = test_thing.a.name }\n}\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.parallelism = 1;
+    world.edit(
+        "main.tf",
+        "resource \"test_thing\" \"b\" {\n  name = \"b\"\n  tags = { t = \"2\" }\n}\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "test_thing.a: Destroying...\ntest_thing.b: Modifying...\n");
+}
+
+#[test]
+fn objects_that_depend_on_each_other_are_destroyed_all_the_same() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = test_thing.a.name }\n",
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit(
+        "main.tf",
+        "resource \"test_thing\" \"a\" { name = test_thing.b.name }\nresource \"test_thing\" \"b\" { name = \"b\" }\n",
+    );
+    world.mode = state::PlanMode::Destroy;
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(world.state.is_empty());
+}
