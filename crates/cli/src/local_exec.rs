@@ -1,9 +1,12 @@
 //! Runs the commands of `local-exec`.
+//!
+//! A command leads a process group of its own, so that a first interrupt does not reach it. A second one, and the death of this
+//! process, end the group and whatever else the command has started.
 
 use std::{process::Stdio, time::Duration};
 
 use engine::{CancelLevel, CancelToken, Command, CommandRunner, CommandStatus};
-use plugin::{Line, Lines};
+use plugin::{Line, Lines, Registration};
 use provider::BoxFuture;
 use tokio::{io::AsyncRead, sync::mpsc};
 
@@ -50,7 +53,11 @@ async fn run(
     if let Some(directory) = &command.directory {
         process.current_dir(directory);
     }
+    let mut running = Running::new();
+    let (name, value) = running.registration.variable();
+    process.env(name, value);
     let mut child = process.spawn().map_err(|error| error.to_string())?;
+    running.registration.started(child.id());
     let (lines, mut received) = mpsc::channel(64);
     if let Some(stdout) = child.stdout.take() {
         tokio::spawn(relay(stdout, lines.clone()));
@@ -59,14 +66,13 @@ async fn run(
         tokio::spawn(relay(stderr, lines.clone()));
     }
     drop(lines);
-    let group = child.id();
     let mut status = None;
     while status.is_none() {
         tokio::select! {
             Some(line) = received.recv() => output(&line),
             ended = child.wait() => status = Some(ended.map_err(|error| error.to_string())?),
             () = cancel.reached(CancelLevel::Aborting) => {
-                kill_group(group);
+                running.registration.kill();
                 status = Some(child.wait().await.map_err(|error| error.to_string())?);
             }
         }
@@ -77,6 +83,7 @@ async fn run(
         }
     };
     let _ = tokio::time::timeout(DRAIN, drain).await;
+    running.has_ended = true;
     let status = status.ok_or_else(|| "the command was lost".to_owned())?;
     Ok(CommandStatus { success: status.success(), text: status_text(status) })
 }
@@ -107,11 +114,24 @@ fn whole(line: Line) -> String {
     text
 }
 
-fn kill_group(leader: Option<u32>) {
-    let leader =
-        leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-    if let Some(leader) = leader {
-        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+/// A command that runs. Dropped before its end, it ends with everything that it started; what it leaves at its end, it wanted
+/// to leave.
+struct Running {
+    registration: Registration,
+    has_ended: bool,
+}
+
+impl Running {
+    fn new() -> Running {
+        Running { registration: Registration::new("local-exec", true), has_ended: false }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.registration.kill();
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod schema_cache;
 mod session;
 mod signals;
 mod store;
+mod supervision;
 mod temp;
 mod ui;
 mod usage;
@@ -41,6 +42,7 @@ mod verdicts;
 use std::path::PathBuf;
 
 use db::OsSystem;
+use plugin::HiddenMode;
 
 use crate::{
     args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
@@ -53,8 +55,13 @@ use crate::{
 const STACK: usize = 1 << 30;
 
 fn main() -> std::process::ExitCode {
+    let args = match plugin::hidden_mode(&std::env::args_os().collect::<Vec<_>>()) {
+        HiddenMode::Done(code) => return code,
+        HiddenMode::Run(args) => args,
+        HiddenMode::None => std::env::args_os().collect(),
+    };
     harden::harden();
-    let args = args::normalize(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()));
+    let args = args::normalize(args.into_iter().map(|arg| arg.to_string_lossy().into_owned()));
     let args = args::with_help_last(args);
     if let [_, serve, source] = args.as_slice()
         && serve == session::SERVE_ARGUMENT
@@ -220,6 +227,9 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     );
     if !listens {
         signals::end_at_once(&session);
+    }
+    if !matches!(command, Command::Lsp(_)) {
+        supervision::begin(&session);
     }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),

@@ -656,7 +656,7 @@ pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
     Err(Failure::Diagnostics(problems, project.program().sources))
 }
 
-fn own_executable() -> Result<PathBuf, Failure> {
+pub(crate) fn own_executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         let detail = format!("The path of this program cannot be found out, which running its own providers needs: {error}.");
         Diagnostic::error("own-executable", "Failed to find own executable", detail).into()

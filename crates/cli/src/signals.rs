@@ -1,4 +1,7 @@
 //! Interrupts: the first lets running operations finish, the second ends the program.
+//!
+//! Ctrl-C (SIGINT), a request to end (SIGTERM), a closed terminal (SIGHUP) and Ctrl-\ (SIGQUIT) are all interrupts. SIGHUP and
+//! SIGQUIT are left alone where they were ignored when the program started, as `nohup` does.
 
 use std::sync::{
     Arc,
@@ -6,30 +9,64 @@ use std::sync::{
 };
 
 use engine::CancelToken;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{commands::watch::terminal, session::Session, ui::Ui};
 
-/// Listens to SIGINT and SIGTERM for the rest of the process.
+/// The signals that interrupt.
+struct Interrupts {
+    signals: Vec<Signal>,
+}
+
+impl Interrupts {
+    /// # Errors
+    /// The system does not let them be caught.
+    fn new() -> std::io::Result<Interrupts> {
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        let others = [SignalKind::hangup(), SignalKind::quit()];
+        kinds.extend(others.into_iter().filter(|it| !is_ignored(*it)));
+        let signals = kinds.into_iter().map(signal).collect::<Result<_, _>>()?;
+        Ok(Interrupts { signals })
+    }
+
+    /// Returns with the next one.
+    async fn next(&mut self) {
+        std::future::poll_fn(|context| {
+            // All are polled, so that each wakes this.
+            let came = self.signals.iter_mut().filter_map(|it| match it.poll_recv(context) {
+                std::task::Poll::Ready(came) => came,
+                std::task::Poll::Pending => None,
+            });
+            match came.count() {
+                0 => std::task::Poll::Pending,
+                _ => std::task::Poll::Ready(()),
+            }
+        })
+        .await;
+    }
+}
+
+/// Whether a signal was ignored when the program started. Not known without `/proc`: false then.
+fn is_ignored(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or_default();
+    mask >> (kind.as_raw_value() - 1) & 1 == 1
+}
+
+/// Listens to interrupts for the rest of the process.
 pub(crate) fn listen(session: &Session) {
     listen_while(session, Arc::new(AtomicBool::new(true)));
 }
 
-/// The same where the first signal is what ends the command, and no surprise: it is announced only while `is_working`.
+/// Listens to interrupts where the first one is how the command ends: it is announced only while `is_working`.
 pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
     let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
     session.runtime.spawn(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
+        let Ok(mut interrupts) = Interrupts::new() else { return };
         let mut count = 0;
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            interrupts.next().await;
             count += 1;
             asked(count, &ui, &cancel, is_working.load(Ordering::Relaxed)).await;
         }
@@ -49,15 +86,8 @@ pub(crate) fn end_at_once_after(
 ) {
     let ui = session.ui.clone();
     session.runtime.spawn(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        let Ok(mut interrupts) = Interrupts::new() else { return };
+        interrupts.next().await;
         mend.await;
         end(&ui);
     });

@@ -20,12 +20,12 @@ use tonic::transport::Channel;
 use crate::{
     channel,
     handshake::{self, Handshake, HandshakeError},
-    leftovers::{self, Mark},
     logs::{self, Line, Lines, Listener, Tail},
     process::{Guard, PluginProcess, Readers},
     protocol::{self, ProtocolVersion},
     sink::{PluginSink, Redact},
     stdio,
+    supervision::{self, Registration},
     tls::Identity,
 };
 
@@ -142,6 +142,7 @@ pub async fn launch(
     };
     let listener = Listener::new(options.name, options.sink, options.redact);
     let mut started = Started::spawn(command, identity.as_ref(), options.stdin, listener)
+        .await
         .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
     match timeout_at(deadline, started.connect(&program, identity)).await {
         Ok(Ok((channel, protocol))) => Ok(started.into_process(channel, protocol)),
@@ -154,9 +155,14 @@ pub async fn launch(
 }
 
 /// Sets go-plugin's variables, and the one of ours.
-fn set_environment(command: &mut Command, identity: Option<&Identity>, mark: &Mark) {
+fn set_environment(
+    command: &mut Command,
+    identity: Option<&Identity>,
+    registration: &Registration,
+) {
+    let (name, value) = registration.variable();
     command
-        .env(leftovers::KEY, &mark.value)
+        .env(name, value)
         .env(protocol::MAGIC_COOKIE_KEY, protocol::MAGIC_COOKIE_VALUE)
         .env(protocol::VERSIONS_KEY, "5,6")
         .env(protocol::MIN_PORT_KEY, "10000")
@@ -180,26 +186,29 @@ struct Started {
 }
 
 impl Started {
-    fn spawn(
-        mut command: Command,
+    async fn spawn(
+        command: Command,
         identity: Option<&Identity>,
         stdin: PluginStdin,
         listener: Listener,
     ) -> io::Result<Self> {
-        let mark = Mark::new();
-        set_environment(&mut command, identity, &mark);
+        let registration = Registration::new(&listener.name, false);
+        let mut command = supervision::through_starter(command);
+        set_environment(&mut command, identity, &registration);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
             PluginStdin::Inherit => Stdio::inherit(),
             PluginStdin::Null => Stdio::null(),
         });
-        let mut child: Child = tokio::process::Command::from(command).kill_on_drop(true).spawn()?;
+        let mut command = tokio::process::Command::from(command);
+        command.kill_on_drop(true);
+        let mut child: Child = supervision::spawn(command).await?;
         let missing = || io::Error::other("the process has no pipes");
         let (stdout, stderr) =
             (child.stdout.take().ok_or_else(missing)?, child.stderr.take().ok_or_else(missing)?);
         let tail = Tail::default();
         let stderr = tokio::spawn(logs::read_stderr(stderr, listener.clone(), tail.clone()));
         Ok(Self {
-            guard: Guard::new(child, mark),
+            guard: Guard::new(child, registration),
             lines: Lines::new(stdout),
             stderr,
             tail,
@@ -214,9 +223,7 @@ impl Started {
         identity: Option<Identity>,
     ) -> Result<(Channel, ProtocolVersion), LaunchError> {
         let handshake = self.handshake(program).await?;
-        if let Some(path) = handshake.address.socket() {
-            self.guard.owns_socket(path);
-        }
+        self.guard.listens(handshake.address.socket());
         let tls = match (identity, handshake.certificate) {
             (Some(identity), Some(der)) => Some(
                 identity
@@ -254,6 +261,9 @@ impl Started {
     async fn handshake(&mut self, program: &Path) -> Result<Handshake, LaunchError> {
         let line = self.first_line().await.map_err(LaunchError::Read)?;
         let line = line.ok_or(LaunchError::Exited { status: None, stderr: Vec::new() })?;
+        if let Some(source) = supervision::refused(&line.text) {
+            return Err(LaunchError::Spawn { program: program.to_owned(), source });
+        }
         handshake::parse(&line.text).map_err(|error| {
             let source = match error {
                 HandshakeError::Unrecognized(_) => {

@@ -5,7 +5,8 @@
 //! Tests over real processes are in `tests/`.
 //!
 //! **Invariant:** no process outlives its [`PluginProcess`], whether that is shut down, dropped, or dropped while a
-//! panic unwinds; [`kill_all`] covers an exit that runs no destructors. Of a plugin that ends badly, neither does a child.
+//! panic unwinds; [`kill_all`] covers an exit that runs no destructors, and [`supervise`] the death of this process by a
+//! signal or for want of memory. Of a plugin that ends badly, neither does a child.
 //! **Invariant:** every wait is bounded, but for the answer to a provider's RPC, which takes as long as the provider needs.
 //! **Invariant:** every text that a plugin says passes the [`Redact`] hook before anything else sees it.
 //! **Invariant:** bytes from the other side never panic; they become an error that names provider and RPC.
@@ -36,6 +37,7 @@ mod schema_write;
 mod server;
 mod sink;
 mod stdio;
+mod supervision;
 mod tls;
 mod wire;
 
@@ -49,4 +51,7 @@ pub use crate::{
     reattach::{Reattach, ReattachError, parse_reattach},
     server::{ServeError, serve, serve_debug},
     sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
+    supervision::{
+        HiddenMode, Registration, Supervision, end_left_processes, hidden_mode, supervise,
+    },
 };

@@ -21,10 +21,10 @@ use tonic::transport::Channel;
 
 use crate::{
     generated::plugin::{Empty, grpc_controller_client::GrpcControllerClient},
-    leftovers::{self, Mark},
     logs::{Listener, Tail},
     protocol::ProtocolVersion,
     sink::PluginEvent,
+    supervision::{self, Registration},
 };
 
 /// How long a plugin may take to end after it was asked to.
@@ -36,20 +36,17 @@ const LONGEST_POLL: Duration = Duration::from_millis(20);
 /// Processes that may be running, for [`kill_all`].
 static RUNNING: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
 
-/// Kills every plugin that this process started and what they started, at once and without waiting.
+/// Kills every plugin and command that this process started and what they started, at once and without waiting, and
+/// removes the record of them.
 ///
-/// For an exit that runs no destructors: a second interrupt, or the end of a panic hook.
+/// For an exit that runs no destructors: a second interrupt, or the end of a panic hook. Nothing may be started after it.
 pub fn kill_all() {
     let running = std::mem::take(&mut *lock(&RUNNING));
-    let mut any = false;
     for child in running.iter().filter_map(Weak::upgrade) {
-        any = true;
         // An error means that it has ended already.
         let _ended = lock(&child).start_kill();
     }
-    if any {
-        leftovers::kill_all();
-    }
+    supervision::kill_all();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -62,25 +59,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// polled for instead of awaited, which would need the slot for itself.
 pub(crate) struct Guard {
     child: Arc<Mutex<Child>>,
-    mark: Mark,
+    registration: Registration,
     /// Whether it was ended, and what was to be done then is done.
     is_over: AtomicBool,
     socket: Option<PathBuf>,
 }
 
 impl Guard {
-    /// Watches over `child`, which must have been made with `kill_on_drop` and bears the mark.
-    pub(crate) fn new(child: Child, mark: Mark) -> Self {
+    /// Watches over `child`, which must have been made with `kill_on_drop` and have the variable of the registration.
+    pub(crate) fn new(child: Child, registration: Registration) -> Self {
+        registration.started(child.id());
         let child = Arc::new(Mutex::new(child));
         let mut running = lock(&RUNNING);
         running.retain(|it| it.strong_count() > 0);
         running.push(Arc::downgrade(&child));
-        Self { child, mark, is_over: AtomicBool::new(false), socket: None }
+        Self { child, registration, is_over: AtomicBool::new(false), socket: None }
     }
 
-    /// Removes this file, if it is a socket, when the process has ended.
-    pub(crate) fn owns_socket(&mut self, path: &Path) {
-        self.socket = Some(path.to_path_buf());
+    /// Takes over that the process listens. Its socket, if that is a file, is removed when it has ended.
+    pub(crate) fn listens(&mut self, socket: Option<&Path>) {
+        self.registration.connected(socket);
+        self.socket = socket.map(Path::to_path_buf);
     }
 
     fn id(&self) -> Option<u32> {
@@ -108,7 +107,7 @@ impl Guard {
 
     /// Kills what the process has started and not ended.
     pub(crate) fn kill_leftovers(&self) {
-        self.mark.kill();
+        self.registration.kill_leftovers();
     }
 
     fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
@@ -204,7 +203,8 @@ impl Drop for Readers {
 ///
 /// Dropping it kills the process and lets the runtime reap it; [`PluginProcess::shutdown`] is the polite way.
 /// The process stays in our process group, as go-plugin leaves it: Ctrl-C reaches plugins too, and they ignore it, so that
-/// the operation in flight can be ended in good order; stopping the whole job (Ctrl-Z, a closed terminal) works as well.
+/// the operation in flight can be ended in good order. SIGHUP of a closed terminal and SIGQUIT of Ctrl-\ are blocked in
+/// plugins for the same reason. Stopping the whole job (Ctrl-Z) works.
 pub struct PluginProcess {
     pub(crate) guard: Guard,
     pub(crate) readers: tokio::sync::Mutex<Option<Readers>>,

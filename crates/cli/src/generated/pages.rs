@@ -155,6 +155,7 @@ pages! {
     "journal-write",
     "json-approval",
     "json-required",
+    "left-processes",
     "literal-secret",
     "lock-file",
     "lock-timeout",

@@ -383,6 +383,11 @@ impl Started {
         let _ = rustix::process::kill_process_group(self.group(), Signal::INT);
     }
 
+    /// Sends a signal to the process group, as a terminal does.
+    pub(crate) fn signal_group(&self, signal: Signal) {
+        let _ = rustix::process::kill_process_group(self.group(), signal);
+    }
+
     /// Sends a signal to the process alone.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = rustix::process::kill_process(self.group(), signal);

@@ -13,6 +13,7 @@ mod canaries;
 mod commands;
 mod console;
 mod dependencies;
+mod deaths;
 mod ephemeral;
 mod examples;
 mod explain;

@@ -15,11 +15,11 @@ use std::{
 };
 
 use provider::Provider;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::{
     net::UnixListener,
     signal::unix::{SignalKind, signal},
-    sync::watch,
-    time::interval,
+    sync::{oneshot, watch},
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_stream::wrappers::ReceiverStream;
@@ -46,6 +46,7 @@ use crate::{
 const LARGEST_MESSAGE: usize = 256 << 20;
 /// How long calls in flight may take after the core asked for the end; it kills after two seconds.
 const LAST_CALLS: Duration = Duration::from_millis(1000);
+/// How often it is looked whether another process is our parent, where nothing is heard of the end of the core's pipe.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
 
 /// Why a provider could not be served, or stopped being served.
@@ -74,7 +75,8 @@ pub enum ServeError {
 /// Prints the handshake line on stdout: nothing may be printed there before. Protocol 6 is served, or 5 to a core that
 /// knows no other if no schema has nested attributes. SIGINT is ignored, because Ctrl-C goes to the whole process group
 /// and the core decides what ends. stdin is not looked at: it is the user's terminal. A core that dies without a word is
-/// noticed by its child getting another parent; a core that started us through another process is not noticed.
+/// noticed at once by the end of the pipe that stdout is, which a core holds as long as it lives, also one that started us
+/// through another process; and after a second by our having another parent.
 ///
 /// # Errors
 /// [`ServeError::NotAPlugin`] without the magic cookie; else what prevents listening.
@@ -83,7 +85,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
         return Err(ServeError::NotAPlugin);
     }
     // Before anything is announced: a core that has ended by now reads nothing, and that is an error then.
-    let core = rustix::process::getppid();
+    let end_of_core = end_of_core();
     let _ignored = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
     let service = Arc::new(Service::new(provider));
     let offered = env::var(protocol::VERSIONS_KEY).unwrap_or_default();
@@ -98,7 +100,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     announce(&line)?;
     tokio::select! {
         result = run(service, version, listener, tls) => result,
-        () = end_of(core) => Ok(()),
+        () = end_of_core => Ok(()),
     }
 }
 
@@ -215,11 +217,28 @@ async fn run(
     }
 }
 
-/// Returns when the process that started us has ended: then another one is our parent.
-async fn end_of(core: Option<rustix::process::Pid>) {
-    let mut tick = interval(PARENT_CHECK);
-    while rustix::process::getppid() == core {
-        tick.tick().await;
+/// Returns when the process that started us has ended: then nobody reads our stdout, or another process is our parent.
+fn end_of_core() -> impl Future<Output = ()> {
+    let core = rustix::process::getppid();
+    let (ended, end) = oneshot::channel();
+    let watch = move || {
+        let stdout = io::stdout();
+        let pause = Timespec { tv_sec: PARENT_CHECK.as_secs() as i64, tv_nsec: 0 };
+        while rustix::process::getppid() == core {
+            // Nothing is asked for, so only an error or the end of the other side is heard.
+            let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+            if poll(&mut polled, Some(&pause)).is_ok_and(|count| count > 0) {
+                break;
+            }
+        }
+        let _over_already = ended.send(());
+    };
+    let thread = std::thread::Builder::new().name("core".to_owned()).spawn(watch);
+    async move {
+        // Without the thread, the core's call of Shutdown is what ends us.
+        if thread.is_err() || end.await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

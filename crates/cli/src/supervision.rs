@@ -1,0 +1,36 @@
+//! Lets every process that a command starts end with it, and ends what an earlier command of this directory left.
+
+use std::collections::BTreeSet;
+
+use db::Diagnostic;
+use plugin::Supervision;
+
+use crate::session::{Session, own_executable};
+
+/// The directory below the data directory for the records of processes that run.
+const RECORDS: &str = "processes";
+
+/// Ends what an earlier run left here, and supervises what this one starts.
+pub(crate) fn begin(session: &Session) {
+    let records = session.data_dir().join(RECORDS);
+    let left = plugin::end_left_processes(&records);
+    if !left.is_empty() {
+        session.ui.diagnostics_aside(&[warning(&left)]);
+    }
+    // A program that does not know its own path cannot start the supervisor.
+    if let Ok(executable) = own_executable() {
+        plugin::supervise(Supervision { executable, records });
+    }
+}
+
+fn warning(left: &[String]) -> Diagnostic {
+    let names: BTreeSet<&str> = left.iter().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let detail = format!(
+        "An earlier run in this directory was killed together with its supervisor and left processes behind ({} of {}). They were ended now. What they did \
+         since then is not known: make a new plan to see.",
+        left.len(),
+        names.join(", ")
+    );
+    Diagnostic::warning("left-processes", "Processes of an earlier run were ended", detail)
+}

@@ -1,0 +1,227 @@
+//! Processes that this one starts end with it, whatever it dies of.
+//!
+//! ```text
+//!   Mayfly ──pipe──► supervisor     told of each process before it starts and after it ended; the closed pipe means that
+//!     │                             Mayfly is dead, and then it kills every process that is still on its list
+//!     ├──file──► record             the same lines in the data directory, for the next run: if the supervisor died as well
+//!     └──start─► plugin, command    on Linux with the parent-death signal, which needs neither
+//! ```
+//!
+//! Start reading at [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run), `entry.rs` (what is
+//! told of a process, and how it is identified and killed), `starter.rs` (the parent-death signal).
+//!
+//! The supervisor is this program in a hidden mode, in a session of its own, so that neither a terminal nor a signal to the
+//! process group reaches it. It starts with the first process and is one for all of them.
+//!
+//! **Invariant:** a process is on the list before it exists, and until it and its children have ended.
+//! **Invariant:** a process ID alone never decides what is killed: the start time must be the recorded one, too.
+
+mod entry;
+mod records;
+mod starter;
+mod supervisor;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, ExitCode, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+pub use self::records::end_left_processes;
+pub(crate) use self::starter::{refused, spawn, through_starter};
+use self::{entry::Entry, records::Record};
+use crate::leftovers::{self, Mark};
+
+/// The argument that makes this program the supervisor.
+const SUPERVISE: &str = "supervise-processes";
+/// The argument that makes this program set the parent-death signal and become the program that follows.
+const START: &str = "start-process";
+
+/// How the processes of this one are supervised.
+pub struct Supervision {
+    /// This program, which must call [`hidden_mode`] before anything else.
+    pub executable: PathBuf,
+    /// The directory for the record that the next run reads.
+    pub records: PathBuf,
+}
+
+/// What a program does that was started in a mode of its own.
+pub enum HiddenMode {
+    /// None of them: an ordinary run.
+    None,
+    /// The work is done.
+    Done(ExitCode),
+    /// An ordinary run with these arguments, with the parent-death signal set.
+    Run(Vec<OsString>),
+}
+
+/// Supervises every process that is started from now on. Without this call nothing is supervised.
+pub fn supervise(supervision: Supervision) {
+    lock().supervision = Some(supervision);
+}
+
+/// Runs the modes in which this program starts itself. To be called first, before threads are started.
+#[must_use]
+pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
+    match arguments {
+        [_, mode] if mode == SUPERVISE => HiddenMode::Done(supervisor::run()),
+        [this, mode, parent, program, rest @ ..] if mode == START => {
+            starter::run(this, parent, program, rest)
+        }
+        _ => HiddenMode::None,
+    }
+}
+
+/// Kills everything that is on the list, at once and without waiting, and removes the record. The supervisor looks again when
+/// this process has ended.
+pub(crate) fn kill_all() {
+    let mut roster = lock();
+    let running: Vec<Entry> = roster.running.values().cloned().collect();
+    entry::kill(&running);
+    if let Some(record) = roster.record.take() {
+        record.remove();
+    }
+    roster.has_no_record = true;
+}
+
+/// Where this program is, if processes are to be started through it.
+pub(crate) fn starter() -> Option<PathBuf> {
+    lock().supervision.as_ref().map(|it| it.executable.clone())
+}
+
+static ROSTER: Mutex<Roster> = Mutex::new(Roster {
+    supervision: None,
+    supervisor: None,
+    record: None,
+    has_no_record: false,
+    running: BTreeMap::new(),
+});
+
+fn lock() -> MutexGuard<'static, Roster> {
+    ROSTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The list of processes, and where it is told.
+struct Roster {
+    supervision: Option<Supervision>,
+    supervisor: Option<(Child, ChildStdin)>,
+    record: Option<Record>,
+    /// The record cannot be written: the directory is read-only, or has no locks.
+    has_no_record: bool,
+    running: BTreeMap<String, Entry>,
+}
+
+impl Roster {
+    /// Tells the supervisor and the record of a change.
+    fn tell(&mut self, line: &str) {
+        let Some(supervision) = &self.supervision else { return };
+        if self.record.is_none() && !self.has_no_record {
+            self.record = Record::new(&supervision.records, leftovers::ours()).ok();
+            self.has_no_record = self.record.is_none();
+        }
+        if let Some(record) = &mut self.record {
+            record.add(line, self.running.is_empty());
+        }
+        let is_told = self
+            .supervisor
+            .as_mut()
+            .is_some_and(|(_, pipe)| pipe.write_all(line.as_bytes()).is_ok());
+        if !is_told {
+            self.start_supervisor();
+        }
+    }
+
+    /// Starts a supervisor, also in place of one that was killed, and tells it everything.
+    fn start_supervisor(&mut self) {
+        if let Some((mut dead, pipe)) = self.supervisor.take() {
+            drop(pipe);
+            let _reaped = dead.try_wait();
+        }
+        let Some(supervision) = &self.supervision else { return };
+        // Nothing of the environment: it may hold secrets, and a mark in it would make the supervisor one of the killed.
+        let started = Command::new(&supervision.executable)
+            .arg(SUPERVISE)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = started else { return };
+        let Some(mut pipe) = child.stdin.take() else { return };
+        let lines: String = self.running.values().map(Entry::line).collect();
+        let _told = pipe.write_all(lines.as_bytes());
+        self.supervisor = Some((child, pipe));
+    }
+}
+
+/// A process on the list. Dropping this takes it off: the process and its children must have ended then.
+pub struct Registration {
+    mark: Mark,
+}
+
+impl Registration {
+    /// Puts a process on the list that is about to start. `name` says what it is, such as a provider's source address;
+    /// `leads_group` that it and its children have a process group of their own.
+    #[must_use]
+    pub fn new(name: &str, leads_group: bool) -> Registration {
+        let mark = Mark::new();
+        let entry = Entry::new(&mark.value, name, leads_group);
+        let line = entry.line();
+        let mut roster = lock();
+        roster.running.insert(mark.value.clone(), entry);
+        roster.tell(&line);
+        drop(roster);
+        Registration { mark }
+    }
+
+    /// The variable that the process must have in its environment; its children inherit it.
+    #[must_use]
+    pub fn variable(&self) -> (&'static str, &str) {
+        (leftovers::KEY, &self.mark.value)
+    }
+
+    /// Adds the ID of the process that was started, which its parent has not reaped.
+    pub fn started(&self, id: Option<u32>) {
+        self.change(|entry| entry.started(id));
+    }
+
+    /// Adds the program that the process has become, and its socket.
+    pub(crate) fn connected(&self, socket: Option<&Path>) {
+        self.change(|entry| {
+            entry.became();
+            entry.socket = socket.map(Path::to_owned);
+        });
+    }
+
+    /// Kills the process, its group if it leads one, and everything that it started.
+    pub fn kill(&self) {
+        let entry = lock().running.get(&self.mark.value).cloned();
+        entry::kill(entry.as_slice());
+    }
+
+    /// Kills what the process has started and not ended.
+    pub(crate) fn kill_leftovers(&self) {
+        self.mark.kill();
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        let mut roster = lock();
+        let Some(entry) = roster.running.get_mut(&self.mark.value) else { return };
+        change(entry);
+        let line = entry.line();
+        roster.tell(&line);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut roster = lock();
+        if roster.running.remove(&self.mark.value).is_some() {
+            roster.tell(&entry::ended_line(&self.mark.value));
+        }
+    }
+}

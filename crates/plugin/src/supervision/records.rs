@@ -1,0 +1,181 @@
+//! The list of processes as a file: what the next run needs if this process and its supervisor were killed.
+//!
+//! Each run has a file of its own, which it holds locked. A file that can be locked belongs to a run that has ended.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, BufRead, BufReader, Read, Seek, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::OFlags;
+
+use super::entry;
+
+/// A record of more bytes is not read: a run that lives writes its file anew whenever nothing runs.
+const LARGEST: u64 = 16 << 20;
+
+/// The file of this run.
+pub(super) struct Record {
+    file: File,
+    path: PathBuf,
+    /// The data directory, if it was made for this.
+    made: Option<PathBuf>,
+}
+
+impl Record {
+    pub(super) fn new(directory: &Path, name: &str) -> io::Result<Record> {
+        let parent = directory.parent().filter(|it| !it.as_os_str().is_empty() && !it.exists());
+        let made = parent.map(Path::to_owned);
+        let path = directory.join(name);
+        let record = || {
+            // A run that ends at this moment may remove the directory, which was empty.
+            DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
+            let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+            file.try_lock().map_err(io::Error::other)?;
+            // Another run may have taken the file for an old one before it was locked.
+            match file.metadata()?.nlink() {
+                0 => Err(io::Error::other("the record was removed")),
+                _ => Ok(file),
+            }
+        };
+        match record().or_else(|_| record()) {
+            Ok(file) => Ok(Record { file, path, made }),
+            Err(error) => {
+                remove(&path, made.as_deref());
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds a line. What was there is of no use once nothing runs.
+    pub(super) fn add(&mut self, line: &str, is_all_over: bool) {
+        // A record that cannot be written is one safeguard less; the supervisor and the parent-death signal stay.
+        let _written = match is_all_over {
+            true => self.file.set_len(0).and_then(|()| self.file.rewind()),
+            false => self.file.write_all(line.as_bytes()),
+        };
+    }
+
+    pub(super) fn remove(self) {
+        remove(&self.path, self.made.as_deref());
+    }
+}
+
+/// Removes a record, and directories that were made for it and are empty.
+fn remove(path: &Path, made: Option<&Path>) {
+    let _gone = fs::remove_file(path);
+    if let Some(directory) = path.parent() {
+        let _others = fs::remove_dir(directory);
+    }
+    if let Some(made) = made {
+        let _in_use = fs::remove_dir(made);
+    }
+}
+
+/// Kills the processes that runs which have ended left, by the records in `directory`. Returns the names of those that were
+/// there.
+///
+/// A record that is locked belongs to a run that lives. One that another user could have written is not believed. Its
+/// directory goes with the last record, and the data directory if it is empty then.
+#[must_use]
+pub fn end_left_processes(directory: &Path) -> Vec<String> {
+    let Ok(records) = fs::read_dir(directory) else { return Vec::new() };
+    let mut ended = Vec::new();
+    for record in records.flatten() {
+        if let Ok(names) = end_left_by(&record.path()) {
+            ended.extend(names);
+            remove(&record.path(), directory.parent());
+        }
+    }
+    ended
+}
+
+/// # Errors
+/// The run lives, or the record is not one.
+fn end_left_by(path: &Path) -> io::Result<Vec<String>> {
+    // Neither a link to elsewhere nor a pipe, which nobody writes to.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let meta = file.metadata()?;
+    let is_ours = meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o077 == 0;
+    if !meta.is_file() || !is_ours {
+        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    }
+    file.try_lock().map_err(io::Error::other)?;
+    let mut running = BTreeMap::new();
+    let mut lines = BufReader::new(file.take(LARGEST));
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        entry::read_line(&mut running, &String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    let left = running.into_values().filter(entry::kill_recorded);
+    Ok(left.map(|it| it.name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::fs::PermissionsExt, process::Command};
+
+    use super::*;
+    use crate::leftovers;
+
+    fn left_in(directory: &Path, mark: &str) -> (std::process::Child, Record) {
+        let mut command = Command::new("sleep");
+        let child = command.arg("60").env(leftovers::KEY, mark).spawn().expect("starts");
+        let mut entry = entry::Entry::new(mark, "example.com/tests/left", false);
+        entry.started(Some(child.id()));
+        let mut record = Record::new(directory, mark).expect("can be written");
+        record.add(&entry.line(), false);
+        (child, record)
+    }
+
+    #[test]
+    fn what_a_dead_run_left_is_killed_and_what_a_live_one_has_is_not() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let directory = folder.path().join("data/processes");
+        let (mut child, record) = left_in(&directory, "7.7.7.");
+        let mode = fs::metadata(&record.path).expect("is there").permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        assert_eq!(end_left_processes(&directory), Vec::<String>::new(), "its run lives");
+        assert_eq!(child.try_wait().expect("is ours"), None, "it runs");
+        drop(record);
+        assert_eq!(end_left_processes(&directory), ["example.com/tests/left"]);
+        assert!(!child.wait().expect("is reaped").success());
+        assert!(!directory.exists(), "the record is gone");
+    }
+
+    #[test]
+    fn a_record_that_others_could_have_written_is_not_believed() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let directory = folder.path().join("processes");
+        let (mut child, record) = left_in(&directory, "8.8.8.");
+        let path = record.path.clone();
+        drop(record);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("is ours");
+        assert!(end_left_processes(&directory).is_empty());
+        fs::rename(&path, folder.path().join("elsewhere")).expect("is ours");
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).expect("links");
+        assert!(end_left_processes(&directory).is_empty());
+        assert_eq!(child.try_wait().expect("is ours"), None, "it runs");
+        child.kill().expect("can be killed");
+        child.wait().expect("is reaped");
+    }
+
+    #[test]
+    fn a_record_is_empty_once_nothing_runs_and_goes_with_the_directory_that_was_made_for_it() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let data = folder.path().join("data");
+        let mut record = Record::new(&data.join("processes"), "9.9.9.").expect("can be written");
+        record.add("{}\n", false);
+        assert_eq!(fs::read(&record.path).expect("is there"), b"{}\n");
+        record.add("{}\n", true);
+        assert_eq!(fs::read(&record.path).expect("is there"), b"");
+        record.remove();
+        assert!(!data.exists());
+    }
+}
