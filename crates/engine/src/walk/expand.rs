@@ -24,6 +24,9 @@ use crate::{
 /// the keyboard in a `count` must not take all memory.
 const MOST_INSTANCES: usize = 1_000_000;
 
+/// Instances of a module that are added between two looks at whether the user interrupted the run.
+const INSTANCES_AT_ONCE: usize = 1024;
+
 /// Which form of repetition there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeated {
@@ -211,13 +214,17 @@ impl Walk<'_> {
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
         let passed = self.passed_providers(&caller, entry)?;
         let mut instances = BTreeMap::new();
-        for each in &keys.instances {
+        for (position, each) in keys.instances.iter().enumerate() {
+            if position % INSTANCES_AT_ONCE == 0 && self.is_stopping() {
+                return Err(Failed);
+            }
             let address = caller.address.child(&*call.name, each.key.clone());
             let how = Caller { module, call: entry.clone(), each: each.clone() };
             let child = self.add_module(*callee, address, Some(how), gate, passed.clone());
             self.gather(&caller, &call.name, child);
             instances.insert(each.key.clone(), child);
         }
+        self.wake_gathering(&caller, &call.name);
         self.add_gone_instances(&caller, &call.name, &keys);
         caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
         Ok(())
@@ -242,7 +249,12 @@ impl Walk<'_> {
                 graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);
             }
         }
-        // The gathering nodes were looked at before these edges existed.
+    }
+
+    /// Makes edges to the instances of a call count. The nodes that gather them were looked at before these edges existed.
+    fn wake_gathering(&self, caller: &ModuleRun, call: &Str) {
+        let nodes = &caller.template.calls[call];
+        let mut graph = self.graph.borrow_mut();
         for user in nodes.outputs.values().copied().chain([nodes.done]) {
             let user = caller.node(user);
             if graph.status(user) != crate::graph::Status::Idle {

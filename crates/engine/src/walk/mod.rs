@@ -222,24 +222,25 @@ pub(crate) struct StateIndex {
 impl StateIndex {
     pub(crate) fn new(state: &State) -> StateIndex {
         let mut index = StateIndex::default();
+        let mut placed = FxHashSet::default();
         for (address, _) in state.resources() {
             let known = index.resources.contains_key(&address.module);
             index.resources.entry(address.module.clone()).or_default().push(address.clone());
             if !known {
-                index.add_parents(&address.module);
+                index.add_parents(&address.module, &mut placed);
             }
         }
         index
     }
 
-    fn add_parents(&mut self, module: &ModuleInstance) {
+    /// Puts a module instance, and those around it, among the children of their parents. Those in `placed` are there already.
+    fn add_parents(&mut self, module: &ModuleInstance, placed: &mut FxHashSet<ModuleInstance>) {
         let mut module = module.clone();
         while let Some(parent) = module.parent() {
-            let children = self.children.entry(parent.clone()).or_default();
-            if children.contains(&module) {
+            if !placed.insert(module.clone()) {
                 return;
             }
-            children.push(module);
+            self.children.entry(parent.clone()).or_default().push(module);
             module = parent;
         }
     }

@@ -41,3 +41,30 @@ fn planning_and_applying_is_linear() {
     };
     assert!(tries.iter().any(is_linear), "plan and apply, small and large: {tries:?}");
 }
+
+fn instances(n: usize) -> String {
+    format!(
+        "//- /main.tf\nmodule \"a\" {{\n  source = \"./m\"\n  count  = {n}\n}}\noutput \"o\" {{\n  value = length(module.a)\n}}\n\
+         //- /m/main.tf\nmodule \"b\" {{\n  source = \"./n\"\n  count  = 2\n}}\noutput \"x\" {{\n  value = module.b[0].y\n}}\n\
+         //- /n/main.tf\nresource \"terraform_data\" \"r\" {{}}\noutput \"y\" {{\n  value = 1\n}}\n"
+    )
+}
+
+/// The time per instance of a module of planning, applying, and planning again with a state.
+fn measure_instances(n: usize) -> Duration {
+    let mut world = world(&instances(n));
+    let begun = Instant::now();
+    let planned = world.plan();
+    assert_eq!(summaries(&planned.diagnostics), "");
+    assert_eq!(planned.plan.resource_changes.len(), 2 * n);
+    assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), "");
+    let planned = world.plan();
+    assert!(!planned.plan.is_applyable);
+    begun.elapsed() / n as u32
+}
+
+#[test]
+fn instances_of_modules_in_modules_are_linear() {
+    let tries: Vec<_> = (0..3).map(|_| (measure_instances(150), measure_instances(1500))).collect();
+    assert!(tries.iter().any(|(small, large)| *large < *small * 3), "small and large: {tries:?}");
+}
