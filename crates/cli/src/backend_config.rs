@@ -67,7 +67,7 @@ impl BackendConfig {
     }
 
     fn file(&mut self, session: &Session, path: &Path) -> Result<(), Failure> {
-        let bytes = session.system.read_file(path).map_err(|error| {
+        let bytes = session.system.read_file_or_pipe(path).map_err(|error| {
             let detail = format!(
                 "A file that -backend-config names could not be read: {error}. A single argument is written NAME=VALUE."
             );

@@ -231,6 +231,9 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     if !matches!(command, Command::Lsp(_)) {
         supervision::begin(&session);
     }
+    if let Err(refused) = session.check_settings() {
+        return failed(&session, refused);
+    }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it, &flags),
@@ -264,11 +267,14 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
     };
     match result {
         Ok(exit) => exit,
-        Err(Failure::Diagnostics(diagnostics, sources)) => {
-            session.ui.diagnostics(&diagnostics, &sources);
-            Exit::Failure
-        }
+        Err(failure) => failed(&session, failure),
     }
+}
+
+fn failed(session: &Session, failure: Failure) -> Exit {
+    let Failure::Diagnostics(diagnostics, sources) = failure;
+    session.ui.diagnostics(&diagnostics, &sources);
+    Exit::Failure
 }
 
 #[cfg(test)]

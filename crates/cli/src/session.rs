@@ -20,12 +20,12 @@ use hir::{
 };
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, ModuleManifest, Platform};
 use project::{Manifest, Project};
-use values::Str;
+use values::{Budget, Str, budget};
 
 use crate::{
     args::ViewArgs,
     located::ProviderExecutables,
-    place,
+    place, signals,
     ui::{Stdout, Ui},
     variables::{self, Typed, VarFlag},
 };
@@ -66,18 +66,35 @@ struct Early {
 pub(crate) struct CliSystem {
     os: OsSystem,
     called_in: PathBuf,
+    /// What came out of the pipes that the user named: each can be read only once.
+    pipes: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
 impl CliSystem {
     /// `os` is the system of the directory that the command works in.
     pub(crate) fn new(os: OsSystem, called_in: PathBuf) -> CliSystem {
-        CliSystem { os, called_in }
+        CliSystem { os, called_in, pipes: Mutex::default() }
     }
 }
 
 impl System for CliSystem {
     fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
         self.os.read_file(path)
+    }
+
+    fn read_file_or_pipe(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = pipes.get(path) {
+            return Ok(bytes.clone());
+        }
+        match self.os.read_file(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+                let bytes = self.os.read_file_or_pipe(path)?;
+                pipes.insert(path.to_owned(), bytes.clone());
+                Ok(bytes)
+            }
+            read => read,
+        }
     }
 
     fn list_directory(&self, path: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
@@ -147,6 +164,9 @@ impl Session {
         let ui = Arc::new(Ui::new(view, no_color, stdout, cancel.clone()));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let entered = runtime.enter();
+        signals::report_file_size_limit()?;
+        drop(entered);
         Ok(Session {
             ui,
             system: Arc::new(system),
@@ -158,6 +178,19 @@ impl Session {
             project: Mutex::default(),
             early: Mutex::default(),
         })
+    }
+
+    /// Refuses settings of the environment that mean nothing.
+    pub(crate) fn check_settings(&self) -> Result<(), Failure> {
+        let Some(text) = self.system.variable(Budget::VARIABLE) else { return Ok(()) };
+        if budget::parse_size(&text).is_some() {
+            return Ok(());
+        }
+        let detail = format!(
+            "The environment variable {} is {text:?}, which is no size. Write a number of bytes, or a whole number with a unit, such as 4GiB.",
+            Budget::VARIABLE
+        );
+        Err(Diagnostic::error("invalid-evaluation-memory", "Invalid memory limit", detail).into())
     }
 
     /// The same environment in another working directory, to look what is installed there. Nothing is run in it.

@@ -3,9 +3,12 @@
 //! Ctrl-C (SIGINT), a request to end (SIGTERM), a closed terminal (SIGHUP) and Ctrl-\ (SIGQUIT) are all interrupts. SIGHUP and
 //! SIGQUIT are left alone where they were ignored when the program started, as `nohup` does.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use engine::CancelToken;
@@ -94,7 +97,10 @@ pub(crate) fn end_at_once_after(
 }
 
 /// How long an abort may take to close what is open before the process ends anyway.
-const ABORT: std::time::Duration = std::time::Duration::from_secs(15);
+const ABORT: Duration = Duration::from_secs(15);
+
+/// How long the operation may take to see that it is to abort. If it does not, it closes nothing either.
+const HEARING: Duration = Duration::from_secs(1);
 
 async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool) {
     cancel.cancel();
@@ -107,11 +113,21 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool)
             ui.print_error(
                 "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
             );
-            tokio::time::sleep(ABORT).await;
+            tokio::time::sleep(HEARING).await;
+            if cancel.is_heard() {
+                tokio::time::sleep(ABORT - HEARING).await;
+            }
             end(ui);
         }
         _ => end(ui),
     }
+}
+
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) be an error as on a full disk; without a handler its signal
+/// would end the process before anything could be saved. A handler is not inherited by the processes that are started.
+pub(crate) fn report_file_size_limit() -> std::io::Result<()> {
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    signal(kind).map(drop)
 }
 
 /// Ends the process; plugins must not outlive it.

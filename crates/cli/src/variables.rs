@@ -3,7 +3,7 @@
 //! **Invariant:** no message here quotes a value: it may be a secret.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -291,7 +291,10 @@ impl<'a> Collect<'a> {
         for flag in flags {
             match flag {
                 VarFlag::Value(text) => self.flag(text),
-                VarFlag::File(path) => self.file(path),
+                VarFlag::File(path) => {
+                    let read = self.session.system.read_file_or_pipe(path);
+                    self.file(path, read);
+                }
             }
         }
     }
@@ -308,7 +311,8 @@ impl<'a> Collect<'a> {
 
     fn automatic_files(&mut self) {
         for name in automatic_files(self.session) {
-            self.file(&name);
+            let read = self.session.system.read_file(&name);
+            self.file(&name, read);
         }
     }
 
@@ -352,9 +356,9 @@ impl<'a> Collect<'a> {
         None
     }
 
-    fn file(&mut self, path: &Path) {
+    fn file(&mut self, path: &Path, read: std::io::Result<Vec<u8>>) {
         let shown = path.display().to_string();
-        let bytes = match self.session.system.read_file(path) {
+        let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => {
                 return self.error(
@@ -433,11 +437,11 @@ fn automatic_files(session: &Session) -> Vec<PathBuf> {
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
     let entries = session.system.list_directory(Path::new(".")).unwrap_or_default();
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
-    let mut automatic: Vec<String> = files.filter(|name| is_automatic(name)).collect();
-    automatic.sort();
-    let named = ["terraform.tfvars", "terraform.tfvars.json"].map(PathBuf::from);
-    let named = named.into_iter().filter(|path| session.system.is_file(path));
-    named.chain(automatic.into_iter().map(PathBuf::from)).collect()
+    let files: BTreeSet<String> = files.collect();
+    let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
+    let named = named.into_iter().filter(|name| files.contains(name));
+    let automatic = files.iter().filter(|name| is_automatic(name)).cloned();
+    named.chain(automatic).map(PathBuf::from).collect()
 }
 
 /// A text that is no expression for a value. Neither the text nor the parser's words about it are kept: it may be a secret.
@@ -499,7 +503,7 @@ pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceTe
 
 /// The text of a file of values, of which no line is shown.
 pub(crate) fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
-    let text = String::from_utf8(session.system.read_file(path).ok()?).ok()?;
+    let text = String::from_utf8(session.system.read_file_or_pipe(path).ok()?).ok()?;
     Some(SourceText {
         path: path.to_string_lossy().as_ref().into(),
         blocks: [masked(&text).into()].into(),

@@ -10,8 +10,13 @@ use std::{
 
 /// What analysis and engine may ask of their surroundings.
 pub trait System: Send + Sync {
-    /// The bytes of a file.
+    /// The bytes of a regular file. Anything else (a pipe, a socket, a device) is an error: it could wait or go on forever.
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// The bytes of a file that the user names on the command line, which may be a pipe or a device, as `<(command)` and
+    /// `/dev/stdin` are. Waits for the other end.
+    fn read_file_or_pipe(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.read_file(path)
+    }
     /// The names of a directory's entries, sorted.
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>>;
     /// Whether the path is a directory.
@@ -68,6 +73,10 @@ impl OsSystem {
 )]
 impl System for OsSystem {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read_bounded(open_regular(&self.absolute(path))?, LONGEST_FILE)
+    }
+
+    fn read_file_or_pipe(&self, path: &Path) -> io::Result<Vec<u8>> {
         read_bounded(std::fs::File::open(self.absolute(path))?, LONGEST_FILE)
     }
 
@@ -114,6 +123,55 @@ impl System for OsSystem {
 
     fn now(&self) -> SystemTime {
         SystemTime::now()
+    }
+}
+
+/// Opens a file for reading, if it is a regular one or a directory. Opening does not wait: not for a writer of a pipe, and
+/// not for a device. What was opened is looked at, and not what its name led to before.
+///
+/// # Errors
+/// Those of opening, and [`io::ErrorKind::InvalidInput`] for anything else than a regular file.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place below the edge crates that asks the system"
+)]
+pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let opened = std::fs::File::options()
+        .read(true)
+        .custom_flags(i32::try_from(flags).unwrap_or(0))
+        .open(path);
+    let kind = match &opened {
+        Ok(file) => file.metadata()?.file_type(),
+        // A socket cannot be opened at all.
+        Err(error) => match std::fs::metadata(path) {
+            Ok(metadata)
+                if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) =>
+            {
+                metadata.file_type()
+            }
+            _ => return opened,
+        },
+    };
+    match irregular(kind) {
+        Some(name) => {
+            let message = format!("it is {name}, not a regular file");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+        None => opened,
+    }
+}
+
+/// What a file is called that is neither a regular file nor a directory.
+fn irregular(kind: std::fs::FileType) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt as _;
+    match kind {
+        _ if kind.is_fifo() => Some("a named pipe"),
+        _ if kind.is_socket() => Some("a socket"),
+        _ if kind.is_char_device() || kind.is_block_device() => Some("a device"),
+        _ => None,
     }
 }
 
@@ -276,6 +334,41 @@ mod tests {
             [("main.tf", false), ("mod", true)]
         );
         assert!(system.list_directory(Path::new("nowhere")).is_err());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the files that are read must be made")]
+    fn pipes_devices_and_sockets_are_refused_by_name() {
+        let directory = std::env::temp_dir().join(format!("mayfly-db-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("makes");
+        let (pipe, socket) = (directory.join("pipe"), directory.join("socket"));
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("makes");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("binds");
+        let system = OsSystem::at(directory.clone());
+        for (path, name) in [
+            (pipe.as_path(), "a named pipe"),
+            (&socket, "a socket"),
+            (Path::new("/dev/zero"), "a device"),
+        ] {
+            let error = system.read_file(path).expect_err("is refused");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            assert_eq!(error.to_string(), format!("it is {name}, not a regular file"));
+        }
+        std::fs::write(directory.join("file"), "text").expect("writes");
+        assert_eq!(system.read_file(Path::new("file")).expect("reads"), b"text");
+        let writer = std::thread::spawn(move || std::fs::write(pipe, "piped"));
+        assert_eq!(system.read_file_or_pipe(Path::new("pipe")).expect("reads"), b"piped");
+        writer.join().expect("ends").expect("writes");
+        let endless = system.read_file_or_pipe(Path::new("/dev/zero")).expect_err("has no end");
+        assert_eq!(endless.kind(), io::ErrorKind::FileTooLarge);
+        std::fs::remove_dir_all(directory).expect("removes");
     }
 
     #[test]

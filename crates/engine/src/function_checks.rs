@@ -12,6 +12,7 @@ use crate::{
     function_calls::{FunctionAnswers, FunctionProviders},
     offline::{ModuleScope, Offline},
     request::Environment,
+    validate::MOST_STEPS,
     walk::Functions,
 };
 
@@ -30,7 +31,7 @@ pub(crate) async fn check(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false).without_plan(),
+        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
         system: environment.system.clone(),
         answers: Some(&answers),
     };
@@ -72,6 +73,9 @@ fn all_calls(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
                 let Ok(evaluated) = eval::evaluate(&entry.item.exprs, call, &*scope) else {
                     continue;
                 };
+                if evaluated.exceeded.is_some() {
+                    continue;
+                }
                 said.extend(evaluated.diagnostics.into_iter().map(|it| {
                     let mut diagnostic = Diagnostic::error(it.id, it.summary, it.detail)
                         .at(program.locate(entry.origin, it.at));

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU8, Ordering},
+    atomic::{AtomicBool, AtomicU8, Ordering},
 };
 
 use addr::{ProviderSource, ResourceInstance};
@@ -177,6 +177,8 @@ pub struct CancelToken {
 #[derive(Default)]
 struct CancelShared {
     requests: AtomicU8,
+    /// Whether the operation has seen that it is to end at once.
+    is_heard: AtomicBool,
     notify: Notify,
 }
 
@@ -211,8 +213,17 @@ impl CancelToken {
         match self.shared.requests.load(Ordering::SeqCst) {
             0 => CancelLevel::Running,
             1 => CancelLevel::Stopping,
-            _ => CancelLevel::Aborting,
+            _ => {
+                self.shared.is_heard.store(true, Ordering::SeqCst);
+                CancelLevel::Aborting
+            }
         }
+    }
+
+    /// Whether the operation has looked at the token since it was asked to abort. If it has not, it does something that
+    /// cannot be ended from within.
+    pub fn is_heard(&self) -> bool {
+        self.shared.is_heard.load(Ordering::SeqCst)
     }
 
     /// Waits until the token was driven to at least `level`.

@@ -1,7 +1,10 @@
 //! Template files (`templatefile`): text whose free names are the variables given with it.
 
 use hir::{Interrupt, Ref, Scope, SecretParts, eval, lower::lower_template};
-use values::{Value, functions::FunctionEnv};
+use values::{
+    Exceeded, Value,
+    functions::{FunctionEnv, RenderError},
+};
 
 use crate::walk::Functions;
 
@@ -14,24 +17,31 @@ pub(crate) fn render(
     name: &str,
     text: &str,
     variables: &Value,
-) -> Result<Value, String> {
+) -> Result<Value, RenderError> {
     let (exprs, root, free_names, problems) = lower_template(text);
     if let Some(problem) = problems.first() {
-        return Err(format!("failed to parse {name}: {}: {}", problem.summary, problem.detail));
+        let message = format!("failed to parse {name}: {}: {}", problem.summary, problem.detail);
+        return Err(message.into());
     }
     let mut marked = Vec::with_capacity(free_names.len());
     for (free, symbol) in free_names {
         let value = variables.as_map().and_then(|it| it.get(&free));
         let Some(value) = value else {
-            return Err(format!("vars map does not contain key \"{free}\""));
+            return Err(format!("vars map does not contain key \"{free}\"").into());
         };
         marked.push((symbol, value.with_marks(variables.marks())));
     }
     // Templates see no marks, as the references have it.
     let plain: Vec<_> = marked.iter().map(|(it, value)| (*it, value.without_all_marks())).collect();
     let scope = TemplateScope { functions, gathers: false };
-    let evaluated = eval::evaluate_with(&exprs, root, &plain, &scope)
-        .map_err(|_| format!("{name} refers to something that templates do not have"))?;
+    let evaluated =
+        eval::evaluate_with(&exprs, root, &plain, &scope).map_err(|interrupt| match interrupt {
+            Interrupt::Stopped => RenderError::Exceeded(Exceeded::Interrupted),
+            _ => format!("{name} refers to something that templates do not have").into(),
+        })?;
+    if let Some(exceeded) = evaluated.exceeded {
+        return Err(RenderError::Exceeded(exceeded));
+    }
     if functions.parts.is_wanted() && variables.has_deep_secret() {
         // What comes of it with marks is of no interest, but for the secrets on the way.
         let _ =
@@ -40,8 +50,11 @@ pub(crate) fn render(
     match evaluated.diagnostics.iter().find(|it| it.severity == db::Severity::Error) {
         Some(_) if variables.has_deep_secret() => Err(format!(
             "failed to render {name}; why is not shown, because secrets are among its variables"
-        )),
-        Some(error) => Err(format!("failed to render {name}: {}: {}", error.summary, error.detail)),
+        )
+        .into()),
+        Some(error) => {
+            Err(format!("failed to render {name}: {}: {}", error.summary, error.detail).into())
+        }
         None => Ok(evaluated.value),
     }
 }

@@ -55,6 +55,9 @@ struct Case<'a> {
     encoded: Vec<u8>,
 }
 
+/// Steps that the evaluation of all bodies may take. What takes longer is left to the plan: an editor asks, too.
+pub(crate) const MOST_STEPS: u64 = 50_000_000;
+
 /// How many questions a provider is asked at once.
 const PARALLEL: usize = 10;
 
@@ -70,7 +73,7 @@ pub async fn validate(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false).without_plan(),
+        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
         system: Arc::clone(&environment.system),
         answers: None,
     };
@@ -312,6 +315,9 @@ fn evaluate(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Value> {
     let decoded = eval::decode_body(&entry.item.exprs, body, header, block, scope).ok()?;
+    if decoded.exceeded.is_some() {
+        return None;
+    }
     if decoded.has_errors() {
         for problem in decoded.diagnostics {
             let mut diagnostic = Diagnostic::error(problem.id, problem.summary, problem.detail)

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use values::{Value, functions::FunctionEnv};
+use values::{Exceeded, Value, functions::FunctionEnv};
 
 use crate::{
     expr::{At, Ref},
@@ -107,6 +107,15 @@ pub enum Interrupt {
     Misfit(Box<Misfit>),
     /// Something that the expression refers to failed, and that was reported there.
     Poisoned,
+    /// The user interrupted the run: there is no result, and nothing to report here.
+    Stopped,
+    /// The budget of the evaluation is used up. It ends as a whole; [`eval`](crate::eval) makes it a diagnostic.
+    Exceeded {
+        /// What was being evaluated.
+        at: At,
+        /// What there was too much of.
+        exceeded: Exceeded,
+    },
     /// A reference has no value here, for a reason in words: `self` outside of a resource, `each` without `for_each`.
     Refused {
         /// The diagnostic's summary.

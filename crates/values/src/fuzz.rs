@@ -3,7 +3,7 @@
 
 use crate::{
     Kind, Mark, Number, Type, Value, conform, convert,
-    functions::{self, Function, FunctionEnv},
+    functions::{self, Function, FunctionEnv, RenderError},
     json, msgpack,
 };
 
@@ -278,7 +278,7 @@ impl FunctionEnv for Nowhere {
         Ok(vec![("a.txt".to_owned(), false), ("d".to_owned(), is_top)])
     }
 
-    fn render_template(&self, _: &str, text: &str, _: &Value) -> Result<Value, String> {
+    fn render_template(&self, _: &str, text: &str, _: &Value) -> Result<Value, RenderError> {
         Ok(Value::string(text))
     }
 

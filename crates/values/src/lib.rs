@@ -12,6 +12,7 @@
 //!
 //! It must never know: configurations, providers, files, clocks.
 
+pub mod budget;
 mod codec;
 pub mod conform;
 pub mod convert;
@@ -35,6 +36,7 @@ mod value;
 use std::sync::Arc;
 
 pub use crate::{
+    budget::{Budget, Exceeded},
     codec::CodecError,
     marks::{Deprecation, Mark, MarkKind, Marks},
     number::Number,

@@ -19,8 +19,8 @@ impl functions::FunctionEnv for NoWorld {
         _name: &str,
         _text: &str,
         _variables: &Value,
-    ) -> Result<Value, String> {
-        Err("no templates here".to_owned())
+    ) -> Result<Value, functions::RenderError> {
+        Err("no templates here".to_owned().into())
     }
     fn now(&self) -> Option<String> {
         None

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::journal::JournalStore;
 use crate::journal::frame::{self, Reading};
 use crate::local::atomic::{Replacement, directory_of, sweep, sync_directory};
-use crate::local::{check_directory, resolve_links};
+use crate::local::{check_directory, open_without_waiting, read_regular, resolve_links};
 use crate::store::StoreError;
 
 /// A journal in one file, for its owner only.
@@ -92,7 +92,7 @@ pub struct ClaimedJournal {
 
 impl ClaimedJournal {
     fn claim(path: PathBuf) -> Option<Self> {
-        let file = File::open(&path).ok()?;
+        let file = open_without_waiting(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         // Somebody else may have had it before, and removed it.
         let is_there = path.exists();
@@ -102,7 +102,7 @@ impl ClaimedJournal {
 
 impl JournalStore for LocalJournal {
     fn read(&self) -> Result<Option<Vec<Vec<u8>>>, StoreError> {
-        let bytes = match std::fs::read(&self.path) {
+        let bytes = match read_regular(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::io("read", &self.path)(error)),

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::local::atomic::{Replacement, directory_of, sweep};
+use crate::local::{check_regular, read_regular};
 use crate::lock::LockInfo;
 use crate::store::{BoxFuture, HeldLock, StoreError};
 
@@ -126,11 +127,13 @@ fn open_locked(target: &Path) -> Result<(File, bool), StoreError> {
             .mode(0o600)
             .open(target)
             .map_err(StoreError::io("open", target))?;
+        let regular = file.metadata().and_then(|it| check_regular(&it));
+        regular.map_err(StoreError::io("lock", target))?;
         match try_lock(&file) {
             Ok(()) if is_in_place(&file, target) => return Ok((file, is_created)),
             Ok(()) => {}
             Err(error) if is_taken(&error) => {
-                let holder = std::fs::read(info_path(target)).ok();
+                let holder = read_regular(&info_path(target)).ok();
                 let holder = holder.and_then(|it| LockInfo::from_json(&it)).map(Box::new);
                 return Err(StoreError::Locked { cause: taken_text(&error), holder });
             }

@@ -17,12 +17,12 @@ pub(crate) mod atomic;
 mod held;
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::Access;
+use rustix::fs::{Access, OFlags};
 
 use crate::local::atomic::{Replacement, directory_of};
 use crate::local::held::{HeldFile, LocalLock};
@@ -149,7 +149,7 @@ impl LocalStore {
     fn force_unlock_now(&self, id: &str) -> Result<(), StoreError> {
         let target = resolve_links(&self.paths.write);
         let info_path = held::info_path(&target);
-        let existing = match std::fs::read(&info_path) {
+        let existing = match read_regular(&info_path) {
             Ok(bytes) => LockInfo::from_json(&bytes).map(|it| it.id),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(StoreError::NotLocked);
@@ -233,7 +233,7 @@ fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
     let held: Option<Arc<HeldFile>> = held::find(&target);
     let read = match &held {
         Some(held) => held.with_current(read_opened),
-        None => File::open(&target).and_then(|file| read_opened(&file)),
+        None => open_without_waiting(&target).and_then(|file| read_opened(&file)),
     };
     match read {
         // An empty file is what a lock on a state that does not exist yet leaves behind.
@@ -244,8 +244,32 @@ fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
     }
 }
 
+/// Opens a file for reading. A pipe is opened although it has no writer: what it is is looked at afterwards.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    File::options().read(true).custom_flags(i32::try_from(flags).unwrap_or(0)).open(path)
+}
+
+/// The content of a regular file.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open_without_waiting(path)?;
+    check_regular(&file.metadata()?)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Refuses anything that has no content of its own: a pipe, a socket, a device.
+pub(crate) fn check_regular(metadata: &std::fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() || metadata.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device, not a regular file"))
+}
+
 fn read_opened(file: &File) -> io::Result<(Vec<u8>, Generation)> {
     let metadata = file.metadata()?;
+    check_regular(&metadata)?;
     let mut bytes = vec![0; usize::try_from(metadata.len()).unwrap_or(0)];
     file.read_exact_at(&mut bytes, 0)?;
     Ok((bytes, generation(&metadata)))

@@ -19,7 +19,7 @@ use std::{
     },
 };
 
-use db::{Diagnostic, Location, SourceText, Sources};
+use db::{Diagnostic, Location, SourceText, Sources, system::open_regular};
 use syntax::{
     AstNode as _, SyntaxError, TextRange, TextSize,
     ast::{self, HasItems as _},
@@ -126,9 +126,11 @@ fn of_target(target: &Target, args: &FmtArgs) -> Outcome {
         Target::File { path, shown } => (path, shown),
         Target::Problem(summary) => return problem(summary).into(),
     };
-    let Ok(bytes) = std::fs::read(path) else {
+    let mut bytes = Vec::new();
+    let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    if read.is_err() {
         return problem(format!("Failed to read file {shown}")).into();
-    };
+    }
     match formatted(&bytes, shown) {
         Ok((text, formatted)) => done(path, shown, &text, formatted, args),
         Err(outcome) => *outcome,

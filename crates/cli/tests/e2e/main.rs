@@ -8,6 +8,7 @@
 
 mod aws;
 mod bench;
+mod bounds;
 mod broken;
 mod canaries;
 mod commands;

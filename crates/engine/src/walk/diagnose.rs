@@ -114,6 +114,8 @@ impl Walk<'_> {
             }
             // What failed was reported where it failed.
             Err(Interrupt::Poisoned) => Err(Failed),
+            // Whoever drives the walk says that it was interrupted.
+            Err(Interrupt::Stopped | Interrupt::Exceeded { .. }) => Err(Failed),
             Err(Interrupt::Misfit(misfit)) => {
                 let diagnostic = Diagnostic::error(misfit.id(), misfit.summary, misfit.detail);
                 self.report_at(entry, at, address, diagnostic);

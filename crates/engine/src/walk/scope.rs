@@ -2,7 +2,10 @@
 
 use std::{cell::Cell, collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
 
-use ::values::{Kind, Mark, Str, Value, functions::FunctionEnv};
+use ::values::{
+    Budget, Kind, Mark, Str, Value, budget,
+    functions::{FunctionEnv, RenderError},
+};
 use addr::InstanceKey;
 use db::System;
 use hir::{Interrupt, Ref, Scope, SecretParts};
@@ -239,8 +242,8 @@ pub(crate) struct Functions {
     undecided: Option<Str>,
     /// The time of the plan that this is a run of.
     plan_time: Option<Str>,
-    /// Where a run is asked to stop.
-    cancel: Option<CancelToken>,
+    /// What all evaluations of the run may take together.
+    budget: Rc<Budget>,
     /// Whether the console asks.
     pub(crate) is_console: bool,
     /// How deep templates call for templates at this moment.
@@ -256,7 +259,7 @@ impl Functions {
             acts,
             undecided: None,
             plan_time: None,
-            cancel: None,
+            budget: Rc::new(Budget::new(memory_limit(&**system))),
             is_console: false,
             depth: Rc::default(),
             parts: Rc::default(),
@@ -273,15 +276,30 @@ impl Functions {
         Functions { plan_time: Some(time.clone()).filter(|it| !it.is_empty()), ..self }
     }
 
-    /// The same where the user may ask not to wait any longer.
+    /// The same where the user may interrupt the run.
     pub(crate) fn until(self, cancel: &CancelToken) -> Functions {
-        Functions { cancel: Some(cancel.clone()), ..self }
+        let cancel = cancel.clone();
+        let budget = Budget::new(memory_limit(&*self.system))
+            .until(move || cancel.level() >= CancelLevel::Stopping);
+        Functions { budget: Rc::new(budget), ..self }
+    }
+
+    /// The same where an expression that takes long is given up: nobody asked for its value.
+    pub(crate) fn at_most(self, steps: u64) -> Functions {
+        let budget = Budget::new(memory_limit(&*self.system)).with_steps(steps);
+        Functions { budget: Rc::new(budget), ..self }
     }
 
     /// The same where nothing is planned: what is in temporary directories is decided later.
     pub(crate) fn without_plan(self) -> Functions {
         Functions { undecided: Some(TempRoot::without_plan().path().into()), ..self }
     }
+}
+
+/// The memory that the values of a run may take: what the environment sets, or the default.
+fn memory_limit(system: &dyn System) -> u64 {
+    let set = system.variable(Budget::VARIABLE);
+    set.and_then(|text| budget::parse_size(&text)).unwrap_or(Budget::DEFAULT_LIMIT)
 }
 
 const TOO_DEEP: &str = "maximum recursion depth";
@@ -299,7 +317,15 @@ impl FunctionEnv for Functions {
         if self.system.is_directory(path) {
             return Err(format!("{} is a directory, not a file", path.display()));
         }
-        Ok(self.system.is_file(path))
+        if self.system.is_file(path) {
+            return Ok(true);
+        }
+        match self.system.read_file(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+                Err(format!("{}: {error}", path.display()))
+            }
+            _ => Ok(false),
+        }
     }
 
     fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
@@ -320,20 +346,28 @@ impl FunctionEnv for Functions {
         self.undecided.as_ref().is_some_and(|prefix| path.starts_with(&**prefix))
     }
 
-    fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String> {
+    fn render_template(
+        &self,
+        name: &str,
+        text: &str,
+        variables: &Value,
+    ) -> Result<Value, RenderError> {
         /// As in the reference.
         const DEEPEST: usize = 1024;
         let depth = self.depth.get();
         if depth > DEEPEST {
-            return Err(format!("{TOO_DEEP} {DEEPEST} reached in {name}"));
+            return Err(format!("{TOO_DEEP} {DEEPEST} reached in {name}").into());
         }
         self.depth.set(depth + 1);
         let rendered = crate::template_file::render(self, name, text, variables);
         self.depth.set(depth);
         // The same sentence around it a thousand times would hide it.
-        rendered.map_err(|message| match message.rfind(TOO_DEEP) {
-            Some(start) => message[start..].trim_end_matches('.').to_owned(),
-            None => message,
+        rendered.map_err(|error| match error {
+            RenderError::Failed(message) => match message.rfind(TOO_DEEP) {
+                Some(start) => message[start..].trim_end_matches('.').to_owned().into(),
+                None => message.into(),
+            },
+            exceeded => exceeded,
         })
     }
 
@@ -350,9 +384,8 @@ impl FunctionEnv for Functions {
         self.acts.then(|| uuid::Uuid::new_v4().into_bytes())
     }
 
-    fn is_interrupted(&self) -> bool {
-        let cancel = self.cancel.as_ref();
-        cancel.is_some_and(|cancel| cancel.level() >= CancelLevel::Stopping)
+    fn budget(&self) -> Option<&Budget> {
+        Some(&self.budget)
     }
 
     fn uuid(&self) -> Option<String> {

@@ -30,7 +30,7 @@ use flow::Flow;
 pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
-    MarkKind, Value,
+    Budget, MarkKind, Value,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -98,6 +98,11 @@ enum Certainty {
     Hidden,
 }
 
+/// What the constants of one item may take. A larger one is left to the run, whose budget is larger: here it is a value
+/// that is not known, and an editor stays quick.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_STEPS: u64 = 1_000_000;
+
 /// The inference of one item's expressions.
 pub struct Infer<'a> {
     pub(super) exprs: &'a Exprs,
@@ -117,6 +122,7 @@ pub struct Infer<'a> {
     depth: usize,
     /// How many rounds of loops are walked one by one here, all loops around this place together.
     rounds: usize,
+    budget: Budget,
 }
 
 impl<'a> Infer<'a> {
@@ -134,6 +140,7 @@ impl<'a> Infer<'a> {
             deprecated: Vec::new(),
             depth: 0,
             rounds: 1,
+            budget: Budget::new(MOST_BYTES).with_steps(MOST_STEPS),
         }
     }
 
@@ -301,7 +308,9 @@ impl<'a> Infer<'a> {
 
     /// An expression without references: the evaluator knows what it means.
     fn constant(&mut self, id: ExprId) -> Abstract {
-        match eval::evaluate(self.exprs, id, &NoReferences) {
+        let scope = NoReferences(NoSurroundings(&self.budget));
+        match eval::evaluate(self.exprs, id, &scope) {
+            Ok(evaluated) if evaluated.exceeded.is_some() => self.composed(id),
             Ok(evaluated) => {
                 let has_failed = evaluated.has_errors();
                 self.adopt(evaluated.diagnostics);
@@ -336,9 +345,9 @@ impl<'a> Infer<'a> {
 }
 
 /// The scope of an expression without references.
-struct NoReferences;
+struct NoReferences<'b>(NoSurroundings<'b>);
 
-impl Scope for NoReferences {
+impl Scope for NoReferences<'_> {
     fn reference(&self, _: &Ref) -> Result<Value, Interrupt> {
         Ok(Value::dynamic())
     }
@@ -348,14 +357,18 @@ impl Scope for NoReferences {
     }
 
     fn functions(&self) -> &dyn values::functions::FunctionEnv {
-        &NoSurroundings
+        &self.0
     }
 }
 
 /// What functions find while nothing runs: no files, no time.
-struct NoSurroundings;
+struct NoSurroundings<'b>(&'b Budget);
 
-impl values::functions::FunctionEnv for NoSurroundings {
+impl values::functions::FunctionEnv for NoSurroundings<'_> {
+    fn budget(&self) -> Option<&Budget> {
+        Some(self.0)
+    }
+
     fn read_file(&self, _: &str) -> Result<Vec<u8>, String> {
         Err("files are not read by static analysis".to_owned())
     }
@@ -364,7 +377,12 @@ impl values::functions::FunctionEnv for NoSurroundings {
         Err("files are not read by static analysis".to_owned())
     }
 
-    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, String> {
+    fn render_template(
+        &self,
+        _: &str,
+        _: &str,
+        _: &Value,
+    ) -> Result<Value, values::functions::RenderError> {
         Ok(Value::dynamic())
     }
 

@@ -19,6 +19,7 @@ pub use failing::Failing;
 pub use inside::{Attrs, Inside, Parts, Presence};
 pub(super) use join::join_types;
 pub use marks::{Tri, TriMarks};
+use runtime::LARGEST_CONSTANT;
 pub(super) use runtime::Tags;
 use values::{MarkKind, Str, Type, Value};
 
@@ -68,7 +69,8 @@ impl Abstract {
         let ty = Type::object(attrs.iter().map(|(name, attr)| (name.clone(), attr.ty.clone())));
         let constants =
             attrs.iter().map(|(name, attr)| Some((name.clone(), attr.plain_constant()?.clone())));
-        let constant = constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object);
+        let constant =
+            constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object).filter(is_kept);
         Abstract { constant: constant.map(ConstValue), ..Abstract::object_of_type(ty, attrs) }
     }
 
@@ -84,7 +86,7 @@ impl Abstract {
     pub fn tuple(items: Vec<Abstract>) -> Abstract {
         let ty = Type::tuple(items.iter().map(|item| item.ty.clone()));
         let constants = items.iter().map(|item| item.plain_constant().cloned());
-        let constant = constants.collect::<Option<Vec<_>>>().map(Value::tuple);
+        let constant = constants.collect::<Option<Vec<_>>>().map(Value::tuple).filter(is_kept);
         let origin = first_origin(items.iter());
         let failing = all_failing(items.iter());
         let container = Abstract { failing, origin, ..Abstract::of_type(ty) };
@@ -308,6 +310,10 @@ impl Abstract {
         let taken_out = |(key, part)| (key, self.taken_out(part, true));
         Some(elements.into_iter().map(taken_out).collect())
     }
+}
+
+fn is_kept(constant: &Value) -> bool {
+    constant.unshared_size() <= LARGEST_CONSTANT
 }
 
 /// Whether the elements of a type are found by name. What is not known may be found so.

@@ -142,6 +142,7 @@ impl Evaluation<'_> {
                 Value::dynamic().with_marks(&value.deep_marks().union(&rest)),
             ));
         };
+        self.reserve(last, value.shallow_size())?;
         // The collection itself is gone after this, so its marks go on every element.
         args.extend(
             elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))),
@@ -188,6 +189,7 @@ impl Evaluation<'_> {
         };
         match function.call(&values, scope.functions()) {
             Ok(result) => Ok(result),
+            Err(FunctionError { exceeded: Some(exceeded), .. }) => self.within(id, Err(exceeded)),
             Err(error) => Ok(self.call_failed(id, function, args, &values, error)),
         }
     }
@@ -217,6 +219,9 @@ impl Evaluation<'_> {
             // That it is no type was told where it was read.
             return Ok(Value::dynamic().with_marks(&value.deep_marks()));
         };
+        if value.ty() != constraint.ty {
+            self.charge(id, value.walked_size())?;
+        }
         match super::apply_type(constraint, value.clone()) {
             Ok(converted) => Ok(converted),
             Err(error) => {

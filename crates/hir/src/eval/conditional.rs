@@ -42,7 +42,7 @@ impl Evaluation<'_> {
         }
         match convert::convert(&value, &Type::Bool) {
             Ok(decided) => match decided.as_bool() {
-                Some(decision) => Ok(self.chosen(id, &value, decision, arms)),
+                Some(decision) => self.chosen(id, &value, decision, arms),
                 None => Ok(arms.undecided(&value)),
             },
             Err(_) => {
@@ -58,14 +58,17 @@ impl Evaluation<'_> {
         }
     }
 
-    fn chosen(&mut self, id: ExprId, condition: &Value, decision: bool, arms: Arms) -> Value {
+    fn chosen(&mut self, id: ExprId, condition: &Value, decision: bool, arms: Arms) -> Outcome {
         let Arms { ty, then, otherwise } = arms;
         let (name, chosen, other) =
             if decision { ("true", then, otherwise) } else { ("false", otherwise, then) };
         let marks =
             rules::result_marks(RuleId::Conditional, [condition, &chosen.value, &other.value]);
         let value = self.adopt(chosen);
-        match convert::convert(&value, &ty) {
+        if value.ty() != ty {
+            self.charge(id, value.walked_size())?;
+        }
+        Ok(match convert::convert(&value, &ty) {
             Ok(converted) => converted.with_marks(&marks),
             Err(error) => {
                 let fault = Fault {
@@ -81,7 +84,7 @@ impl Evaluation<'_> {
                 self.fail(fault, &read);
                 Value::unknown(ty).with_marks(&read)
             }
-        }
+        })
     }
 
     fn unusable_condition(

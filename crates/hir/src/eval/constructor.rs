@@ -8,7 +8,7 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::evaluation::{Evaluation, Fault, Outcome};
+use super::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome};
 use crate::{
     expr::{ExprId, ObjectItem},
     scope::Interrupt,
@@ -31,7 +31,8 @@ fn carried(rule: RuleId, part: Value) -> Value {
 }
 
 impl Evaluation<'_> {
-    pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Outcome {
+    pub(super) fn tuple(&mut self, id: ExprId, elements: &[ExprId]) -> Outcome {
+        self.charge(id, (elements.len() as u64 + 1) * ELEMENT)?;
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
             values.push(carried(RuleId::Tuple, self.value(*element)?));
@@ -39,7 +40,8 @@ impl Evaluation<'_> {
         Ok(Value::tuple(values))
     }
 
-    pub(super) fn object(&mut self, items: &[ObjectItem]) -> Outcome {
+    pub(super) fn object(&mut self, id: ExprId, items: &[ObjectItem]) -> Outcome {
+        self.charge(id, (items.len() as u64 + 1) * ENTRY)?;
         let mut attributes = BTreeMap::new();
         let mut marks = Marks::NONE;
         let mut is_known = true;

@@ -1,13 +1,19 @@
 //! One evaluation: the bound names, the problems found so far, and the choice of the form.
 
-use values::{Kind, MarkKind, Marks, Value};
+use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
-use super::{Evaluated, describe};
+use super::{Evaluated, TOO_LARGE, describe, exceeded_detail};
 use crate::{
     expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
     fix::Fix,
     scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},
 };
+
+/// Memory that an element takes in a tuple or list.
+pub(super) const ELEMENT: u64 = size_of::<Value>() as u64;
+
+/// Memory that an entry takes in an object or map.
+pub(super) const ENTRY: u64 = 2 * ELEMENT;
 
 /// A value, or the reason why the evaluation as a whole cannot go on now.
 pub(super) type Outcome = Result<Value, Interrupt>;
@@ -29,6 +35,10 @@ pub(super) struct Evaluation<'a> {
     parts: Option<&'a SecretParts>,
     /// Whether nobody will see the value either, so that names may be marked beyond what is true of them.
     marks_names: bool,
+    /// What the evaluation may take; absent where nothing is limited.
+    pub(super) budget: Option<&'a Budget>,
+    /// What was taken of the budget when the evaluation began.
+    taken_before: u64,
 }
 
 /// Something that is wrong with an expression.
@@ -48,6 +58,7 @@ pub(super) struct Captured {
 
 impl<'a> Evaluation<'a> {
     pub(super) fn new(exprs: &'a Exprs, scope: Option<&'a dyn Scope>) -> Evaluation<'a> {
+        let budget = scope.and_then(|scope| scope.functions().budget());
         Evaluation {
             exprs,
             scope,
@@ -58,12 +69,69 @@ impl<'a> Evaluation<'a> {
             unseen: 0,
             parts: scope.and_then(Scope::secret_parts).filter(|it| it.is_wanted()),
             marks_names: false,
+            budget,
+            taken_before: budget.map_or(0, Budget::used),
         }
     }
 
-    pub(super) fn finish(mut self, value: Value) -> Evaluated {
+    /// Ends the evaluation. What it took of the budget and does not keep is given back.
+    pub(super) fn finish(
+        mut self,
+        at: impl Into<At>,
+        outcome: Outcome,
+    ) -> Result<Evaluated, Interrupt> {
+        let outcome = outcome.and_then(|value| self.checked_secret(at.into(), value));
+        if let Some(budget) = self.budget {
+            budget.settle(self.taken_before, outcome.as_ref().ok());
+        }
+        let mut ended = None;
+        let value = match outcome {
+            Ok(value) => value,
+            Err(Interrupt::Exceeded { exceeded: Exceeded::Interrupted, .. }) => {
+                return Err(Interrupt::Stopped);
+            }
+            Err(Interrupt::Exceeded { at, exceeded }) => {
+                ended = Some(exceeded);
+                let summary = "Value too large".to_owned();
+                self.push(at, TOO_LARGE, summary, exceeded_detail(exceeded), Vec::new());
+                Value::dynamic()
+            }
+            Err(interrupt) => return Err(interrupt),
+        };
         self.diagnostics.append(&mut self.refused);
-        Evaluated { value, diagnostics: self.diagnostics }
+        Ok(Evaluated { value, diagnostics: self.diagnostics, exceeded: ended })
+    }
+
+    /// All parts of a secret are looked at, to hide them: more must not be kept than can be walked.
+    fn checked_secret(&self, at: At, value: Value) -> Outcome {
+        if value.has_deep_secret() {
+            self.reserve(at, value.walked_size())?;
+        }
+        Ok(value)
+    }
+
+    /// Counts one step of the evaluation of `at`.
+    fn step(&self, at: ExprId) -> Result<(), Interrupt> {
+        self.within(at, self.budget.map_or(Ok(()), Budget::step))
+    }
+
+    /// Takes memory for a part of the value of `at`, before it is allocated.
+    pub(super) fn charge(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
+        self.within(at, self.budget.map_or(Ok(()), |budget| budget.charge(bytes)))
+    }
+
+    /// Makes sure that there is memory for something that is dropped soon.
+    pub(super) fn reserve(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
+        self.within(at, self.budget.map_or(Ok(()), |budget| budget.reserve(bytes)))
+    }
+
+    /// Ends the evaluation where `at` exceeds the budget.
+    pub(super) fn within<T>(
+        &self,
+        at: impl Into<At>,
+        result: Result<T, Exceeded>,
+    ) -> Result<T, Interrupt> {
+        result.map_err(|exceeded| Interrupt::Exceeded { at: at.into(), exceeded })
     }
 
     /// The value of an expression.
@@ -94,20 +162,21 @@ impl<'a> Evaluation<'a> {
     /// The value of an expression of which only a part will be used: only that part counts as come across.
     pub(super) fn value_to_look_into(&mut self, id: ExprId) -> Outcome {
         let exprs = self.exprs;
+        self.step(id)?;
         match &exprs[id] {
             Expr::Missing => Ok(Value::dynamic()),
             Expr::Literal(literal) => Ok(literal_value(literal)),
-            Expr::Template(parts) => self.template(parts),
+            Expr::Template(parts) => self.template(id, parts),
             Expr::TemplateJoin(tuple) => self.template_join(*tuple),
             Expr::Ref(reference) => self.reference(id, reference),
             Expr::Symbol(symbol) => Ok(self.symbol(*symbol)),
             Expr::GetAttr { base, name } => self.get_attr(id, *base, name),
             Expr::Index { base, key } => self.index(id, *base, *key),
-            Expr::Splat { base, item, each } => self.splat(*base, *item, *each),
-            Expr::Tuple(elements) => self.tuple(elements),
-            Expr::Object(items) => self.object(items),
-            Expr::ForTuple(parts) => self.for_tuple(parts),
-            Expr::ForObject(parts) => self.for_object(parts),
+            Expr::Splat { base, item, each } => self.splat(id, *base, *item, *each),
+            Expr::Tuple(elements) => self.tuple(id, elements),
+            Expr::Object(items) => self.object(id, items),
+            Expr::ForTuple(parts) => self.for_tuple(id, parts),
+            Expr::ForObject(parts) => self.for_object(id, parts),
             Expr::Unary { op, operand } => self.unary(id, *op, *operand),
             Expr::Binary { op, left, right } => self.binary(id, *op, *left, *right),
             Expr::Conditional { condition, then, otherwise } => {

@@ -8,7 +8,7 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Evaluation, Fault, Outcome};
+use super::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome};
 use crate::{
     expr::{ExprId, ForObject, ForTuple, SymbolId},
     scope::Interrupt,
@@ -17,6 +17,7 @@ use crate::{
 /// What the two forms have in common.
 #[derive(Clone, Copy)]
 struct Loop {
+    id: ExprId,
     key: Option<SymbolId>,
     value: SymbolId,
     collection: ExprId,
@@ -52,8 +53,9 @@ impl Progress {
 }
 
 impl Evaluation<'_> {
-    pub(super) fn for_tuple(&mut self, parts: &ForTuple) -> Outcome {
+    pub(super) fn for_tuple(&mut self, id: ExprId, parts: &ForTuple) -> Outcome {
         let round = Loop {
+            id,
             key: parts.key,
             value: parts.value,
             collection: parts.collection,
@@ -77,14 +79,16 @@ impl Evaluation<'_> {
         secret: &Marks,
     ) -> Outcome {
         let mut progress = Progress::over(collection);
-        let mut results = Vec::with_capacity(collection.stored_length().unwrap_or(0));
+        let mut results = Vec::new();
+        self.charge(round.id, ELEMENT)?;
         for (key, element) in collection.elements() {
             self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
             match self.inclusion(round, &mut progress)? {
-                Inclusion::No => {}
+                Inclusion::No => continue,
                 Inclusion::Yes => results.push(self.value(parts.body)?),
                 Inclusion::Unknown => results.push(self.unseen(|this| this.value(parts.body))?),
             }
+            self.charge(round.id, ELEMENT)?;
         }
         self.leave(round);
         if progress.is_known {
@@ -93,8 +97,9 @@ impl Evaluation<'_> {
         Ok(undecided(progress.shape, results.iter()))
     }
 
-    pub(super) fn for_object(&mut self, parts: &ForObject) -> Outcome {
+    pub(super) fn for_object(&mut self, id: ExprId, parts: &ForObject) -> Outcome {
         let round = Loop {
+            id,
             key: parts.key,
             value: parts.value,
             collection: parts.collection,
@@ -120,8 +125,10 @@ impl Evaluation<'_> {
     ) -> Outcome {
         let mut progress = Progress::over(collection);
         let mut results: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
+        self.charge(round.id, ENTRY)?;
         for (key, element) in collection.elements() {
             self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
+            self.charge(round.id, ENTRY)?;
             match self.inclusion(round, &mut progress)? {
                 Inclusion::No => {}
                 Inclusion::Yes => self.for_object_item(parts, &mut progress, &mut results)?,

@@ -27,7 +27,7 @@ mod template;
 mod tests;
 mod traversal;
 
-use values::{Type, Value, convert::ConvertError};
+use values::{Budget, Exceeded, Type, Value, convert::ConvertError};
 
 pub(crate) use body::{attribute_as_blocks, wrong_labels};
 pub use call::function_problem;
@@ -48,6 +48,8 @@ pub struct Evaluated {
     pub value: Value,
     /// What was found wrong on the way.
     pub diagnostics: Vec<EvalDiagnostic>,
+    /// Set where the evaluation ended because its budget was used up, which a diagnostic says, too.
+    pub exceeded: Option<Exceeded>,
 }
 
 impl Evaluated {
@@ -57,10 +59,13 @@ impl Evaluated {
     }
 }
 
+/// The id of the diagnostic of an evaluation whose budget is used up.
+pub(crate) const TOO_LARGE: &str = "evaluation-too-large";
+
 /// Evaluates an expression.
 ///
 /// # Errors
-/// Only [`Interrupt::Poisoned`]; everything else is a diagnostic.
+/// Only [`Interrupt::Poisoned`] and [`Interrupt::Stopped`]; everything else is a diagnostic.
 pub fn evaluate(exprs: &Exprs, expr: ExprId, scope: &dyn Scope) -> Result<Evaluated, Interrupt> {
     evaluate_with(exprs, expr, &[], scope)
 }
@@ -79,16 +84,17 @@ pub fn evaluate_with(
     for (symbol, value) in symbols {
         evaluation.bind(*symbol, value.clone());
     }
-    let value = evaluation.value(expr)?;
-    Ok(evaluation.finish(value))
+    let outcome = evaluation.value(expr);
+    evaluation.finish(expr, outcome)
 }
 
 /// Evaluates a constant: an expression that may neither refer to anything nor call a function.
 pub fn constant(exprs: &Exprs, expr: ExprId) -> Evaluated {
     let mut evaluation = evaluation::Evaluation::new(exprs, None);
+    let outcome = evaluation.value(expr);
     // Without a scope nothing can interrupt.
-    let value = evaluation.value(expr).unwrap_or_else(|_| Value::dynamic());
-    evaluation.finish(value)
+    let nothing = Evaluated { value: Value::dynamic(), diagnostics: Vec::new(), exceeded: None };
+    evaluation.finish(expr, outcome).unwrap_or(nothing)
 }
 
 /// Evaluates a body into an object of the schema's type: `dynamic` blocks expanded, what is absent null or empty, what
@@ -104,8 +110,22 @@ pub fn decode_body(
     scope: &dyn Scope,
 ) -> Result<Evaluated, Interrupt> {
     let mut evaluation = evaluation::Evaluation::new(exprs, Some(scope));
-    let value = body::decode(&mut evaluation, body, header, block)?;
-    Ok(evaluation.finish(value))
+    let outcome = body::decode(&mut evaluation, body, header, block);
+    evaluation.finish(header, outcome)
+}
+
+/// What a diagnostic says of an evaluation whose budget is used up.
+fn exceeded_detail(exceeded: Exceeded) -> String {
+    match exceeded {
+        Exceeded::Memory { needed, .. } => format!(
+            "The value is too large: {exceeded}. Make a smaller value, or set the environment variable {} to a higher limit, such as {}GiB.",
+            Budget::VARIABLE,
+            needed.div_ceil(1 << 30).max(4)
+        ),
+        Exceeded::Steps | Exceeded::Interrupted => {
+            format!("The evaluation ended early: {exceeded}.")
+        }
+    }
 }
 
 /// The nearest place in a body of what a path into its value leads to; nothing if not even the first step is written.

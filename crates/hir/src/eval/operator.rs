@@ -49,6 +49,8 @@ impl Evaluation<'_> {
             self.check_operands(op, (left, &a), (right, &b));
             return Ok(failed(op.result_type(), &a, &b));
         }
+        // Comparing looks at all parts.
+        self.reserve(id, a.walked_size().saturating_add(b.walked_size()))?;
         Ok(self.applied(id, op, (left, &a), (right, &b)))
     }
 

@@ -5,20 +5,27 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Evaluation, Fault, Outcome};
+use super::evaluation::{ELEMENT, Evaluation, Fault, Outcome};
 use crate::expr::{ExprId, SymbolId};
 
 /// The parts of a splat.
 #[derive(Clone, Copy)]
 struct Splat {
+    id: ExprId,
     base: ExprId,
     item: SymbolId,
     each: ExprId,
 }
 
 impl Evaluation<'_> {
-    pub(super) fn splat(&mut self, base: ExprId, item: SymbolId, each: ExprId) -> Outcome {
-        let splat = Splat { base, item, each };
+    pub(super) fn splat(
+        &mut self,
+        id: ExprId,
+        base: ExprId,
+        item: SymbolId,
+        each: ExprId,
+    ) -> Outcome {
+        let splat = Splat { id, base, item, each };
         let before = self.failures();
         let source = self.value(base)?;
         if self.failures() > before {
@@ -81,6 +88,7 @@ impl Evaluation<'_> {
         items: &[Value],
     ) -> Outcome {
         let before = self.failures();
+        self.charge(splat.id, (items.len() as u64 + 1) * ELEMENT)?;
         let mut results = Vec::with_capacity(items.len());
         for item in items {
             results.push(self.each(splat, item.clone())?);

@@ -7,7 +7,10 @@ use values::{
 };
 
 use super::evaluation::{Evaluation, Fault, Outcome};
-use crate::expr::{ExprId, TemplatePart};
+use crate::{
+    expr::{ExprId, TemplatePart},
+    scope::Interrupt,
+};
 
 /// The most of a known prefix that an unknown template keeps, in bytes.
 const LONGEST_PREFIX: usize = 128;
@@ -23,6 +26,11 @@ struct Text {
 impl Text {
     fn new() -> Text {
         Text { text: String::new(), marks: Marks::NONE, is_known: true, has_failed: false }
+    }
+
+    /// Bytes of memory that the text takes with one more piece, while it is put together and once it is shared.
+    fn size_with(&self, piece: &str) -> u64 {
+        2 * (self.text.len() as u64 + piece.len() as u64)
     }
 
     fn push(&mut self, piece: &str) {
@@ -47,7 +55,7 @@ impl Text {
 }
 
 impl Evaluation<'_> {
-    pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Outcome {
+    pub(super) fn template(&mut self, id: ExprId, parts: &[TemplatePart]) -> Outcome {
         let mut text = Text::new();
         for part in parts {
             match part {
@@ -55,28 +63,33 @@ impl Evaluation<'_> {
                 TemplatePart::Expr(id) => {
                     let before = self.failures();
                     let value = self.value(*id)?;
-                    self.append(*id, &value, &mut text);
+                    self.append(*id, &value, &mut text)?;
                     text.has_failed |= self.failures() > before;
                 }
             }
         }
+        self.charge(id, text.text.len() as u64)?;
         Ok(text.finish())
     }
 
-    fn append(&mut self, at: ExprId, value: &Value, text: &mut Text) {
+    fn append(&mut self, at: ExprId, value: &Value, text: &mut Text) -> Result<(), Interrupt> {
         text.marks.add(&rules::result_marks(RuleId::Template, [value]));
         if value.is_null() {
             let detail =
                 "The expression result is null. Cannot include a null value in a string template.";
             self.fail(invalid_interpolation(at, detail.to_owned()), value.marks());
-            return;
+            return Ok(());
         }
         if !value.is_known() {
             text.is_known = false;
-            return;
+            return Ok(());
         }
         match convert(value, &Type::String) {
-            Ok(converted) => text.push(converted.as_str().unwrap_or_default()),
+            Ok(converted) => {
+                let piece = converted.as_str().unwrap_or_default();
+                self.reserve(at, text.size_with(piece))?;
+                text.push(piece);
+            }
             Err(error) => {
                 let marks = value.deep_marks();
                 text.marks.add(&marks);
@@ -87,6 +100,7 @@ impl Evaluation<'_> {
                 self.fail(invalid_interpolation(at, detail), &marks);
             }
         }
+        Ok(())
     }
 
     /// The strings of a `%{ for }`, one after the other. Where one is unknown, nothing is known of the whole.
@@ -98,8 +112,9 @@ impl Evaluation<'_> {
         let mut text = Text::new();
         text.marks.add(&rules::result_marks(RuleId::Template, [&value]));
         for element in elements {
-            self.append(tuple, element, &mut text);
+            self.append(tuple, element, &mut text)?;
         }
+        self.charge(tuple, text.text.len() as u64)?;
         Ok(text.finish())
     }
 }

@@ -229,7 +229,13 @@ pub(super) fn evaluate(
     let scope = StaticScope::new(db, path);
     let evaluated = match eval::evaluate(&of_item.exprs, expr, &scope) {
         Ok(evaluated) => evaluated,
-        Err(Interrupt::Misfit(_) | Interrupt::Poisoned | Interrupt::Refused { .. }) => {
+        Err(
+            Interrupt::Misfit(_)
+            | Interrupt::Poisoned
+            | Interrupt::Refused { .. }
+            | Interrupt::Stopped
+            | Interrupt::Exceeded { .. },
+        ) => {
             return Err(None);
         }
     };

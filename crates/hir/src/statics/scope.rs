@@ -2,7 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use values::{Str, Value, functions::FunctionEnv};
+use values::{
+    Budget, Str, Value,
+    functions::{FunctionEnv, RenderError},
+};
 
 use super::evaluate::{CallPath, local_value, variable_value};
 use crate::{
@@ -25,13 +28,23 @@ struct Functions<'db> {
     wanted: RefCell<Option<Str>>,
     /// Whether something was asked that is not answered this early.
     is_unanswered: Cell<bool>,
+    budget: Budget,
 }
+
+/// What one expression may take that is needed before anything is planned: it names a source, a version or a place.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_STEPS: u64 = 1_000_000;
 
 impl<'db> StaticScope<'db> {
     pub(super) fn new(db: &'db dyn Db, path: CallPath<'db>) -> StaticScope<'db> {
         let given = path.workspace(db).given(db);
-        let functions =
-            Functions { given, wanted: RefCell::default(), is_unanswered: Cell::new(false) };
+        let budget = Budget::new(MOST_BYTES).with_steps(MOST_STEPS);
+        let functions = Functions {
+            given,
+            wanted: RefCell::default(),
+            is_unanswered: Cell::new(false),
+            budget,
+        };
         StaticScope { db, path, functions }
     }
 
@@ -129,15 +142,20 @@ impl FunctionEnv for Functions<'_> {
         self.given.home_directory.as_ref().map(ToString::to_string)
     }
 
-    fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, String> {
+    fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, RenderError> {
         self.is_unanswered.set(true);
         Err(format!(
             "the template {name:?} cannot be rendered for something that is needed before anything is planned"
-        ))
+        )
+        .into())
     }
 
     fn now(&self) -> Option<String> {
         None
+    }
+
+    fn budget(&self) -> Option<&Budget> {
+        Some(&self.budget)
     }
 
     fn uuid(&self) -> Option<String> {

@@ -16,7 +16,10 @@ use hir::{
     provider_function::Lookup,
 };
 use provider::{FunctionParameter, FunctionSignature};
-use values::{Mark, MarkKind, Str, Type, Value, functions::FunctionEnv};
+use values::{
+    Mark, MarkKind, Str, Type, Value,
+    functions::{FunctionEnv, RenderError},
+};
 
 use crate::rng::Rng;
 
@@ -538,7 +541,7 @@ impl FunctionEnv for NoWorld {
         Ok(true)
     }
 
-    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, String> {
+    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, RenderError> {
         Ok(Value::from("rendered"))
     }
 

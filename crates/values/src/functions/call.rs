@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::signature::{Body, Function, Parameter, Returns, Unknowns};
+use super::signature::{Body, Function, Needs, Parameter, Returns, Unknowns};
 use crate::{
-    MarkKind, Refinements, Type, Value, convert,
+    Budget, Exceeded, MarkKind, Refinements, Type, Value, convert,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -50,7 +50,12 @@ pub trait FunctionEnv {
     ///
     /// # Errors
     /// With the reason, in words for the user.
-    fn render_template(&self, name: &str, text: &str, variables: &Value) -> Result<Value, String>;
+    fn render_template(
+        &self,
+        name: &str,
+        text: &str,
+        variables: &Value,
+    ) -> Result<Value, RenderError>;
 
     /// The time of `timestamp()` in RFC 3339, or `None` while it is not decided.
     fn now(&self) -> Option<String>;
@@ -65,13 +70,28 @@ pub trait FunctionEnv {
         None
     }
 
-    /// Whether the user does not want to wait any longer. What takes long asks from time to time.
-    fn is_interrupted(&self) -> bool {
-        false
+    /// What evaluations may take, and until when. `None` where nothing is limited.
+    fn budget(&self) -> Option<&Budget> {
+        None
     }
 
     /// A new random UUID, or `None` while it is not decided.
     fn uuid(&self) -> Option<String>;
+}
+
+/// Why a template was not rendered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RenderError {
+    /// Something is wrong with it, in words for the user.
+    Failed(String),
+    /// The evaluation around must end, too.
+    Exceeded(Exceeded),
+}
+
+impl From<String> for RenderError {
+    fn from(message: String) -> RenderError {
+        RenderError::Failed(message)
+    }
 }
 
 /// Why a call has no result.
@@ -86,11 +106,24 @@ pub struct FunctionError {
     is_undecided: bool,
     /// The argument whose text the reason has parts of.
     quotes: Option<usize>,
+    /// Set where the evaluation as a whole must end, and not only this call.
+    pub exceeded: Option<Exceeded>,
 }
 
 impl FunctionError {
     pub(super) fn new(message: impl Into<String>) -> FunctionError {
-        FunctionError { argument: None, message: message.into(), is_undecided: false, quotes: None }
+        FunctionError {
+            argument: None,
+            message: message.into(),
+            is_undecided: false,
+            quotes: None,
+            exceeded: None,
+        }
+    }
+
+    /// The end of the evaluation as a whole.
+    pub(super) fn exceeding(exceeded: Exceeded) -> FunctionError {
+        FunctionError { exceeded: Some(exceeded), ..FunctionError::new(exceeded.to_string()) }
     }
 
     /// No error: the result depends on what only a run decides.
@@ -192,6 +225,26 @@ impl Call<'_> {
         }
     }
 
+    /// Makes sure that so many bytes may be allocated.
+    pub(super) fn reserve(&self, bytes: u64) -> Result<(), FunctionError> {
+        reserve(self.env, bytes)
+    }
+
+    /// Bytes that may be allocated.
+    pub(super) fn room(&self) -> u64 {
+        self.env.budget().map_or(u64::MAX, Budget::left)
+    }
+
+    /// Counts a step of work whose length the arguments decide.
+    pub(super) fn step(&self) -> Result<(), FunctionError> {
+        self.env.budget().map_or(Ok(()), Budget::step).map_err(FunctionError::exceeding)
+    }
+
+    /// Looks whether the user interrupted the run: for steps that take long.
+    pub(super) fn check_interrupt(&self) -> Result<(), FunctionError> {
+        self.env.budget().map_or(Ok(()), Budget::check).map_err(FunctionError::exceeding)
+    }
+
     /// An unknown result of the type that the call has, with the marks of whatever may end up inside it.
     pub(super) fn unknown(&self) -> Value {
         unknown_of(Value::unknown(self.ty.clone()), self.args)
@@ -216,6 +269,7 @@ impl Function {
         let Body::Plain(body) = self.body else {
             return Err(FunctionError::new(format!("{} is no ordinary function", self.name)));
         };
+        self.reserve_for(args, env)?;
         let args = self.prepared(args)?;
         let is_carried = |i: usize| self.parameter(i).is_some_and(|parameter| parameter.is_carried);
         let merged = args.iter().enumerate().filter(|(i, _)| !is_carried(*i)).map(|(_, arg)| arg);
@@ -243,8 +297,41 @@ impl Function {
                 result => result.map_err(|error| error.without_secrets_of(&args))?,
             }
         };
+        self.charge(&result, &bare, env)?;
         let result = if self.nullable { result } else { result.refined_not_null() };
         Ok(result.with_marks(&marks))
+    }
+
+    /// Makes sure that there is room for what the function needs.
+    fn reserve_for(&self, args: &[Value], env: &dyn FunctionEnv) -> Result<(), FunctionError> {
+        let sum = |size: fn(&Value) -> u64| {
+            args.iter().fold(0, |sum: u64, arg| sum.saturating_add(size(arg)))
+        };
+        let bytes = match self.needs {
+            Needs::Nothing => return Ok(()),
+            Needs::Outermost => sum(Value::shallow_size),
+            Needs::Walked => sum(Value::walked_size),
+            Needs::Unshared => sum(Value::unshared_size),
+            Needs::Bytes(bytes) => bytes(args),
+        };
+        reserve(env, bytes)
+    }
+
+    /// Charges a result, as far as it was made here.
+    fn charge(
+        &self,
+        result: &Value,
+        args: &[Value],
+        env: &dyn FunctionEnv,
+    ) -> Result<(), FunctionError> {
+        let Some(budget) = env.budget() else { return Ok(()) };
+        let size = match self.needs {
+            Needs::Nothing => return Ok(()),
+            _ if args.iter().any(|arg| arg.shares_node(result)) => return Ok(()),
+            _ if self.rule == RuleId::CarryingFunction => result.shallow_size(),
+            _ => result.unshared_size(),
+        };
+        budget.charge(size).map_err(FunctionError::exceeding)
     }
 
     fn typed(&self, args: &[Value]) -> Result<Type, FunctionError> {
@@ -301,6 +388,11 @@ impl Function {
             }
         })
     }
+}
+
+fn reserve(env: &dyn FunctionEnv, bytes: u64) -> Result<(), FunctionError> {
+    let reserved = env.budget().map_or(Ok(()), |budget| budget.reserve(bytes));
+    reserved.map_err(FunctionError::exceeding)
 }
 
 /// Arguments without any marks; most have none.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     call::{Call, FunctionError, NOT_WHOLE},
-    signature::{Function, Parameter, Returns},
+    signature::{Function, Needs, Parameter, Returns},
 };
 use crate::{
     Kind, Marks, Number, Refinements, Str, Type, Value, convert,
@@ -18,7 +18,9 @@ const fn carrying(
     body: fn(&Call<'_>) -> Result<Value, FunctionError>,
     doc: &'static str,
 ) -> Function {
-    Function::new(name, params, Returns::From(returns), body, doc).rule(RuleId::CarryingFunction)
+    Function::new(name, params, Returns::From(returns), body, doc)
+        .rule(RuleId::CarryingFunction)
+        .needs(Needs::Outermost)
 }
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -41,7 +43,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "Gives the element of a map under a key, or a default.",
     )
     .variadic(Parameter::any("default").nullable().lazy().carried())
-    .nullable(),
+    .nullable()
+    .needs(Needs::Nothing),
     carrying(
         "element",
         &[Parameter::any("list").lazy(), Parameter::number("index").lazy()],
@@ -49,7 +52,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         element,
         "Gives one element of a list; the index wraps around.",
     )
-    .nullable(),
+    .nullable()
+    .needs(Needs::Nothing),
     carrying(
         "values",
         &[Parameter::any("mapping").lazy()],
@@ -73,7 +77,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         flatten_type,
         flatten,
         "Dissolves lists inside a list.",
-    ),
+    )
+    .needs(Needs::Walked),
     carrying(
         "reverse",
         &[Parameter::any("list").lazy()],

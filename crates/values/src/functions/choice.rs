@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Body, Function, Parameter, Place, Returns},
+    signature::{Body, Function, Needs, Parameter, Place, Returns},
 };
 use crate::{Kind, Type, Value, convert, rules::RuleId};
 
@@ -18,6 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         place: Place::Everywhere,
         returns: Returns::From(open),
         nullable: true,
+        needs: Needs::Nothing,
         body: Body::Form,
     },
     Function {
@@ -29,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         place: Place::Everywhere,
         returns: Returns::Fixed(super::Shape::Bool),
         nullable: false,
+        needs: Needs::Nothing,
         body: Body::Form,
     },
     Function {
@@ -40,6 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         place: Place::Console,
         returns: Returns::Fixed(super::Shape::String),
         nullable: false,
+        needs: Needs::Nothing,
         body: Body::Form,
     },
     Function::new(
@@ -49,7 +52,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         coalesce,
         "Gives the first argument that is not null or \"\".",
     )
-    .variadic(Parameter::any("vals").nullable().lazy()),
+    .variadic(Parameter::any("vals").nullable().lazy())
+    .needs(Needs::Nothing),
     Function::new(
         "coalescelist",
         &[],
@@ -57,7 +61,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         coalesce_list,
         "Gives the first list that is not empty.",
     )
-    .variadic(Parameter::any("vals").nullable().lazy()),
+    .variadic(Parameter::any("vals").nullable().lazy())
+    .needs(Needs::Nothing),
 ];
 
 fn open(_args: &[Value]) -> Result<Type, FunctionError> {

@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Function, Parameter, Returns, Shape},
+    signature::{Function, Needs, Parameter, Returns, Shape},
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -16,7 +16,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         length,
         "Counts the elements of a collection or the characters of a string.",
     )
-    .rule(RuleId::Length),
+    .rule(RuleId::Length)
+    .needs(Needs::Nothing),
     Function::new(
         "keys",
         &[Parameter::any("inputMap").lazy()],
@@ -24,7 +25,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         keys,
         "Lists the keys of a map or the attribute names of an object, in order.",
     )
-    .rule(RuleId::Keys),
+    .rule(RuleId::Keys)
+    .needs(Needs::Outermost),
     Function::new(
         "contains",
         &[Parameter::any("list").shallow(), Parameter::any("value").lazy()],
@@ -60,7 +62,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         one,
         "Gives the only element of a collection, or null if there is none.",
     )
-    .nullable(),
+    .nullable()
+    .needs(Needs::Nothing),
     Function::new(
         "sum",
         &[Parameter::any("list")],

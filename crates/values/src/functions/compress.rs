@@ -14,9 +14,6 @@ use crate::Value;
 
 const STR: &[Parameter] = &[Parameter::string("str")];
 
-/// A text of more bytes does not come of a small one by accident.
-const MOST: u64 = 256 << 20;
-
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new(
         "base64gzip",
@@ -52,12 +49,12 @@ fn base64gunzip(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Err(FunctionError::new("failed to gunzip bytestream: gzip: invalid header"));
     }
     let mut text = Vec::new();
-    let read = GzDecoder::new(&bytes[..]).take(MOST + 1).read_to_end(&mut text);
+    // A text that does not fit is read as far as it does.
+    let most = call.room();
+    let read = GzDecoder::new(&bytes[..]).take(most.saturating_add(1)).read_to_end(&mut text);
+    call.reserve(text.len() as u64)?;
     if read.is_err() {
         return Err(FunctionError::new("failed to read gunzip raw data: it is damaged"));
-    }
-    if text.len() as u64 > MOST {
-        return Err(FunctionError::new("failed to read gunzip raw data: it is too long"));
     }
     let text = String::from_utf8(text).map_err(|_| {
         FunctionError::new("the result of decompressing the provided string is not valid UTF-8")

@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Body, Function, Parameter, Place, Returns, Shape},
+    signature::{Body, Function, Needs, Parameter, Place, Returns, Shape},
 };
 use crate::{Type, Value, convert, rules::RuleId};
 
@@ -43,6 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         place: Place::Everywhere,
         returns: Returns::From(any_type),
         nullable: true,
+        needs: Needs::Nothing,
         body: Body::Form,
     },
 ];

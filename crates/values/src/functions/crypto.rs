@@ -131,11 +131,7 @@ fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
     let Some(salt) = call.env.salt() else {
         return Ok(call.unknown());
     };
-    let is_interrupted = || call.env.is_interrupted();
-    match bcrypt_text(call.text(0), cost, &salt, &is_interrupted) {
-        Some(text) => Ok(Value::string(text)),
-        None => refused(format!("bcrypt: interrupted; cost {} takes too long", call.shown(cost))),
-    }
+    bcrypt_text(call, cost, &salt).map(Value::string)
 }
 
 const BCRYPT_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
@@ -143,19 +139,14 @@ const BCRYPT_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_
 /// So many rounds take a part of a second.
 const ROUNDS_AT_ONCE: u64 = 256;
 
-/// The hash, unless it is interrupted: the highest cost, which the reference allows too, takes days.
-fn bcrypt_text(
-    password: &str,
-    cost: i64,
-    salt: &[u8; 16],
-    is_interrupted: &dyn Fn() -> bool,
-) -> Option<String> {
-    let key = [password.as_bytes(), &[0]].concat();
+/// The hash, unless the run is interrupted: the highest cost, which the reference allows too, takes days.
+fn bcrypt_text(call: &Call<'_>, cost: i64, salt: &[u8; 16]) -> Result<String, FunctionError> {
+    let key = [call.text(0).as_bytes(), &[0]].concat();
     let mut cipher: Blowfish = Blowfish::bc_init_state();
     cipher.salted_expand_key(salt, &key);
     for round in 0..1_u64 << cost {
-        if round % ROUNDS_AT_ONCE == 0 && is_interrupted() {
-            return None;
+        if round % ROUNDS_AT_ONCE == 0 {
+            call.check_interrupt()?;
         }
         cipher.bc_expand_key(&key);
         cipher.bc_expand_key(salt);
@@ -170,7 +161,7 @@ fn bcrypt_text(
         hash.extend(words.iter().flat_map(|word| word.to_be_bytes()));
     }
     let (salt, hash) = (BCRYPT_BASE64.encode(salt), BCRYPT_BASE64.encode(&hash[..23]));
-    Some(format!("$2a${cost:02}${salt}{hash}"))
+    Ok(format!("$2a${cost:02}${salt}{hash}"))
 }
 
 fn rsadecrypt(call: &Call<'_>) -> Result<Value, FunctionError> {

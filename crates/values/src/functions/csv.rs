@@ -40,16 +40,16 @@ fn header(reader: &mut Reader<'_>) -> Result<Vec<Str>, String> {
 }
 
 fn csvdecode(call: &Call<'_>) -> Result<Value, FunctionError> {
-    rows(call.text(0)).map(|rows| {
+    rows(call).map(|rows| {
         let element = call.ty.element().cloned().unwrap_or(Type::Dynamic);
         Value::list(element, rows)
     })
 }
 
-fn rows(text: &str) -> Result<Vec<Value>, FunctionError> {
-    let mut reader = Reader::new(text);
+fn rows(call: &Call<'_>) -> Result<Vec<Value>, FunctionError> {
+    let mut reader = Reader::new(call.text(0));
     let names = header(&mut reader).map_err(|message| FunctionError::quoting(0, message))?;
-    let mut rows = Vec::new();
+    let (mut rows, mut size) = (Vec::new(), 0);
     while let Some(fields) = reader.record().map_err(FunctionError::new)? {
         if fields.len() != names.len() {
             let line = reader.first_line;
@@ -58,7 +58,10 @@ fn rows(text: &str) -> Result<Vec<Value>, FunctionError> {
         }
         let fields = fields.into_iter().map(Value::string);
         let row: BTreeMap<Str, Value> = names.iter().cloned().zip(fields).collect();
-        rows.push(Value::object(row));
+        let row = Value::object(row);
+        size += row.unshared_size();
+        call.reserve(size)?;
+        rows.push(row);
     }
     Ok(rows)
 }

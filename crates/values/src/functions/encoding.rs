@@ -5,9 +5,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::{
     base64_text,
     call::{Call, FunctionError},
-    signature::{Function, Parameter, Returns, Shape},
+    signature::{Function, Needs, Parameter, Returns, Shape},
 };
-use crate::{Kind, Refinements, Type, Value, json};
+use crate::{Kind, Refinements, Type, Value, budget::NODE, json};
 
 const STR: &[Parameter] = &[Parameter::string("str")];
 
@@ -18,7 +18,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         Returns::Fixed(Shape::String),
         jsonencode,
         "Writes a value as JSON.",
-    ),
+    )
+    .needs(Needs::Unshared),
     Function::new(
         "jsondecode",
         &[Parameter::string("str")],
@@ -26,7 +27,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         jsondecode,
         "Reads JSON.",
     )
-    .nullable(),
+    .nullable()
+    .needs(Needs::Bytes(values_in_json)),
     Function::new(
         "base64encode",
         STR,
@@ -91,12 +93,20 @@ fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     }
 }
 
+/// Bytes that the values in a text of JSON can take. Each but the first stands behind one of three characters.
+fn values_in_json(args: &[Value]) -> u64 {
+    let text = args.first().and_then(Value::as_str).unwrap_or("");
+    let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    (values as u64 + 1) * NODE + text.len() as u64
+}
+
 fn jsondecode(call: &Call<'_>) -> Result<Value, FunctionError> {
     json::decode_implied(call.text(0).as_bytes())
         .map_err(|error| FunctionError::new(error.to_string()))
 }
 
 fn base64encode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    call.reserve(call.text(0).len() as u64 / 3 * 4)?;
     Ok(Value::string(STANDARD.encode(call.text(0))))
 }
 
@@ -111,6 +121,7 @@ fn base64decode(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn urlencode(call: &Call<'_>) -> Result<Value, FunctionError> {
+    call.reserve(call.text(0).len() as u64)?;
     let mut out = String::new();
     for byte in call.text(0).bytes() {
         match byte {

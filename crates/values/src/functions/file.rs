@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{
-    call::{Call, FunctionError},
+    call::{Call, FunctionError, RenderError},
     glob,
     signature::{Function, Parameter, Returns, Shape},
 };
@@ -176,9 +176,13 @@ fn check_names(call: &Call<'_>) -> Result<(), FunctionError> {
 }
 
 fn rendered(call: &Call<'_>, name: &str, text: &str) -> Result<Value, FunctionError> {
-    call.env.render_template(name, text, &call.marked[1]).map_err(|message| {
+    call.env.render_template(name, text, &call.marked[1]).map_err(|error| {
         let hidden = || "the template cannot be rendered; its variables are sensitive".to_owned();
-        FunctionError::new(if call.secret { hidden() } else { message })
+        match error {
+            RenderError::Exceeded(exceeded) => FunctionError::exceeding(exceeded),
+            RenderError::Failed(_) if call.secret => FunctionError::new(hidden()),
+            RenderError::Failed(message) => FunctionError::new(message),
+        }
     })
 }
 

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn format(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let rendered = render(call.text(0), &call.args[1..])?;
+    let rendered = render(call, 0, &call.args[1..])?;
     Ok(rendered.into_value())
 }
 
@@ -46,7 +46,9 @@ impl Rendered {
     }
 }
 
-fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
+/// Fills values into the format. `before` bytes were made of other values already.
+fn render(call: &Call<'_>, before: u64, args: &[Value]) -> Result<Rendered, FunctionError> {
+    let template = call.text(0);
     let mut rendered = Rendered { text: String::new(), complete: true };
     let (mut next, mut used, mut explicit) = (0, 0, false);
     let mut rest = template;
@@ -78,6 +80,10 @@ fn render(template: &str, args: &[Value]) -> Result<Rendered, FunctionError> {
         if !arg.is_wholly_known() {
             rendered.complete = false;
         } else {
+            let length = before + rendered.text.len() as u64;
+            call.reserve(
+                length.saturating_add(arg.unshared_size().saturating_add(verb.padding())),
+            )?;
             let text = verb.render(arg).map_err(|error| unsupported(&error, &verb, offset))?;
             append(&mut rendered, &text);
         }
@@ -136,11 +142,14 @@ fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(call.unknown());
     }
     let count = length.map_or(1, |(_, count)| count);
+    let mut size = 0;
     let rows = (0..count).map(|at| {
+        call.step()?;
         let pick =
             |arg: &Value| arg.as_slice().and_then(|items| items.get(at)).unwrap_or(arg).clone();
         let row: Vec<Value> = args.iter().map(pick).collect();
-        let rendered = render(call.text(0), &row).map(Rendered::into_value);
+        let rendered = render(call, size, &row).map(Rendered::into_value);
+        size += rendered.as_ref().map_or(0, Value::unshared_size);
         rendered.map_err(|error| {
             let message = format!("error on format iteration {at}: {}", error.message);
             error.told_as(message)

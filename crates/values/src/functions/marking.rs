@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Function, Parameter, Returns, Shape},
+    signature::{Function, Needs, Parameter, Returns, Shape},
 };
 use crate::{
     Kind, MarkKind, Refinements, Type, Value,
@@ -20,6 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "Marks a value as sensitive.",
     )
     .rule(RuleId::Sensitive)
+    .needs(Needs::Nothing)
     .nullable(),
     Function::new(
         "nonsensitive",
@@ -29,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "Takes the sensitive mark off a value.",
     )
     .rule(RuleId::Nonsensitive)
+    .needs(Needs::Nothing)
     .nullable(),
     Function::new(
         "issensitive",
@@ -37,7 +39,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         is_sensitive,
         "Tells whether a value is marked as sensitive.",
     )
-    .rule(RuleId::IsSensitive),
+    .rule(RuleId::IsSensitive)
+    .needs(Needs::Nothing),
     Function::new(
         "ephemeralasnull",
         VALUE,

@@ -44,7 +44,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-pub use call::{FunctionEnv, FunctionError};
+pub use call::{FunctionEnv, FunctionError, RenderError};
 pub use signature::{Function, Parameter, Place, Shape};
 
 /// All functions of all families.

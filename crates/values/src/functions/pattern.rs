@@ -45,10 +45,32 @@ fn replace(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (text, wanted, replacement) = (call.text(0), call.text(1), call.text(2));
     let pattern = wanted.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let Some(pattern) = pattern else {
+        let count = text.matches(wanted).count() as u64;
+        let more = replacement.len().saturating_sub(wanted.len()) as u64;
+        call.reserve(count.saturating_mul(more).saturating_add(text.len() as u64))?;
         return Ok(Value::string(text.replace(wanted, replacement)));
     };
-    let replaced = compiled(1, pattern)?.replace_all(text, replacement).into_owned();
-    Ok(Value::string(replaced))
+    replace_all(call, &compiled(1, pattern)?, text, replacement).map(Value::string)
+}
+
+/// Replaces every match. How long the result will be is known only once all captures are put in.
+fn replace_all(
+    call: &Call<'_>,
+    regex: &Regex,
+    text: &str,
+    replacement: &str,
+) -> Result<String, FunctionError> {
+    let (mut replaced, mut end) = (String::new(), 0);
+    for captures in regex.captures_iter(text) {
+        call.step()?;
+        let found = captures.get_match();
+        replaced.push_str(&text[end..found.start()]);
+        captures.expand(replacement, &mut replaced);
+        end = found.end();
+        call.reserve(replaced.len() as u64)?;
+    }
+    replaced.push_str(&text[end..]);
+    Ok(replaced)
 }
 
 /// A string without groups, a tuple of strings with groups, an object with named groups.
@@ -98,9 +120,13 @@ fn regex(call: &Call<'_>) -> Result<Value, FunctionError> {
 fn regexall(call: &Call<'_>) -> Result<Value, FunctionError> {
     let regex = compiled(0, call.text(0))?;
     let element = call.ty.element().cloned().unwrap_or(Type::Dynamic);
-    let found = regex
-        .captures_iter(call.text(1))
-        .map(|captures| captured(&regex, &captures, &element))
-        .collect();
+    let (mut found, mut size) = (Vec::new(), 0);
+    for captures in regex.captures_iter(call.text(1)) {
+        call.step()?;
+        let value = captured(&regex, &captures, &element);
+        size += value.unshared_size();
+        call.reserve(size)?;
+        found.push(value);
+    }
     Ok(Value::list(element, found))
 }

@@ -4,7 +4,7 @@ use super::{
     call::{Call, FunctionError},
     signature::{Function, Parameter, Returns, Shape},
 };
-use crate::{Type, Value, convert, equality};
+use crate::{Type, Value, budget::NODE, convert, equality};
 
 const FIRST: &[Parameter] = &[Parameter::new("first_set", Shape::Set)];
 const OTHERS: Parameter = Parameter::new("other_sets", Shape::Set);
@@ -110,8 +110,6 @@ fn product_type(args: &[Value]) -> Result<Type, FunctionError> {
 }
 
 fn product(call: &Call<'_>) -> Result<Value, FunctionError> {
-    /// More combinations are refused rather than built.
-    const MOST: usize = 1_000_000;
     let element = call.ty.element().cloned().unwrap_or(Type::Dynamic);
     let mut combinations: Vec<Vec<Value>> = vec![Vec::new()];
     for (i, arg) in call.args.iter().enumerate() {
@@ -120,9 +118,11 @@ fn product(call: &Call<'_>) -> Result<Value, FunctionError> {
         let items = arg.as_slice().unwrap_or(&[]).iter().map(|item| convert::convert(item, &ty));
         let items: Result<Vec<Value>, _> = items.collect();
         let items = items.map_err(|error| FunctionError::at(i, error.message))?;
-        if combinations.len().saturating_mul(items.len()) > MOST {
-            return Err(FunctionError::new("too many combinations"));
-        }
+        // Of each combination there is a tuple and its elements, and for a moment the shorter ones are there, too.
+        let combination = (2 * i as u64 + 4) * NODE;
+        let count = (combinations.len() as u64).saturating_mul(items.len() as u64);
+        call.reserve(count.saturating_mul(combination))?;
+        call.check_interrupt()?;
         combinations = extended(&combinations, &items);
     }
     let tuples: Vec<Value> = combinations.into_iter().map(Value::tuple).collect();

@@ -22,6 +22,8 @@ pub struct Function {
     pub(super) returns: Returns,
     /// Whether the result may be null.
     pub(super) nullable: bool,
+    /// The memory that a call takes.
+    pub(super) needs: Needs,
     pub(super) body: Body,
 }
 
@@ -92,6 +94,21 @@ pub(super) enum Unknowns {
     Shallow,
     /// Never: the function looks for itself.
     Lazy,
+}
+
+/// The memory that a call must find free before it begins. A body that makes more reserves that itself.
+#[derive(Clone, Copy)]
+pub(super) enum Needs {
+    /// None: the result is an argument or a part of one, or says something of one without a walk through it.
+    Nothing,
+    /// That of the outermost containers: their elements are shared.
+    Outermost,
+    /// That of all values in the arguments, none of them shared; their texts are.
+    Walked,
+    /// That of the arguments, nothing of them shared.
+    Unshared,
+    /// So many bytes.
+    Bytes(fn(&[Value]) -> u64),
 }
 
 /// The type of a result.
@@ -189,6 +206,7 @@ impl Function {
             place: Place::Everywhere,
             returns,
             nullable: false,
+            needs: Needs::Walked,
             body: Body::Plain(body),
         }
     }
@@ -207,6 +225,10 @@ impl Function {
 
     pub(super) const fn nullable(self) -> Function {
         Function { nullable: true, ..self }
+    }
+
+    pub(super) const fn needs(self, needs: Needs) -> Function {
+        Function { needs, ..self }
     }
 
     /// The parameter that the argument at `position` belongs to.

@@ -179,10 +179,14 @@ fn substr(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn indent(call: &Call<'_>) -> Result<Value, FunctionError> {
-    const MOST: usize = 10_000;
-    let spaces = usize::try_from(call.whole(0)?).ok().filter(|spaces| *spaces <= MOST);
-    let spaces =
-        spaces.ok_or_else(|| FunctionError::at(0, format!("must be between 0 and {MOST}")))?;
+    let spaces = usize::try_from(call.whole(0)?)
+        .map_err(|_| FunctionError::at(0, "must be zero or greater"))?;
+    let lines = call.text(1).matches('\n').count();
+    let padded = lines.saturating_mul(spaces).saturating_add(call.text(1).len());
+    call.reserve(padded as u64)?;
+    if lines == 0 {
+        return Ok(call.args[1].clone());
+    }
     let padding = format!("\n{}", " ".repeat(spaces));
     Ok(Value::string(call.text(1).replace('\n', &padding)))
 }

@@ -1,6 +1,7 @@
 //! Results and messages of every family, and properties that hold for all functions.
 
 mod additions;
+mod budgets;
 #[cfg(feature = "mutation")]
 mod mutations;
 mod nulled;
@@ -11,7 +12,7 @@ mod unknowns;
 
 use expect_test::expect_file;
 
-use super::{FunctionEnv, FunctionError, all, lookup};
+use super::{FunctionEnv, FunctionError, RenderError, all, lookup};
 use crate::{Value, json};
 
 /// A world with one file, one template engine and a fixed time.
@@ -56,7 +57,12 @@ impl FunctionEnv for World {
         Some(*b"\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10\x41\x04\x10")
     }
 
-    fn render_template(&self, _name: &str, text: &str, variables: &Value) -> Result<Value, String> {
+    fn render_template(
+        &self,
+        _name: &str,
+        text: &str,
+        variables: &Value,
+    ) -> Result<Value, RenderError> {
         Ok(Value::string(format!("{}{:?}", text.trim_end(), variables.without_all_marks())))
     }
 

@@ -4,7 +4,7 @@ use super::{
     call::{Call, FunctionError},
     signature::{Function, Parameter, Returns, Shape},
 };
-use crate::{Kind, Number, Type, Value};
+use crate::{Kind, Number, Type, Value, budget::NODE};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new(
@@ -50,11 +50,19 @@ fn join(call: &Call<'_>) -> Result<Value, FunctionError> {
             parts.push(text);
         }
     }
+    let separators = call.text(0).len().saturating_mul(parts.len().saturating_sub(1));
+    let length = parts.iter().fold(separators, |sum, part| sum.saturating_add(part.len()));
+    call.reserve(length as u64)?;
     Ok(Value::string(parts.join(call.text(0))))
 }
 
 fn split(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (separator, text) = (call.text(0), call.text(1));
+    let count = match separator {
+        "" => text.len(),
+        separator => text.matches(separator).count() + 1,
+    };
+    call.reserve(count as u64 * NODE + text.len() as u64)?;
     let parts: Vec<Value> = if separator.is_empty() {
         text.chars().map(|c| Value::string(c.to_string())).collect()
     } else {

@@ -4,8 +4,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{Number, Type, Value, convert, json, number::Notation};
 
-/// Wider fields are refused.
-const WIDEST: usize = 10_000;
+/// More digits of one number are refused: working them out takes long.
+const MOST_DIGITS: usize = 10_000;
 
 /// A verb as written.
 pub(super) struct Verb<'a> {
@@ -52,12 +52,12 @@ impl<'a> Verb<'a> {
                 offset + scanner.at
             ));
         };
-        if width > WIDEST || precision.is_some_and(|precision| precision > WIDEST) {
-            return Err(format!("unsupported width or precision at offset {offset}"));
-        }
         if mode.is_ascii_alphabetic() && !"vtbdoxXeEfgGsq".contains(mode) {
             let raw = &text[..=scanner.at];
             return Err(format!("unsupported format verb {mode:?} in {raw:?} at offset {offset}"));
+        }
+        if precision.is_some_and(|precision| precision > MOST_DIGITS) && !"sq".contains(mode) {
+            return Err(format!("unsupported precision at offset {offset}"));
         }
         if !"vtbdoxXeEfgGsq%".contains(mode) {
             return Err(format!(
@@ -67,6 +67,12 @@ impl<'a> Verb<'a> {
         }
         let length = scanner.at + mode.len_utf8();
         Ok(Verb { raw: &text[..length], length, argument, mode, flags, width, precision })
+    }
+
+    /// Bytes that the width and the precision ask for beside the value's own text.
+    pub(super) fn padding(&self) -> u64 {
+        let digits = if self.mode == 's' || self.mode == 'q' { None } else { self.precision };
+        (self.width as u64).saturating_add(digits.unwrap_or(0) as u64)
     }
 
     /// The text of a wholly known value.

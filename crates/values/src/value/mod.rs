@@ -11,6 +11,7 @@ use node::{Entries, Items, Node, Unknown};
 
 use crate::{
     Marks, Number, ObjectType, Refinements, Str, Type,
+    budget::Size,
     rules::{self, RuleId},
     set_order, text,
 };
@@ -214,6 +215,10 @@ impl Value {
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self.node, Node::Null(_))
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        self.node.size()
     }
 
     /// Whether the value itself is known; its parts may be unknown.

@@ -5,7 +5,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::{Marks, Number, ObjectType, Refinements, Str, Type, Value, text};
+use crate::{
+    Marks, Number, ObjectType, Refinements, Str, Type, Value,
+    budget::{ENTRY, Size},
+    text,
+};
 
 /// What a value is made of.
 #[derive(Clone)]
@@ -46,18 +50,28 @@ pub(super) struct Summary {
     pub(super) wholly_known: bool,
     /// The marks of all parts, at every depth.
     pub(super) marks_inside: Marks,
+    pub(super) size: Size,
 }
 
 impl Summary {
     fn of<'a>(parts: impl Iterator<Item = &'a Value>) -> Summary {
-        let mut summary = Summary { wholly_known: true, marks_inside: Marks::NONE };
+        let size = Size { nodes: 1, text: 0 };
+        let mut summary = Summary { wholly_known: true, marks_inside: Marks::NONE, size };
         for part in parts {
+            summary.size.add(part.size());
             summary.wholly_known &= part.is_wholly_known();
             summary.marks_inside.add(&part.marks);
             if let Some(inner) = part.node.summary() {
                 summary.marks_inside.add(&inner.marks_inside);
             }
         }
+        summary
+    }
+
+    fn of_entries(entries: &BTreeMap<Str, Value>) -> Summary {
+        let mut summary = Summary::of(entries.values());
+        let names: u64 = entries.keys().map(|name| name.len() as u64 + ENTRY).sum();
+        summary.size.add(Size { nodes: 0, text: names });
         summary
     }
 }
@@ -84,18 +98,18 @@ impl Items {
 impl Entries {
     pub(super) fn map(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
         let entries = with_normal_keys(entries);
-        Entries { ty: ty.into(), summary: Summary::of(entries.values()), entries }
+        Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
 
     /// An object's attributes; the type is worked out when it is asked for.
     pub(super) fn object(entries: BTreeMap<Str, Value>) -> Entries {
         let entries = with_normal_keys(entries);
-        Entries { ty: OnceLock::new(), summary: Summary::of(entries.values()), entries }
+        Entries { ty: OnceLock::new(), summary: Summary::of_entries(&entries), entries }
     }
 
     /// An object's attributes under a type that is known to be theirs.
     pub(super) fn object_of(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
-        Entries { ty: ty.into(), summary: Summary::of(entries.values()), entries }
+        Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
 
     pub(super) fn as_map(&self) -> &BTreeMap<Str, Value> {
@@ -138,6 +152,14 @@ impl Node {
             Node::List(items) | Node::Set(items) | Node::Tuple(items) => Some(&items.summary),
             Node::Map(entries) | Node::Object(entries) => Some(&entries.summary),
             _ => None,
+        }
+    }
+
+    pub(super) fn size(&self) -> Size {
+        match (self, self.summary()) {
+            (Node::String(text), _) => Size { nodes: 1, text: text.len() as u64 },
+            (_, Some(summary)) => summary.size,
+            (_, None) => Size { nodes: 1, text: 0 },
         }
     }
 

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use crate::{
     Deprecation, Kind, Mark, MarkKind, Marks, Path, Refinements, Type, Value,
-    functions::{self, FunctionEnv},
+    functions::{self, FunctionEnv, RenderError},
 };
 
 struct NoWorld;
@@ -21,8 +21,8 @@ impl FunctionEnv for NoWorld {
         _name: &str,
         _text: &str,
         _variables: &Value,
-    ) -> Result<Value, String> {
-        Err("no templates".to_owned())
+    ) -> Result<Value, RenderError> {
+        Err("no templates".to_owned().into())
     }
     fn now(&self) -> Option<String> {
         None

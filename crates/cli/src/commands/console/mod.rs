@@ -239,7 +239,7 @@ fn interrupted(interrupt: &Interrupt) -> Diagnostic {
         Interrupt::Refused { summary, detail } => {
             Diagnostic::error("invalid-reference", *summary, detail.clone())
         }
-        Interrupt::Poisoned => {
+        Interrupt::Poisoned | Interrupt::Stopped | Interrupt::Exceeded { .. } => {
             let detail = "Something that this expression refers to has no value here.";
             Diagnostic::error("console-evaluation", "Cannot evaluate here", detail)
         }

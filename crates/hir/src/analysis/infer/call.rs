@@ -257,14 +257,20 @@ impl Infer<'_> {
             return self.failed_call(args);
         }
         let plain: Vec<Value> = args.iter().map(Abstract::plain_value).collect();
-        let result = match function.call(&plain, &NoSurroundings) {
-            // Files and the time are found when the program runs.
+        let before = self.budget.used();
+        let called = function.call(&plain, &NoSurroundings(&self.budget));
+        self.budget.settle(before, called.as_ref().ok());
+        let is_left_to_run = |error: &FunctionError| {
+            // Files and the time are found when the program runs, and what is too large here may fit then.
+            is_impure(function.name) || error.exceeded.is_some()
+        };
+        let result = match called {
             Ok(result) if is_impure(function.name) => Value::unknown(result.ty()),
-            Err(_) if is_impure(function.name) => {
+            Err(error) if is_left_to_run(&error) => {
                 Value::unknown(function.return_type(&plain).unwrap_or(Type::Dynamic))
             }
             Ok(result) => result,
-            Err(_) if takes_null(function, args, &plain) => return self.failed_call(args),
+            Err(_) if self.takes_null(function, args, &plain) => return self.failed_call(args),
             Err(error) => {
                 let at = error.argument.and_then(|index| call.args.get(index));
                 let (name, summary, detail) = eval::function_problem(function, &error);
@@ -341,6 +347,16 @@ impl Infer<'_> {
         is_read && value.failing.keeps_type
     }
 
+    /// Whether the call may succeed where an argument turns out to be a null without a type.
+    fn takes_null(&self, function: &Function, args: &[Abstract], plain: &[Value]) -> bool {
+        let loose = args.iter().zip(plain).map(|(arg, plain)| {
+            // A part of what is known to be there may be such a null, too.
+            if !arg.failing.keeps_type { Value::dynamic() } else { plain.clone() }
+        });
+        let loose: Vec<Value> = loose.collect();
+        loose != plain && function.call(&loose, &NoSurroundings(&self.budget)).is_ok()
+    }
+
     /// A result without parts of the arguments.
     fn blend(&self, rule: RuleId, args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
         let mut flow = Flow::default();
@@ -404,16 +420,6 @@ impl Infer<'_> {
 
 fn has_known_parts(value: &Abstract) -> bool {
     value.presence == Presence::Known && value.known_length().is_some()
-}
-
-/// Whether the call may succeed where an argument turns out to be a null without a type.
-fn takes_null(function: &Function, args: &[Abstract], plain: &[Value]) -> bool {
-    let loose = args.iter().zip(plain).map(|(arg, plain)| {
-        // A part of what is known to be there may be such a null, too.
-        if !arg.failing.keeps_type { Value::dynamic() } else { plain.clone() }
-    });
-    let loose: Vec<Value> = loose.collect();
-    loose != plain && function.call(&loose, &NoSurroundings).is_ok()
 }
 
 /// A call that fails has read all of its arguments, and gives a value of any type.

@@ -52,7 +52,7 @@ impl Infer<'_> {
             }
         });
         let tagged: Vec<Value> = tagged.collect();
-        match function.call(&tagged, &NoSurroundings) {
+        match function.call(&tagged, &NoSurroundings(&self.budget)) {
             Ok(result) if result.is_known() && !looks_into_types(function, args) => {
                 flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
             }

@@ -8,9 +8,15 @@ use values::{Deprecation, Kind, Mark, Refinements, Str, Type, Value};
 use super::{Abstract, Inside, Presence, TriMarks};
 use crate::item::ConstValue;
 
+/// The largest constant that is kept, in bytes. A query would hold a larger one for good.
+pub(super) const LARGEST_CONSTANT: u64 = 4 << 20;
+
 impl Abstract {
     /// What is known of a value that the source determines. Its parts may be unknown or marked.
     pub fn constant(value: Value) -> Abstract {
+        if value.unshared_size() > LARGEST_CONSTANT {
+            return Abstract::too_large(&value);
+        }
         let plain = Abstract {
             marks: TriMarks::sure(value.marks()),
             presence: presence(&value),
@@ -32,6 +38,19 @@ impl Abstract {
             _ => Inside::PLAIN,
         };
         Abstract { inside, ..plain }
+    }
+
+    /// A value of which only its marks are kept, and its type where that does not grow with the value.
+    fn too_large(value: &Value) -> Abstract {
+        let ty = if value.ty().is_shaped_by_values() { Type::Dynamic } else { value.ty() };
+        let inside = TriMarks::sure(&value.deep_marks()).weakened();
+        let presence = presence(value).min(Presence::NotNull);
+        Abstract {
+            marks: TriMarks::sure(value.marks()),
+            presence,
+            inside: Inside::Opaque(inside),
+            ..Abstract::of_type(ty)
+        }
     }
 
     /// The value without marks as far as it is known, with unknown values for the rest.

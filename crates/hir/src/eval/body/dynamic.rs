@@ -51,6 +51,7 @@ impl Evaluation<'_> {
                 None => None,
             };
             let value = self.body(&block.body, &nested.block, &inner)?.with_marks(&inner.marks);
+            self.charge(dynamic.for_each, value.shallow_size())?;
             // Without the label that was refused, there is no place for the block.
             if label != Some(None) {
                 found.blocks.push(FoundBlock { value, label: label.flatten(), node: block.node });

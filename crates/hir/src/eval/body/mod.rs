@@ -49,7 +49,10 @@ pub(super) fn decode(
 ) -> Outcome {
     let place =
         Place { header: At::Node(header), root: schema, marks: Marks::NONE, is_unknown: false };
-    evaluation.body(body, schema, &place)
+    let value = evaluation.body(body, schema, &place)?;
+    // The provider is sent the whole, nothing of it shared.
+    evaluation.reserve(header, value.unshared_size())?;
+    Ok(value)
 }
 
 impl Evaluation<'_> {
@@ -87,6 +90,7 @@ impl Evaluation<'_> {
             return Ok(Value::unknown(ty).with_marks(&marks));
         }
         let value = self.value(attr.value)?;
+        self.reserve(attr.value, value.unshared_size())?;
         match convert(&value, &ty) {
             Ok(converted) => Ok(converted.with_marks(&place.marks)),
             Err(error) => {

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod bodies;
+mod budget;
 mod collections;
 mod constraints;
 mod functions;
@@ -10,7 +11,10 @@ mod operators;
 
 use std::collections::BTreeMap;
 
-use values::{Kind, Mark, MarkKind, Refinements, Str, Type, Value, functions::FunctionEnv};
+use values::{
+    Kind, Mark, MarkKind, Refinements, Str, Type, Value,
+    functions::{FunctionEnv, RenderError},
+};
 
 use crate::{
     eval::{Evaluated, evaluate},
@@ -249,8 +253,8 @@ impl FunctionEnv for NoWorld {
         Ok(false)
     }
 
-    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, String> {
-        Err("no templates here".to_owned())
+    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, RenderError> {
+        Err("no templates here".to_owned().into())
     }
 
     fn now(&self) -> Option<String> {

@@ -1,10 +1,6 @@
 //! What functions on moments, prefixes, formats, secrets and paths give.
 
 use super::{call, check};
-use crate::{
-    Value,
-    functions::{FunctionEnv, lookup},
-};
 
 #[test]
 fn moments() {
@@ -327,50 +323,4 @@ fn assumptions() {
             "error at 0: the actual value does not match the assumed value",
         ),
     ]);
-}
-
-/// Somebody who loses patience after a while.
-struct Impatient(std::cell::Cell<u32>);
-
-impl FunctionEnv for Impatient {
-    fn read_file(&self, _: &str) -> Result<Vec<u8>, String> {
-        Err("no files".to_owned())
-    }
-
-    fn file_exists(&self, _: &str) -> Result<bool, String> {
-        Ok(false)
-    }
-
-    fn render_template(&self, _: &str, _: &str, _: &Value) -> Result<Value, String> {
-        Err("no templates".to_owned())
-    }
-
-    fn now(&self) -> Option<String> {
-        None
-    }
-
-    fn salt(&self) -> Option<[u8; 16]> {
-        Some([1; 16])
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.0.set(self.0.get() + 1);
-        self.0.get() > 2
-    }
-
-    fn uuid(&self) -> Option<String> {
-        None
-    }
-}
-
-#[test]
-fn a_hash_that_would_take_days_can_be_interrupted() {
-    let bcrypt = lookup("bcrypt").expect("a function");
-    let env = Impatient(std::cell::Cell::new(0));
-    let error = bcrypt.call(&["a".into(), 31.into()], &env).expect_err("nobody waits");
-    assert_eq!(
-        error.message,
-        "error occurred generating password bcrypt: interrupted; cost 31 takes too long"
-    );
-    assert_eq!(env.0.get(), 3);
 }

@@ -6,7 +6,7 @@ mod scalar;
 
 use super::{
     call::{Call, FunctionError},
-    signature::{Function, Parameter, Returns, Shape},
+    signature::{Function, Needs, Parameter, Returns, Shape},
 };
 use crate::{Kind, Type, Value};
 
@@ -17,7 +17,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         Returns::Fixed(Shape::String),
         |call| Ok(Value::string(encode::encode(&call.args[0]))),
         "Writes a value as YAML.",
-    ),
+    )
+    .needs(Needs::Unshared),
     Function::new(
         "yamldecode",
         &[Parameter::string("src")],
