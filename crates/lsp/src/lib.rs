@@ -1,11 +1,11 @@
 //! The language server: the protocol around `ide`, one database behind it.
 //!
-//! Start reading at [`serve`], then `front` (what the client calls), `server` (the one thread that owns the database),
-//! `snapshot` (how a question is answered), `checks` (diagnostics while somebody types) and `reading` (what is read from the
-//! disk while somebody types).
+//! Start reading at [`serve`], then `frames` and `transport` (from bytes to messages and back), `front` (what the client calls),
+//! `server` (the one thread that owns the database), `snapshot` (how a question is answered), `checks` (diagnostics while
+//! somebody types) and `reading` (what is read from the disk while somebody types).
 //!
 //! ```text
-//!  client ◄─► tower-lsp ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
+//!  client ◄─► transport ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
 //!                ▲                              owns the database                 │
 //!                └──── outgoing ◄─────── diagnostics, status ◄── Message ─────────┘
 //! ```
@@ -21,6 +21,7 @@ mod capabilities;
 mod checks;
 mod convert;
 mod documents;
+mod frames;
 mod front;
 pub mod fuzz;
 mod installation;
@@ -31,6 +32,7 @@ mod roots;
 mod server;
 mod settings;
 mod snapshot;
+mod transport;
 mod watcher;
 mod workers;
 
@@ -38,15 +40,12 @@ use std::sync::{Arc, mpsc};
 
 use db::System;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tower_lsp_server::{LspService, Server};
+use tower_lsp_server::LspService;
 
 pub use crate::installation::{Installation, Installed};
 
-/// How many requests may wait for answers. Not a safety net: with fewer, a reader that waits for a slot would keep the
-/// cancellation from being read that frees one.
-const MOST_WAITING: usize = 4096;
-
-/// Answers a client until it says `exit` or closes the connection. Whether the client took its leave in good order.
+/// Answers a client until it says `exit`, closes the connection, or sends what no message can be found in any more. Returns true if
+/// the client has said `shutdown` before.
 pub async fn serve(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite,
@@ -63,7 +62,7 @@ pub async fn serve(
     .finish();
     let own = messages.clone();
     let thread = server::start(system, installation, own, inbox, outgoing);
-    Server::new(input, output, socket).concurrency_level(MOST_WAITING).serve(service).await;
+    transport::carry(input, output, service, socket).await;
     let _ = messages.send(server::Message::Exit);
     drop(thread);
     shut_down.load(std::sync::atomic::Ordering::SeqCst)

@@ -6,7 +6,8 @@ use addr::ProviderSource;
 use db::MemorySystem;
 use lsp::{Installation, Installed};
 use project::Manifest;
-use tokio::io::AsyncReadExt as _;
+use serde_json::Value as Json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use values::Str;
 
 /// More time than any bytes of this size need.
@@ -32,28 +33,46 @@ impl Installation for Nothing {
 
 /// Whatever a client sends before it hangs up: the server takes its leave, and all that it said is whole messages.
 pub(crate) fn check_frames(bytes: &[u8]) {
+    messages_after(&[bytes]);
+}
+
+/// All messages of a language server whose client sends `pieces`, one after the other, and hangs up.
+///
+/// # Panics
+/// If the server does not end, or says what is no message.
+pub fn messages_after(pieces: &[&[u8]]) -> Vec<Json> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .expect("a runtime without drivers");
     let said = runtime.block_on(async {
         let (mut reader, output) = tokio::io::duplex(1 << 16);
+        let (mut writer, input) = tokio::io::duplex(1 << 16);
         let system = MemorySystem::new();
         system.write("main.tf", "variable \"a\" {}\n");
-        let served = lsp::serve(bytes, output, Arc::new(system), Arc::new(Nothing));
+        let served = lsp::serve(input, output, Arc::new(system), Arc::new(Nothing));
+        let sent = async move {
+            for piece in pieces {
+                // A server that has said that it reads nothing more closes the pipe.
+                let _ = writer.write_all(piece).await;
+                // The server reads the piece before the next one is there.
+                tokio::task::yield_now().await;
+            }
+        };
         let mut said = Vec::new();
-        let both = async { tokio::join!(served, reader.read_to_end(&mut said)) };
-        tokio::time::timeout(PATIENCE, both)
+        let all = async { tokio::join!(served, sent, reader.read_to_end(&mut said)) };
+        tokio::time::timeout(PATIENCE, all)
             .await
             .expect("the server takes its leave")
-            .1
+            .2
             .expect("whole");
         said
     });
-    check_messages(&said);
+    parse_messages(&said)
 }
 
-fn check_messages(said: &[u8]) {
+fn parse_messages(said: &[u8]) -> Vec<Json> {
+    let mut messages = Vec::new();
     let mut rest = said;
     while !rest.is_empty() {
         let end = rest.windows(4).position(|it| it == b"\r\n\r\n").expect("a head ends");
@@ -61,8 +80,10 @@ fn check_messages(said: &[u8]) {
         let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
         let length: usize = length.and_then(|it| it.parse().ok()).expect("a head has a length");
         let body = rest.get(end + 4..end + 4 + length).expect("a message is whole");
-        let message: serde_json::Value = serde_json::from_slice(body).expect("a message is JSON");
+        let message: Json = serde_json::from_slice(body).expect("a message is JSON");
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        messages.push(message);
         rest = &rest[end + 4 + length..];
     }
+    messages
 }

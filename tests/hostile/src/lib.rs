@@ -13,6 +13,7 @@ mod json;
 mod mutate;
 mod variables;
 
+pub use frames::messages_after;
 pub use mutate::mutated;
 
 /// A reader, and what must hold for every input of it.
