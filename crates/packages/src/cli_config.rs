@@ -15,6 +15,8 @@ pub use pattern::ProviderPattern;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CliConfig {
     pub plugin_cache_dir: Option<PathBuf>,
+    /// Whether a package of the cache may be locked without having been compared with its source.
+    pub cache_may_break_locks: bool,
     /// Providers that are taken from a directory as they are, without version and lock.
     pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
     /// The methods of the `provider_installation` block in their order; `None` where there is no such block.
@@ -67,7 +69,7 @@ pub struct ConfigEnvironment<'a> {
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
-    /// Reads a variable, for paths with `$NAME` in them.
+    /// Reads a variable: those that settings may be given by, and those in paths (`$NAME`).
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -98,6 +100,7 @@ impl CliConfig {
                 }
             }
         }
+        config.take_environment(environment.variable);
         if let Some(directory) = &config.plugin_cache_dir
             && let Err(error) = std::fs::metadata(directory)
         {
@@ -121,10 +124,20 @@ impl CliConfig {
         (decode::decode(text, name, variable, &mut problems), problems)
     }
 
-    fn merge(&mut self, other: Self, problems: &mut Vec<ConfigProblem>) {
-        if other.plugin_cache_dir.is_some() {
-            self.plugin_cache_dir = other.plugin_cache_dir;
+    /// Takes the settings that variables give, which win.
+    fn take_environment(&mut self, variable: &dyn Fn(&str) -> Option<String>) {
+        let set = |name: &str| variable(name).filter(|it| !it.is_empty());
+        if let Some(directory) = set("TF_PLUGIN_CACHE_DIR") {
+            self.plugin_cache_dir = Some(directory.into());
         }
+        let may_break = set("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
+        self.cache_may_break_locks |= may_break.is_some_and(|it| it != "0");
+    }
+
+    /// Adds what a later file says. The first file that names a cache wins; the last one that has a token for a host does.
+    fn merge(&mut self, other: Self, problems: &mut Vec<ConfigProblem>) {
+        self.plugin_cache_dir = self.plugin_cache_dir.take().or(other.plugin_cache_dir);
+        self.cache_may_break_locks |= other.cache_may_break_locks;
         self.credentials.extend(other.credentials);
         if other.installation.is_none() {
             return;
@@ -165,7 +178,7 @@ impl ConfigProblem {
     }
 }
 
-/// The main file, then `*.tfrc` of the configuration directory; only the main file where a variable names it.
+/// The main file, then `*.tfrc` and `*.tfrc.json` of the configuration directory; only the main file where a variable names it.
 fn files(environment: &ConfigEnvironment<'_>, problems: &mut Vec<ConfigProblem>) -> Vec<PathBuf> {
     if let Some(named) = &environment.config_file {
         if named.exists() {
@@ -192,16 +205,19 @@ fn files(environment: &ConfigEnvironment<'_>, problems: &mut Vec<ConfigProblem>)
         mains.into_iter().flatten().find(|it| it.is_file()).into_iter().collect();
     let directories = [home.map(|it| it.join(".terraform.d")), xdg];
     if let Some(directory) = directories.into_iter().flatten().find(|it| it.is_dir()) {
-        files.extend(files_with_ending(&directory, "tfrc"));
+        files.extend(files_with_endings(&directory, &[".tfrc", ".tfrc.json"]));
     }
     files
 }
 
-fn files_with_ending(directory: &Path, ending: &str) -> Vec<PathBuf> {
+fn files_with_endings(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let paths = entries.flatten().map(|it| it.path());
-    let mut files: Vec<_> =
-        paths.filter(|it| it.extension().is_some_and(|it| it == ending) && it.is_file()).collect();
+    let has_ending = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        endings.iter().any(|it| name.ends_with(it))
+    };
+    let mut files: Vec<_> = paths.filter(|it| has_ending(it) && it.is_file()).collect();
     files.sort();
     files
 }

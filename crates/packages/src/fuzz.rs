@@ -25,7 +25,7 @@ pub fn check_cli_config(bytes: &[u8]) {
     let tokens = config.credentials.values().map(|it| it.expose());
     let is_long = |token: &&str| token.len() > SECRET.len() && token.contains(SECRET);
     assert!(tokens.filter(is_long).all(|token| !shown.contains(token)), "{shown}");
-    if let Ok(body) = literal::parse(text) {
+    if let Ok(body) = literal::parse_with_json(text) {
         let lines = text.split('\n').count();
         check_places(&body, lines);
     }
@@ -46,7 +46,7 @@ fn check_places_in(value: &Literal, lines: usize) {
     match value {
         Literal::Object(body) => check_places(body, lines),
         Literal::List(items) => items.iter().for_each(|it| check_places_in(it, lines)),
-        Literal::String(_) | Literal::Number(_) | Literal::Bool(_) => {}
+        Literal::String(_) | Literal::Number(_) | Literal::Bool(_) | Literal::Null => {}
     }
 }
 

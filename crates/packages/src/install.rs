@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 
@@ -25,6 +26,10 @@ pub struct InstallRequest<'a> {
     pub target: &'a Path,
     /// A cache of unpacked packages shared by configurations.
     pub plugin_cache: Option<&'a Path>,
+    /// Whether a package of the cache may be locked without having been compared with its source.
+    pub cache_may_break_locks: bool,
+    /// Providers that run already (`TF_REATTACH_PROVIDERS`): there is nothing to install and nothing to lock.
+    pub unmanaged: &'a BTreeSet<ProviderSource>,
     pub platform: &'a Platform,
 }
 
@@ -45,9 +50,13 @@ pub enum InstallEvent {
     Reusing(ProviderSource),
     Finding(ProviderSource, VersionConstraint),
     Installing(ProviderSource, Version),
+    InstallingToCache(ProviderSource, Version),
     Installed(ProviderSource, Version),
     AlreadyInstalled(ProviderSource, Version),
+    AlreadyInCache(ProviderSource, Version),
     FromCache(ProviderSource, Version),
+    /// Another process works in the cache.
+    WaitingForCache(PathBuf),
 }
 
 impl fmt::Display for InstallEvent {
@@ -76,11 +85,26 @@ impl fmt::Display for InstallEvent {
             Self::Installing(it, version) => {
                 write!(f, "- Installing {} v{version}...", it.for_display())
             }
+            Self::InstallingToCache(it, version) => {
+                write!(
+                    f,
+                    "- Installing {} v{version} to the shared cache directory...",
+                    it.for_display()
+                )
+            }
             Self::Installed(it, version) => {
                 write!(f, "- Installed {} v{version} (unauthenticated)", it.for_display())
             }
             Self::AlreadyInstalled(it, version) => {
                 write!(f, "- Using previously-installed {} v{version}", it.for_display())
+            }
+            Self::AlreadyInCache(it, version) => write!(
+                f,
+                "- Detected previously-installed {} v{version} in the shared cache directory",
+                it.for_display()
+            ),
+            Self::WaitingForCache(directory) => {
+                write!(f, "- Waiting for lock on cache directory {}", directory.display())
             }
             Self::FromCache(it, version) => {
                 write!(f, "- Using {} v{version} from the shared cache directory", it.for_display())
@@ -191,6 +215,9 @@ fn select(
 ) -> Result<Option<Selection>, InstallError> {
     if source.is_builtin() {
         return select_builtin(source, constraint, on_event).map(|()| None);
+    }
+    if request.unmanaged.contains(source) {
+        return Ok(None);
     }
     if request.sources.overrides.contains_key(source) {
         on_event(InstallEvent::Overridden(source.clone()));
@@ -326,34 +353,104 @@ fn install_one(
     selection: &Selection,
     on_event: &mut dyn FnMut(InstallEvent),
 ) -> Result<ProviderLock, String> {
-    let Selection { source, version, constraint, available } = selection;
+    let Selection { source, version, constraint, .. } = selection;
     let locked = request.locks.providers.get(source).filter(|it| it.version == *version);
     let locked = locked.map(|it| it.hashes.clone()).unwrap_or_default();
     let target = package_dir(request.target, source, version, request.platform);
-    let lock = |found: Vec<Hash>| {
-        let hashes = locked.iter().cloned().chain(found).collect();
-        ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes }
-    };
-    if is_locked_package(&target, &locked) && executable_in(&target, source).is_ok() {
+    let found = if is_locked_package(&target, &locked) && executable_in(&target, source).is_ok() {
         on_event(InstallEvent::AlreadyInstalled(source.clone(), version.clone()));
-        return Ok(lock(Vec::new()));
-    }
-    if let Some(cache) = request.plugin_cache {
-        let cached = package_dir(cache, source, version, request.platform);
-        if is_locked_package(&cached, &locked) {
-            package::link(&cached, &target).map_err(|it| it.to_string())?;
-            executable_in(&target, source).map_err(|it| it.to_string())?;
-            on_event(InstallEvent::FromCache(source.clone(), version.clone()));
-            return Ok(lock(Vec::new()));
+        None
+    } else {
+        match request.plugin_cache {
+            Some(cache) => install_by_cache(request, selection, cache, &locked, on_event)?,
+            None => {
+                on_event(InstallEvent::Installing(source.clone(), version.clone()));
+                Some(fetch(selection, &target, &locked, on_event)?)
+            }
         }
-    }
-    let location = package_of(source, version, available)?;
-    on_event(InstallEvent::Installing(source.clone(), version.clone()));
-    let hash = verified_hash(source, version, location, &locked)?;
-    put(request, location, &target, selection).map_err(|it| it.to_string())?;
+    };
+    let hashes = locked.into_iter().chain(found).collect();
+    Ok(ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes })
+}
+
+/// Installs into the cache what is not there, and links it. Gives the package's hash if it is new.
+fn install_by_cache(
+    request: &InstallRequest<'_>,
+    selection: &Selection,
+    cache: &Path,
+    locked: &BTreeSet<Hash>,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<Option<Hash>, String> {
+    let Selection { source, version, .. } = selection;
+    let cached = package_dir(cache, source, version, request.platform);
+    let _held = lock_cached(&cached, cache, on_event)?;
+    let found = if is_locked_package(&cached, locked) && executable_in(&cached, source).is_ok() {
+        on_event(InstallEvent::AlreadyInCache(source.clone(), version.clone()));
+        None
+    } else {
+        on_event(InstallEvent::InstallingToCache(source.clone(), version.clone()));
+        let is_trusted = request.cache_may_break_locks
+            && locked.is_empty()
+            && executable_in(&cached, source).is_ok();
+        Some(match is_trusted {
+            true => {
+                // The reference looks for the package all the same; one that no source has is none to lock.
+                package_of(source, version, &selection.available)?;
+                let hash = hash_of_directory(&cached).map_err(|it| it.to_string())?;
+                on_event(InstallEvent::Installed(source.clone(), version.clone()));
+                hash
+            }
+            false => fetch(selection, &cached, locked, on_event)?,
+        })
+    };
+    on_event(InstallEvent::FromCache(source.clone(), version.clone()));
+    let target = package_dir(request.target, source, version, request.platform);
+    package::link_to_cache(&cached, &target).map_err(|it| it.to_string())?;
     executable_in(&target, source).map_err(|it| it.to_string())?;
+    Ok(found)
+}
+
+/// Holds a package of the cache, so that no other process replaces it meanwhile. The lock ends with the file.
+fn lock_cached(
+    package: &Path,
+    cache: &Path,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<File, String> {
+    let mut path = package.as_os_str().to_owned();
+    // Beside the package: a file in it would change its hash.
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let open = || -> std::io::Result<File> {
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        File::options().read(true).write(true).create(true).truncate(false).open(&path)
+    };
+    let failed = |error: std::io::Error| format!("failed to lock {}: {error}", path.display());
+    let file = open().map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            on_event(InstallEvent::WaitingForCache(cache.to_owned()));
+            file.lock().map_err(failed)?;
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    Ok(file)
+}
+
+/// Gets the package from its source. Gives its hash.
+fn fetch(
+    selection: &Selection,
+    target: &Path,
+    locked: &BTreeSet<Hash>,
+    on_event: &mut dyn FnMut(InstallEvent),
+) -> Result<Hash, String> {
+    let Selection { source, version, available, .. } = selection;
+    let location = package_of(source, version, available)?;
+    let hash = verified_hash(source, version, location, locked)?;
+    package::place(location, target).map_err(|it| it.to_string())?;
+    executable_in(target, source).map_err(|it| it.to_string())?;
     on_event(InstallEvent::Installed(source.clone(), version.clone()));
-    Ok(lock(vec![hash]))
+    Ok(hash)
 }
 
 fn package_of<'a>(
@@ -400,24 +497,6 @@ fn verified_hash(
     Err(format!(
         "the local {noun} for {source} {version} doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"
     ))
-}
-
-/// A zip goes through the shared cache, where there is one; a directory of a mirror is only linked.
-fn put(
-    request: &InstallRequest<'_>,
-    location: &PackageLocation,
-    target: &Path,
-    selection: &Selection,
-) -> Result<(), package::PackageError> {
-    match (location, request.plugin_cache) {
-        (PackageLocation::Archive(_), Some(cache)) => {
-            let cached =
-                package_dir(cache, &selection.source, &selection.version, request.platform);
-            package::place(location, &cached)?;
-            package::link(&cached, target)
-        }
-        _ => package::place(location, target),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Two files need it. The dependency lock file is HCL 2 without expressions. The CLI configuration is HCL **1**, where
 //! argument names may be quoted (`dev_overrides { "a/b" = "/c" }`) and `name = { … }` is the same as a block; the
-//! parser of configurations reads neither, so this crate does not use it.
+//! parser of configurations reads neither, so this crate does not use it. HCL 1 may also be written in JSON.
 
 mod scan;
 
@@ -49,6 +49,8 @@ pub(crate) enum Literal {
     /// As it is written.
     Number(String),
     Bool(bool),
+    /// Only in JSON; the same as an argument that is absent.
+    Null,
     List(Vec<Literal>),
     Object(Body),
 }
@@ -83,8 +85,27 @@ const MAX_DEPTH: usize = 32;
 
 /// Reads a whole file.
 pub(crate) fn parse(text: &str) -> Result<Body, SyntaxError> {
-    let mut parser = Parser { scanner: Scanner::new(text), depth: 0 };
-    let body = parser.body()?;
+    parse_with(Scanner::new(text))
+}
+
+/// Reads a whole file, which is JSON if it begins with a brace, whatever its name is.
+pub(crate) fn parse_with_json(text: &str) -> Result<Body, SyntaxError> {
+    let begin = text.trim_start_matches(|it: char| it.is_whitespace() || it == '\u{feff}');
+    match begin.starts_with('{') {
+        true => parse_with(Scanner::of_json(text)),
+        false => parse(text),
+    }
+}
+
+fn parse_with(scanner: Scanner<'_>) -> Result<Body, SyntaxError> {
+    let mut parser = Parser { scanner, depth: 0 };
+    let body = match parser.scanner.is_json() {
+        true => {
+            let (_, open) = parser.scanner.next()?;
+            parser.braces(open)?
+        }
+        false => parser.body()?,
+    };
     match parser.scanner.next()? {
         (Token::End, _) => Ok(body),
         (token, place) => Err(unexpected(&token, place, "an argument or a block")),
@@ -99,11 +120,13 @@ struct Parser<'a> {
 impl Parser<'_> {
     /// Items up to a closing brace or the end, which stays unread.
     fn body(&mut self) -> Result<Body, SyntaxError> {
+        let is_json = self.scanner.is_json();
         let mut items = Vec::new();
         loop {
             match self.scanner.peek()?.0 {
                 Token::Close | Token::End => return Ok(items),
                 Token::Comma => drop(self.scanner.next()?),
+                _ if is_json => items.extend(expanded(self.item()?)),
                 _ => items.push(self.item()?),
             }
         }
@@ -124,7 +147,9 @@ impl Parser<'_> {
                     let value = Literal::Object(self.braces(open)?);
                     return Ok(Item { name, labels, value, place });
                 }
-                (Token::Text(label) | Token::Word(label), _) => labels.push(label),
+                (Token::Text(label) | Token::Word(label), _) if !self.scanner.is_json() => {
+                    labels.push(label);
+                }
                 (token, place) => return Err(unexpected(&token, place, "\"=\" or \"{\"")),
             }
         }
@@ -148,6 +173,7 @@ impl Parser<'_> {
             Token::Number(text) => Ok(Literal::Number(text)),
             Token::Word(word) if word == "true" => Ok(Literal::Bool(true)),
             Token::Word(word) if word == "false" => Ok(Literal::Bool(false)),
+            Token::Word(word) if word == "null" && self.scanner.is_json() => Ok(Literal::Null),
             Token::Open => Ok(Literal::Object(self.braces(place)?)),
             Token::OpenList => self.list(place),
             token => Err(unexpected(&token, place, "a literal value")),
@@ -175,6 +201,24 @@ impl Parser<'_> {
             return Err(SyntaxError { place, cause: "this is nested too deeply".to_owned() });
         }
         Ok(())
+    }
+}
+
+/// In JSON, a list of objects stands for as many blocks.
+fn expanded(item: Item) -> Vec<Item> {
+    match item.value {
+        Literal::List(values)
+            if !values.is_empty() && values.iter().all(|it| it.as_body().is_some()) =>
+        {
+            let of = |value| Item {
+                name: item.name.clone(),
+                labels: Vec::new(),
+                value,
+                place: item.place,
+            };
+            values.into_iter().map(of).collect()
+        }
+        value => vec![Item { value, ..item }],
     }
 }
 
@@ -207,6 +251,7 @@ mod tests {
             Literal::String(text) => format!("{text:?}"),
             Literal::Number(text) => text.clone(),
             Literal::Bool(it) => it.to_string(),
+            Literal::Null => "null".to_owned(),
             Literal::List(items) => {
                 format!("[{}]", items.iter().map(show_value).collect::<Vec<_>>().join(", "))
             }

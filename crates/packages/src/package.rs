@@ -76,11 +76,21 @@ pub(crate) fn place(from: &PackageLocation, target: &Path) -> Result<(), Package
 }
 
 /// Makes the target a link to an unpacked package.
-pub(crate) fn link(directory: &Path, target: &Path) -> Result<(), PackageError> {
+fn link(directory: &Path, target: &Path) -> Result<(), PackageError> {
     let absolute = std::fs::canonicalize(directory).map_err(fault("find", directory))?;
     if std::fs::canonicalize(target).is_ok_and(|it| it == absolute) {
         return Ok(());
     }
+    link_as(absolute, target)
+}
+
+/// Makes the target a link to a package of the cache, and not to what that is a link to itself.
+pub(crate) fn link_to_cache(cached: &Path, target: &Path) -> Result<(), PackageError> {
+    let absolute = std::path::absolute(cached).map_err(fault("find", cached))?;
+    link_as(absolute, target)
+}
+
+fn link_as(absolute: PathBuf, target: &Path) -> Result<(), PackageError> {
     clear(target)?;
     if std::os::unix::fs::symlink(&absolute, target).is_ok() {
         return Ok(());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use addr::ProviderSource;
 
 use super::{CliConfig, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern, Token};
-use crate::literal::{self, Body, Item};
+use crate::literal::{self, Body, Item, Literal};
 
 pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
@@ -21,7 +21,7 @@ pub(super) fn decode(
     problems: &mut Vec<ConfigProblem>,
 ) -> CliConfig {
     let mut config = CliConfig::default();
-    let body = match literal::parse(text) {
+    let body = match literal::parse_with_json(text) {
         Ok(body) => body,
         Err(error) => {
             problems.push(ConfigProblem::error(&format!("Error parsing {name}: {error}"), ""));
@@ -32,6 +32,9 @@ pub(super) fn decode(
         match item.name.as_str() {
             "plugin_cache_dir" => {
                 config.plugin_cache_dir = item.value.as_str().map(|it| expand(it, variable).into());
+            }
+            "plugin_cache_may_break_dependency_lock_file" => {
+                config.cache_may_break_locks = item.value == Literal::Bool(true);
             }
             "credentials" => credentials(item, &mut config.credentials, problems),
             "provider_installation" if config.installation.is_some() => {
@@ -49,6 +52,17 @@ fn credentials(
     tokens: &mut BTreeMap<String, Token>,
     problems: &mut Vec<ConfigProblem>,
 ) {
+    // JSON has the host as the name of an object within.
+    if let ([], Some(hosts)) = (item.labels.as_slice(), item.value.as_body())
+        && !hosts.is_empty()
+        && hosts.iter().all(|it| it.labels.is_empty() && it.value.as_body().is_some())
+    {
+        for host in hosts {
+            let labelled = Item { labels: vec![host.name.clone()], ..host.clone() };
+            credentials(&labelled, tokens, problems);
+        }
+        return;
+    }
     let ([host], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
         let detail =
             format!("The credentials block at {} must have one label, a host name.", item.place);

@@ -49,6 +49,101 @@ fn a_whole_configuration_is_understood() {
     assert_eq!(config.dev_overrides[&source("hashicorp/null")], Path::new("/src/null"));
 }
 
+/// The forms that the reference understands, and plain objects, of which it makes labels that it then refuses.
+#[test]
+fn a_configuration_may_be_json_whatever_its_name_is() {
+    for methods in [
+        r#"{ "dev_overrides": { "hashicorp/null": "\/src\u002fnull" }, "filesystem_mirror": [{ "path": "/a" }, { "path": "/b" }], "direct": [{ "exclude": ["a/b"] }] }"#,
+        r#"{ "dev_overrides": { "hashicorp/null": "/src/null" }, "filesystem_mirror": { "path": "/a" }, "filesystem_mirror": { "path": "/b" }, "direct": { "exclude": ["a/b"] } }"#,
+        r#"[{ "dev_overrides": [{ "hashicorp/null": "/src/null" }], "filesystem_mirror": { "path": "/a" }, "filesystem_mirror": [{ "path": "/b" }], "direct": { "exclude": ["a/b"] } }]"#,
+    ] {
+        let text = format!(
+            r#" {{ "plugin_cache_dir": "$HOME/c\ud83d\ude00", "plugin_cache_may_break_dependency_lock_file": true, "nothing": null,
+              "credentials": {{ "App.example.com": {{ "token": "hunter2" }} }}, "provider_installation": {methods}, }}"#
+        );
+        let (config, problems) = parse(&text);
+        assert_eq!(problems, [], "{methods}");
+        assert_eq!(config.plugin_cache_dir.as_deref(), Some(Path::new("/home/u/c\u{1f600}")));
+        assert!(config.cache_may_break_locks);
+        assert_eq!(config.credentials["app.example.com"].expose(), "hunter2");
+        let source = ProviderSource::parse("hashicorp/null").expect("an address");
+        assert_eq!(config.dev_overrides[&source], Path::new("/src/null"));
+        let kinds: Vec<_> =
+            config.installation.expect("is there").into_iter().map(|it| it.kind).collect();
+        let mirror = |path: &str| MethodKind::FilesystemMirror { path: path.into() };
+        assert_eq!(kinds, [mirror("/a"), mirror("/b"), MethodKind::Direct], "{methods}");
+    }
+    problems(
+        "{",
+        expect![[r#"
+        Error parsing rc: At 1:2: expected "}", found the end of the file
+    "#]],
+    );
+    problems(
+        "{ \"a\" = 1 }",
+        expect![[r#"
+        Error parsing rc: At 1:7: "=" has no meaning here
+    "#]],
+    );
+    problems(
+        "{ \"a\": secret }",
+        expect![[r#"
+        Error parsing rc: At 1:8: expected a literal value, found a word without quotes
+    "#]],
+    );
+    problems(
+        "{ \"a\": \"\\ud800\" } // x",
+        expect![[r#"
+        Error parsing rc: At 1:15: half of a character stands alone
+    "#]],
+    );
+    problems(
+        "{ \"credentials\": 7 }",
+        expect![[r#"
+        Invalid credentials block
+          The credentials block at 1:3 must have one label, a host name.
+    "#]],
+    );
+}
+
+#[test]
+fn the_environment_has_the_last_word_about_the_cache() {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| home.path().join(name);
+    for name in ["a", "b", "c", ".terraform.d"] {
+        std::fs::create_dir(path(name)).expect("writable");
+    }
+    let write = |file: &str, cache: &str| {
+        let text = format!("{{ \"plugin_cache_dir\": {:?} }}", path(cache));
+        std::fs::write(path(file), text).expect("writable");
+    };
+    let load = |variables: &[(&str, &str)]| {
+        let variable =
+            |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+        let environment = ConfigEnvironment {
+            config_file: None,
+            home: Some(home.path().to_owned()),
+            xdg_config_home: None,
+            variable: &variable,
+        };
+        let (config, problems) = CliConfig::load(&environment);
+        (config.plugin_cache_dir, config.cache_may_break_locks, problems.len())
+    };
+    assert_eq!(load(&[]), (None, false, 0));
+    write(".terraform.d/z.tfrc.json", "b");
+    assert_eq!(load(&[]), (Some(path("b")), false, 0));
+    write(".terraform.d/a.tfrc", "c");
+    assert_eq!(load(&[]), (Some(path("c")), false, 0));
+    write(".tofurc", "a");
+    assert_eq!(load(&[]), (Some(path("a")), false, 0));
+    let c = path("c");
+    let c = c.to_str().expect("is text");
+    const BREAK: &str = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE";
+    assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", c), (BREAK, "0")]), (Some(path("c")), false, 0));
+    assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", ""), (BREAK, "1")]), (Some(path("a")), true, 0));
+    assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", "/no/where")]), (None, false, 1));
+}
+
 #[test]
 fn problems_have_the_words_of_the_reference() {
     problems(

@@ -19,6 +19,8 @@ struct Place {
     locks: Locks,
     upgrade: bool,
     cache: Option<PathBuf>,
+    may_break: bool,
+    unmanaged: BTreeSet<ProviderSource>,
     platform: Platform,
 }
 
@@ -43,6 +45,8 @@ impl Place {
             locks: Locks::default(),
             upgrade: false,
             cache: None,
+            may_break: false,
+            unmanaged: BTreeSet::new(),
             platform: Platform::parse("linux_amd64").expect("a platform"),
             root,
         }
@@ -87,6 +91,8 @@ impl Place {
             sources: &self.sources,
             target: &self.path("providers"),
             plugin_cache: self.cache.as_deref(),
+            cache_may_break_locks: self.may_break,
+            unmanaged: &self.unmanaged,
             platform: &self.platform,
         };
         (install(&request, &mut |it| events.push(it)), events)
@@ -197,15 +203,131 @@ fn a_zip_is_unpacked_and_may_go_through_the_shared_cache() {
     place.cache = Some(place.path("cache"));
     place.check(expect![[r#"
         - Reusing previous version of a/b from the dependency lock file
-        - Installing a/b v1.0.0...
+        - Installing a/b v1.0.0 to the shared cache directory...
         - Installed a/b v1.0.0 (unauthenticated)
+        - Using a/b v1.0.0 from the shared cache directory
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
     assert!(package.is_symlink() && place.locate().is_ok());
     std::fs::remove_dir_all(place.path("providers")).expect("it exists");
     place.check(expect![[r#"
         - Reusing previous version of a/b from the dependency lock file
+        - Detected previously-installed a/b v1.0.0 in the shared cache directory
         - Using a/b v1.0.0 from the shared cache directory
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+}
+
+#[test]
+fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
+    let mut place = Place::new(&[("a/b", "")]);
+    let mirrored = place.unpacked("a/b", "1.0.0", "linux_amd64");
+    place.cache = Some(place.path("cache"));
+    place.check(expect![[r#"
+        - Finding latest version of a/b...
+        - Installing a/b v1.0.0 to the shared cache directory...
+        - Installed a/b v1.0.0 (unauthenticated)
+        - Using a/b v1.0.0 from the shared cache directory
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    let cached = place.path("cache/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+    let target = place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+    assert_eq!(std::fs::read_link(&target).expect("a link"), cached);
+    assert_eq!(
+        std::fs::read_link(&cached).expect("a link"),
+        mirrored.canonicalize().expect("is there")
+    );
+    assert!(place.path("cache/registry.opentofu.org/a/b/1.0.0/linux_amd64.lock").is_file());
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Using previously-installed a/b v1.0.0
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    // With the package in the cache, no source is asked.
+    std::fs::rename(place.path("mirror"), place.path("elsewhere")).expect("it exists");
+    std::fs::remove_file(&cached).expect("it exists");
+    let moved = place.path("elsewhere/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+    std::os::unix::fs::symlink(moved, &cached).expect("writable");
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Detected previously-installed a/b v1.0.0 in the shared cache directory
+        - Using a/b v1.0.0 from the shared cache directory
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+}
+
+/// Whatever lies at the place of a package in the cache: it is used if it is the locked package, and replaced otherwise.
+#[test]
+fn junk_in_the_cache_is_replaced() {
+    let junk: &[fn(&Path)] = &[
+        |at| std::fs::write(at, "a file").expect("writable"),
+        |at| std::os::unix::fs::symlink("/nowhere", at).expect("writable"),
+        |at| std::os::unix::fs::symlink(at.parent().expect("is below"), at).expect("writable"),
+        |at| std::fs::create_dir(at).expect("writable"),
+        |at| {
+            std::fs::create_dir(at).expect("writable");
+            std::fs::write(at.join("terraform-provider-b"), "evil").expect("writable");
+        },
+        |at| {
+            std::fs::create_dir(at).expect("writable");
+            std::os::unix::fs::symlink("/bin/sh", at.join("terraform-provider-b"))
+                .expect("writable");
+        },
+    ];
+    for (number, plant) in junk.iter().enumerate() {
+        let mut place = Place::new(&[("a/b", "")]);
+        place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x")]);
+        place.run();
+        place.locks = place.run().0.locks;
+        std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+        place.cache = Some(place.path("cache"));
+        let cached = place.path("cache/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+        std::fs::create_dir_all(cached.parent().expect("is below")).expect("writable");
+        plant(&cached);
+        let (installed, events) = place.run();
+        assert!(installed.errors.is_empty(), "{number}: {:?}", installed.errors);
+        let to_cache = |it: &InstallEvent| matches!(it, InstallEvent::InstallingToCache(..));
+        assert!(events.iter().any(to_cache), "{number}: {events:?}");
+        let target = place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+        let text = std::fs::read_to_string(target.join("terraform-provider-b"));
+        assert_eq!(text.expect("is there"), "x", "{number}");
+        assert!(place.locate().is_ok(), "{number}");
+    }
+}
+
+/// Without a lock, only the user's word makes what lies in the cache good enough.
+#[test]
+fn an_unlocked_package_of_the_cache_is_taken_only_if_the_user_allows_it() {
+    for (may_break, expected) in [(false, "of the mirror"), (true, "of the cache")] {
+        let mut place = Place::new(&[("a/b", "")]);
+        place.packed("a/b", "1.0.0", &[("terraform-provider-b", "of the mirror")]);
+        place.cache = Some(place.path("cache"));
+        place.may_break = may_break;
+        let cached = place.path("cache/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+        std::fs::create_dir_all(&cached).expect("writable");
+        std::fs::write(cached.join("terraform-provider-b"), "of the cache").expect("writable");
+        place.check(expect![[r#"
+            - Finding latest version of a/b...
+            - Installing a/b v1.0.0 to the shared cache directory...
+            - Installed a/b v1.0.0 (unauthenticated)
+            - Using a/b v1.0.0 from the shared cache directory
+            = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+        let target = place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+        let text = std::fs::read_to_string(target.join("terraform-provider-b")).expect("is there");
+        assert_eq!(text, expected);
+        assert!(place.locate().is_ok());
+    }
+}
+
+#[test]
+fn a_provider_that_runs_already_is_neither_installed_nor_locked() {
+    let mut place = Place::new(&[("a/b", ">= 7.0"), ("c/d", "")]);
+    place.unpacked("c/d", "1.0.0", "linux_amd64");
+    place.unmanaged.insert(source("a/b"));
+    place.check(expect![[r#"
+        - Finding latest version of c/d...
+        - Installing c/d v1.0.0...
+        - Installed c/d v1.0.0 (unauthenticated)
+        = registry.opentofu.org/c/d 1.0.0 "" 1 hashes"#]]);
+    // One that is locked stays so.
+    place.unmanaged.insert(source("c/d"));
+    place.check(expect![[r#"= registry.opentofu.org/c/d 1.0.0 "" 1 hashes"#]]);
 }
 
 #[test]

@@ -40,12 +40,22 @@ pub(super) struct Scanner<'a> {
     rest: &'a str,
     place: Place,
     peeked: Option<(Token, Place)>,
+    is_json: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Self { rest, place: Place { line: 1, column: 1 }, peeked: None }
+        Self { rest, place: Place { line: 1, column: 1 }, peeked: None, is_json: false }
+    }
+
+    /// Reads JSON, where a colon stands for the equals sign.
+    pub(super) fn of_json(text: &'a str) -> Self {
+        Self { is_json: true, ..Self::new(text) }
+    }
+
+    pub(super) fn is_json(&self) -> bool {
+        self.is_json
     }
 
     pub(super) fn peek(&mut self) -> Result<&(Token, Place), SyntaxError> {
@@ -68,7 +78,8 @@ impl<'a> Scanner<'a> {
         let Some(first) = self.rest.chars().next() else { return Ok((Token::End, place)) };
         let token = match first {
             '"' => Token::Text(self.string()?),
-            '=' => self.single(Token::Equals),
+            ':' if self.is_json => self.single(Token::Equals),
+            '=' if !self.is_json => self.single(Token::Equals),
             ',' => self.single(Token::Comma),
             '{' => self.single(Token::Open),
             '}' => self.single(Token::Close),
@@ -88,7 +99,9 @@ impl<'a> Scanner<'a> {
     fn skip_blank(&mut self) -> Result<(), SyntaxError> {
         loop {
             self.while_(char::is_whitespace);
-            if self.rest.starts_with('#') || self.rest.starts_with("//") {
+            if self.is_json {
+                return Ok(());
+            } else if self.rest.starts_with('#') || self.rest.starts_with("//") {
                 self.while_(|it| it != '\n');
             } else if let Some(comment) = self.rest.strip_prefix("/*") {
                 let length = comment.find("*/").map(|it| it + "/**/".len());
@@ -134,6 +147,10 @@ impl<'a> Scanner<'a> {
             'n' => Some('\n'),
             'r' => Some('\r'),
             't' => Some('\t'),
+            '/' if self.is_json => Some('/'),
+            'b' if self.is_json => Some('\u{8}'),
+            'f' if self.is_json => Some('\u{c}'),
+            'u' if self.is_json => return self.json_character(),
             _ if digits > 0 => {
                 let hex = self.rest.get(1..=digits).unwrap_or_default();
                 let code = u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);
@@ -145,6 +162,27 @@ impl<'a> Scanner<'a> {
             escaped.ok_or_else(|| self.fault(format!("\\{kind} is no escape sequence")))?;
         self.advance(kind.len_utf8() + digits);
         Ok(escaped)
+    }
+
+    /// A character behind `\\u` in JSON, which writes those beyond 16 bits as two.
+    fn json_character(&mut self) -> Result<char, SyntaxError> {
+        let mut units = Vec::new();
+        loop {
+            let hex = self.rest.strip_prefix('u').and_then(|it| it.get(..4)).unwrap_or_default();
+            let unit = u16::from_str_radix(hex, 16);
+            let unit = unit.map_err(|_| self.fault(format!("\\u{hex} is no character")))?;
+            self.advance("u".len() + hex.len());
+            units.push(unit);
+            let is_half = units.len() == 1 && (0xd800..0xdc00).contains(&unit);
+            if !(is_half && self.rest.starts_with("\\u")) {
+                break;
+            }
+            self.advance(1);
+        }
+        match char::decode_utf16(units).next() {
+            Some(Ok(character)) => Ok(character),
+            _ => Err(self.fault("half of a character stands alone")),
+        }
     }
 
     fn single(&mut self, token: Token) -> Token {
