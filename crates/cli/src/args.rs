@@ -2,7 +2,11 @@
 
 use std::{any::TypeId, num::NonZero, path::PathBuf};
 
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{
+    ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
+    parser::ValueSource,
+};
+use engine::Operation;
 
 /// Makes clap's two dashes of the reference's one, so that both are understood.
 pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -42,9 +46,95 @@ fn go_bool(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+/// Flags that are understood and refused: to pass over one would do something else than what was asked for. The help of each
+/// ends with [`NOT_SUPPORTED`].
+const REFUSED: &[Refused] = &[
+    Refused {
+        commands: &["plan", "apply", "destroy", "watch"],
+        flags: &["target", "exclude", "refresh-only"],
+        why: None,
+    },
+    Refused {
+        commands: &["watch"],
+        flags: &["destroy"],
+        why: Some(
+            "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \"mayfly plan -destroy\".",
+        ),
+    },
+];
+
+const NOT_SUPPORTED: &str = "(not supported yet)";
+
+struct Refused {
+    commands: &'static [&'static str],
+    /// Names without dashes before them.
+    flags: &'static [&'static str],
+    /// A sentence if there is more to say than that this version does not have it.
+    why: Option<&'static str>,
+}
+
 /// The command line as clap knows it, where every flag may also be given a value, as in `-no-color=false`.
 pub(crate) fn command() -> clap::Command {
-    with_valued_flags(Cli::command())
+    with_refused_flags(with_valued_flags(Cli::command()))
+}
+
+fn with_refused_flags(mut command: clap::Command) -> clap::Command {
+    for refused in REFUSED {
+        for name in refused.commands {
+            command = command.mut_subcommand(name, |command| {
+                refused.flags.iter().fold(command, |command, flag| {
+                    command.mut_arg(id_of(flag), |arg| {
+                        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                        arg.help(format!("{help} {NOT_SUPPORTED}"))
+                    })
+                })
+            });
+        }
+    }
+    command
+}
+
+/// The name of the field that a flag is read into.
+fn id_of(flag: &str) -> String {
+    flag.replace('-', "_")
+}
+
+/// Why a command line is not carried out though it is understood; `None` if no flag of it is refused.
+fn refusal(matches: &ArgMatches) -> Option<String> {
+    let (name, matches) = matches.subcommand()?;
+    let of_command = REFUSED.iter().filter(|it| it.commands.contains(&name));
+    let flags = of_command.flat_map(|it| it.flags.iter().map(move |flag| (flag, it.why)));
+    let mut given = flags.filter(|(flag, _)| is_given(matches, &id_of(flag)));
+    given.next().map(|(flag, why)| match why {
+        Some(why) => why.to_owned(),
+        None => format!("This version of Mayfly does not support -{flag}. Nothing was done."),
+    })
+}
+
+/// The names of a command and of its flags, as in `state list -id`.
+fn invocation(matches: &ArgMatches) -> String {
+    let mut command = &command();
+    let mut matches = matches;
+    let mut words = Vec::new();
+    while let Some((name, inner)) = matches.subcommand()
+        && let Some(found) = command.find_subcommand(name)
+    {
+        words.push(name.to_owned());
+        (command, matches) = (found, inner);
+    }
+    let given = command.get_arguments().filter(|it| {
+        let id = it.get_id().as_str();
+        matches.try_contains_id(id).is_ok()
+            && matches.value_source(id) == Some(ValueSource::CommandLine)
+    });
+    words.extend(given.filter_map(|it| Some(format!("-{}", it.get_long()?))));
+    words.join(" ")
+}
+
+/// Returns false for a flag that is switched off, which asks for nothing.
+fn is_given(matches: &ArgMatches, id: &str) -> bool {
+    let is_off = matches!(matches.try_get_one::<bool>(id), Ok(Some(false)));
+    matches.value_source(id) == Some(ValueSource::CommandLine) && !is_off
 }
 
 fn with_valued_flags(command: clap::Command) -> clap::Command {
@@ -67,12 +157,19 @@ fn with_valued_flags(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_valued_flags)
 }
 
+/// Returns true for a word that another one must follow to make a command, as `state`.
+pub(crate) fn is_group(word: &str) -> bool {
+    command().find_subcommand(word).is_some_and(clap::Command::has_subcommands)
+}
+
 /// Reads a command line that [`normalize`] has been over.
 ///
 /// # Errors
 /// What clap says is wrong with it, or the help that was asked for.
 pub(crate) fn parse(args: &[String]) -> Result<Cli, clap::Error> {
-    Cli::from_arg_matches(&command().try_get_matches_from(args)?)
+    let matches = command().try_get_matches_from(args)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    Ok(Cli { refusal: refusal(&matches), invocation: invocation(&matches), ..cli })
 }
 
 /// An OpenTofu-compatible engine that never writes a secret down.
@@ -80,11 +177,17 @@ pub(crate) fn parse(args: &[String]) -> Result<Cli, clap::Error> {
 #[command(name = "mayfly", bin_name = "mayfly", disable_version_flag = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Switch to another directory before executing the command.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", require_equals = true)]
     pub(crate) chdir: Option<PathBuf>,
     /// Print the version; the same as the version command.
     #[arg(long)]
     pub(crate) version: bool,
+    /// Why the command line is not carried out, as a sentence.
+    #[arg(skip)]
+    pub(crate) refusal: Option<String>,
+    /// The names of the command and of the flags that were given, without any value.
+    #[arg(skip)]
+    pub(crate) invocation: String,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -423,6 +526,16 @@ pub(crate) struct ApplyArgs {
     /// A plan saved with "plan -out".
     #[arg(value_name = "PLAN")]
     pub(crate) plan_file: Option<PathBuf>,
+    /// Whether the command is `destroy`, and not `apply -destroy`, which does the same.
+    #[arg(skip)]
+    pub(crate) is_destroy: bool,
+}
+
+impl ApplyArgs {
+    /// The operation whose counts the command shows at its end.
+    pub(crate) fn operation_done(&self) -> Operation {
+        if self.is_destroy { Operation::Destroy } else { Operation::Apply }
+    }
 }
 
 #[derive(Args)]
@@ -621,6 +734,64 @@ mod tests {
 
     fn normalized(args: &[&str]) -> Vec<String> {
         normalize(args.iter().map(|arg| (*arg).to_owned()))
+    }
+
+    #[test]
+    fn what_is_refused_is_marked_in_the_help() {
+        for refused in REFUSED {
+            for (name, flag) in refused
+                .commands
+                .iter()
+                .flat_map(|it| refused.flags.iter().map(move |flag| (it, flag)))
+            {
+                let mut command = command();
+                let command = command.find_subcommand_mut(name).expect("there is such a command");
+                let help = command
+                    .render_help()
+                    .to_string()
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                let entry = help.split(" --").find(|it| it.split([' ', '[']).next() == Some(flag));
+                let entry = entry.unwrap_or_else(|| panic!("{name} has no flag {flag}"));
+                assert!(entry.ends_with(NOT_SUPPORTED), "{name}: {entry}");
+            }
+        }
+        let refusal = |args: &[&str]| {
+            let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
+            parse(&normalize(args)).expect("is understood").refusal
+        };
+        assert_eq!(
+            refusal(&["plan", "-target", "a.b"]).as_deref(),
+            Some("This version of Mayfly does not support -target. Nothing was done.")
+        );
+        assert!(refusal(&["apply", "-refresh-only"]).is_some());
+        assert!(refusal(&["watch", "-destroy"]).is_some());
+        assert_eq!(refusal(&["plan", "-destroy", "-refresh-only=false"]), None);
+    }
+
+    #[test]
+    fn an_invocation_is_told_by_names_alone() {
+        let invocation = |args: &[&str]| {
+            let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
+            parse(&normalize(args)).expect("is understood").invocation
+        };
+        assert_eq!(
+            invocation(&[
+                "-chdir=secret",
+                "plan",
+                "-var",
+                "secret=-secret",
+                "-out=secret",
+                "-var=secret=b"
+            ]),
+            "plan -var -out"
+        );
+        assert_eq!(
+            invocation(&["state", "list", "-id", "secret", "secret.secret"]),
+            "state list -id"
+        );
+        assert_eq!(invocation(&["version"]), "version");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use db::Sources;
-use engine::{EphemeralAction, Event, EventSink, Operation};
+use engine::{ChangeCounts, EphemeralAction, Event, EventSink, Operation};
 
 use crate::{
-    log::Log,
+    log::ProviderLog,
     session::{self, CliSystem, Session},
     ui::Ui,
 };
@@ -29,8 +29,8 @@ pub(crate) struct Show {
     format: Format,
     sources: Sources,
     /// The counts of the last operation; shown after its diagnostics.
-    summary: Mutex<Option<Event>>,
-    log: Log,
+    summary: Mutex<Option<ChangeCounts>>,
+    log: ProviderLog,
 }
 
 impl Show {
@@ -41,7 +41,7 @@ impl Show {
             format,
             sources,
             summary: Mutex::default(),
-            log: Log::new(session),
+            log: ProviderLog::new(session),
         }
     }
 
@@ -50,11 +50,11 @@ impl Show {
         self.log.end();
     }
 
-    /// Shows the counts of what was done.
-    pub(crate) fn finish(&self) {
-        let summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(summary) = summary {
-            self.show(&summary);
+    /// Shows the counts of what was done. `destroy` and `apply -destroy` do the same and name it differently.
+    pub(crate) fn finish(&self, operation: Operation) {
+        let counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(counts) = counts {
+            self.show(&Event::Summary { operation, counts });
         }
     }
 
@@ -81,9 +81,10 @@ impl Show {
 
 impl EventSink for Show {
     fn event(&self, event: Event) {
+        self.ui.log_event(&event);
         match &event {
             Event::ProviderLog { provider, level, message } => {
-                return self.log.line(&self.now(), provider, *level, message);
+                return self.log.line(provider, *level, message);
             }
             Event::EphemeralStart { action: EphemeralAction::Open, .. } => self.log.open_begins(),
             Event::EphemeralComplete { action: EphemeralAction::Open, .. } => self.log.open_ends(),
@@ -92,8 +93,8 @@ impl EventSink for Show {
         }
         match &event {
             Event::Summary { operation: Operation::Plan, .. } => {}
-            Event::Summary { .. } => {
-                *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(event)
+            Event::Summary { counts, .. } => {
+                *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(*counts);
             }
             // People see diagnostics together, when the operation has ended.
             Event::Diagnostic(_) if self.format == Format::Human => {}

@@ -9,11 +9,12 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, System};
-use engine::{CancelLevel, Event, EventSink, ProviderFactory, Redactor};
+use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
 use packages::{LocateRequest, Located};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
 use provider::{BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas};
@@ -21,9 +22,13 @@ use values::Value;
 
 use crate::{
     child_environment,
+    log::ProviderLog,
     schema_cache::{Fingerprint, SchemaCache},
     session::{Failure, Session},
 };
+
+/// How long schemas are read that nobody has asked for yet. The largest ones take four seconds.
+const READ_AHEAD: Duration = Duration::from_secs(20);
 
 /// The providers of one run.
 pub(crate) struct ProviderExecutables {
@@ -127,7 +132,11 @@ impl ProviderExecutables {
         // A script runs something else, which may be another program every time.
         let cached = file.filter(|it| !is_script(it)).and_then(|it| self.cache.get(it));
         let schemas = match cached {
-            Some(schemas) => schemas,
+            Some(schemas) => {
+                let text = format!("{}: schemas are cached", source.for_display());
+                session.ui.log(LogLevel::Trace, "provider", &text);
+                schemas
+            }
             None => self.read_schemas(session, source)?,
         };
         let known = Known { schemas: schemas.clone(), executable };
@@ -151,6 +160,30 @@ impl ProviderExecutables {
                 session.runtime.block_on((bundled.provider)().schemas()).ok()
             }
         }
+    }
+
+    /// Reads schemas that are not cached yet. A provider that cannot be asked for them is left for the command that needs it.
+    pub(crate) fn read_ahead<'p>(
+        &self,
+        session: &Session,
+        sources: impl Iterator<Item = &'p ProviderSource>,
+    ) {
+        let wanted = sources.filter(|it| {
+            let file = self.executable(it);
+            file.is_some_and(|it| self.cache.get(it).is_none())
+        });
+        let reading = async {
+            for source in wanted {
+                let asked = self.ask_schemas(session, source).await;
+                if let (Ok(schemas), Some(executable)) = (asked, self.executable(source)) {
+                    self.cache.put(executable, &schemas);
+                }
+            }
+        };
+        session.runtime.block_on(async {
+            // One that hangs must not keep the command from ending.
+            let _ = tokio::time::timeout(READ_AHEAD, reading).await;
+        });
     }
 
     fn read_schemas(
@@ -178,10 +211,15 @@ impl ProviderExecutables {
         session: &Session,
         source: &ProviderSource,
     ) -> Result<Arc<ProviderSchemas>, Vec<Diagnostic>> {
-        let started = self.start(source, &session.redactor, Arc::new(Discard)).await;
+        let text = format!("{}: reading the schemas from its process", source.for_display());
+        session.ui.log(LogLevel::Debug, "provider", &text);
+        let log = Arc::new(ProviderLog::new(session));
+        let sink = Arc::new(Logging { source: source.clone(), log: Arc::clone(&log) });
+        let started = self.start(source, &session.redactor, sink).await;
         let provider = started.map_err(|error| vec![*error])?;
         let schemas = provider.schemas().await;
         provider.close().await;
+        log.end();
         let told = |it: ProviderDiagnostic| {
             let detail = session.redactor.redact(&it.detail);
             let detail = format!("{}: {detail}", source.for_display());
@@ -330,7 +368,10 @@ fn interrupted(source: &ProviderSource) -> Diagnostic {
     Diagnostic::error("run-interrupted", "execution halted", detail)
 }
 
-fn reattached(session: &Session) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
+/// The providers that run already, as `TF_REATTACH_PROVIDERS` says.
+pub(crate) fn reattached(
+    session: &Session,
+) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
         Some(text) => plugin::parse_reattach(&text).map_err(|error| {
             Diagnostic::error(
@@ -385,26 +426,36 @@ struct Relay {
 
 impl PluginSink for Relay {
     fn event(&self, _: &str, event: PluginEvent) {
-        let (level, message) = match event {
-            PluginEvent::Log(record) => (level(record.level), log_text(&record)),
-            PluginEvent::Output { text, .. } => {
-                (engine::LogLevel::Warn, format!("unexpected output: {text}"))
-            }
-            PluginEvent::OtherSchemas => return self.executables.forget(&self.source),
-            // Its lines are in the log, too.
-            PluginEvent::Panicked { .. } | PluginEvent::Exited { .. } => return,
-        };
-        self.events.event(Event::ProviderLog { provider: self.source.clone(), level, message });
+        if matches!(event, PluginEvent::OtherSchemas) {
+            return self.executables.forget(&self.source);
+        }
+        if let Some((level, message)) = logged(event) {
+            self.events.event(Event::ProviderLog { provider: self.source.clone(), level, message });
+        }
     }
 }
 
-fn level(level: plugin::LogLevel) -> engine::LogLevel {
+/// What is logged of an event.
+fn logged(event: PluginEvent) -> Option<(LogLevel, String)> {
+    match event {
+        PluginEvent::Log(record) => Some((level(record.level), log_text(&record))),
+        PluginEvent::Output { text, .. } => {
+            Some((LogLevel::Warn, format!("unexpected output: {text}")))
+        }
+        // The lines of a panic are in the log, too.
+        PluginEvent::OtherSchemas | PluginEvent::Panicked { .. } | PluginEvent::Exited { .. } => {
+            None
+        }
+    }
+}
+
+fn level(level: plugin::LogLevel) -> LogLevel {
     match level {
-        plugin::LogLevel::Trace => engine::LogLevel::Trace,
-        plugin::LogLevel::Debug => engine::LogLevel::Debug,
-        plugin::LogLevel::Info => engine::LogLevel::Info,
-        plugin::LogLevel::Warn => engine::LogLevel::Warn,
-        plugin::LogLevel::Error => engine::LogLevel::Error,
+        plugin::LogLevel::Trace => LogLevel::Trace,
+        plugin::LogLevel::Debug => LogLevel::Debug,
+        plugin::LogLevel::Info => LogLevel::Info,
+        plugin::LogLevel::Warn => LogLevel::Warn,
+        plugin::LogLevel::Error => LogLevel::Error,
     }
 }
 
@@ -416,9 +467,16 @@ fn log_text(record: &plugin::LogRecord) -> String {
     text
 }
 
-/// Nobody listens while schemas are read.
-struct Discard;
+/// What a plugin says while schemas are read is logged, and nothing else.
+struct Logging {
+    source: ProviderSource,
+    log: Arc<ProviderLog>,
+}
 
-impl PluginSink for Discard {
-    fn event(&self, _: &str, _: PluginEvent) {}
+impl PluginSink for Logging {
+    fn event(&self, _: &str, event: PluginEvent) {
+        if let Some((level, text)) = logged(event) {
+            self.log.line(&self.source, level, &text);
+        }
+    }
 }

@@ -1,9 +1,14 @@
-//! What providers log, as far as the user asked for it: on stderr, or in the file that `TF_LOG_PATH` names.
+//! What the user asks to be logged: lines of this program and of providers, on stderr or in the file that `TF_LOG_PATH` names.
+//!
+//! **Invariant:** a line of this program has names and numbers only: no value of a variable, no part of the environment and no
+//! part of a request or an answer.
+//! **Invariant:** a line of a provider passes the redactor when it is written.
 
 use std::{
     fs::File,
-    io::Write,
-    os::unix::fs::OpenOptionsExt,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -12,19 +17,262 @@ use std::{
 
 use addr::ProviderSource;
 use db::System;
-use engine::{LogLevel, Redactor};
+use engine::{Event, LogLevel, Redactor};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use serde_json::json;
 
 use crate::{session::Session, ui::Ui};
 
-/// Writes log lines.
+/// What is logged, and where it goes.
+#[derive(Default)]
+pub(crate) struct Log {
+    /// The least level of this program's lines; `None` if none are written.
+    core: Option<LogLevel>,
+    /// The least level of providers' lines.
+    provider: Option<LogLevel>,
+    is_json: bool,
+    file: Option<Mutex<File>>,
+    /// Whether lines that have no file are dropped: they would tear a screen.
+    is_muted: AtomicBool,
+}
+
+/// A line that is not written yet.
+struct Line {
+    time: Timestamp,
+    level: LogLevel,
+    /// The part of the program, or the provider.
+    name: String,
+    text: String,
+}
+
+impl Log {
+    /// What the environment asks for. What is wrong with that is returned as lines for stderr.
+    pub(crate) fn from_environment(system: &dyn System) -> (Log, Vec<String>) {
+        let mut problems = Vec::new();
+        let variable = |name: &str| system.variable(name).filter(|it| !it.is_empty());
+        let core = variable("TF_LOG").or_else(|| variable("TF_LOG_CORE"));
+        let provider = variable("TF_LOG_PROVIDER").or_else(|| variable("TF_LOG"));
+        let is_json = core.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let mut least = |text: Option<String>| text.and_then(|it| level(&it, &mut problems));
+        let (core, provider) = (least(core), least(provider));
+        // Logs begin before -chdir counts.
+        let path = variable("TF_LOG_PATH").map(|it| (system.current_directory().join(&it), it));
+        let file = path.and_then(|(path, named)| match open(&path) {
+            Ok(file) => Some(Mutex::new(file)),
+            Err(error) => {
+                problems.push(format!("Error opening log file: open {named}: {error}\n"));
+                None
+            }
+        });
+        (Log { core, provider, is_json, file, is_muted: AtomicBool::new(false) }, problems)
+    }
+
+    /// Returns true if lines of this program are written at a level.
+    pub(crate) fn has(&self, level: LogLevel) -> bool {
+        self.core.is_some_and(|least| level >= least) && !self.is_dropped()
+    }
+
+    /// Drops what would go to stderr from here on.
+    pub(crate) fn mute(&self) {
+        self.is_muted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_dropped(&self) -> bool {
+        self.file.is_none() && self.is_muted.load(Ordering::Relaxed)
+    }
+
+    fn formatted(&self, line: &Line) -> String {
+        if self.is_json {
+            return line.to_json();
+        }
+        let time = line.zoned();
+        let zone =
+            if time.offset().is_zero() { "Z".to_owned() } else { time.strftime("%z").to_string() };
+        let level = match line.level {
+            LogLevel::Trace => "[TRACE]",
+            LogLevel::Debug => "[DEBUG]",
+            // In a column with the others.
+            LogLevel::Info => "[INFO] ",
+            LogLevel::Warn => "[WARN] ",
+            LogLevel::Error => "[ERROR]",
+        };
+        let time = time.strftime("%Y-%m-%dT%H:%M:%S%.3f");
+        format!("{time}{zone} {level} {}: {}\n", line.name, line.text)
+    }
+
+    /// Writes a line; gives it back if it is for stderr.
+    fn write(&self, line: String) -> Option<String> {
+        match &self.file {
+            Some(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                // A full disk must not end the operation that is logged.
+                let _ = file.write_all(line.as_bytes());
+                None
+            }
+            None => Some(line).filter(|_| !self.is_dropped()),
+        }
+    }
+}
+
+impl Line {
+    fn new(level: LogLevel, name: impl Into<String>, text: &str) -> Line {
+        // A log is read on terminals, too.
+        Line {
+            time: Timestamp::now(),
+            level,
+            name: name.into(),
+            text: render::visible(text).into(),
+        }
+    }
+
+    fn zoned(&self) -> Zoned {
+        self.time.to_zoned(TimeZone::system())
+    }
+
+    fn to_json(&self) -> String {
+        let time = self.zoned();
+        let zone =
+            if time.offset().is_zero() { "Z".to_owned() } else { time.strftime("%:z").to_string() };
+        let line = json!({
+            "@level": format!("{:?}", self.level).to_lowercase(),
+            "@message": self.text,
+            "@module": self.name,
+            "@timestamp": format!("{}{zone}", time.strftime("%Y-%m-%dT%H:%M:%S%.6f")),
+        });
+        format!("{line}\n")
+    }
+}
+
+fn open(path: &Path) -> Result<File, String> {
+    let opened = File::options().append(true).create(true).mode(0o600).open(path);
+    opened.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        std::io::ErrorKind::IsADirectory => "is a directory".to_owned(),
+        _ => error.to_string(),
+    })
+}
+
+/// The level that a text names; `None` for none at all.
+fn level(text: &str, problems: &mut Vec<String>) -> Option<LogLevel> {
+    match text.to_uppercase().as_str() {
+        "TRACE" | "JSON" => Some(LogLevel::Trace),
+        "DEBUG" => Some(LogLevel::Debug),
+        "INFO" => Some(LogLevel::Info),
+        "WARN" => Some(LogLevel::Warn),
+        "ERROR" => Some(LogLevel::Error),
+        "OFF" => None,
+        other => {
+            let warning = format!(
+                "[WARN] Invalid log level: {other:?}. Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF]\n"
+            );
+            if !problems.contains(&warning) {
+                problems.push(warning);
+            }
+            Some(LogLevel::Trace)
+        }
+    }
+}
+
+impl Ui {
+    /// Logs a line of this program. `name` is the part of it that speaks.
+    pub(crate) fn log(&self, level: LogLevel, name: &str, text: &str) {
+        if self.log.has(level) {
+            let line = self.log.formatted(&Line::new(level, name, text));
+            self.print_log(line);
+        }
+    }
+
+    /// Logs what happens in an operation, by the addresses that it happens to.
+    pub(crate) fn log_event(&self, event: &Event) {
+        if self.log.has(LogLevel::Debug)
+            && let Some((level, text)) = of_event(event)
+        {
+            self.log(level, "engine", &text);
+        }
+    }
+
+    fn print_log(&self, line: String) {
+        if let Some(line) = self.log.write(line) {
+            self.print_error(&line);
+        }
+    }
+}
+
+/// An event as a line. `None` for one whose text another line has, or that is no step.
+fn of_event(event: &Event) -> Option<(LogLevel, String)> {
+    let line = match event {
+        Event::RefreshStart { address, .. } => {
+            (LogLevel::Trace, format!("{address}: refresh begins"))
+        }
+        Event::RefreshComplete { address, .. } => {
+            (LogLevel::Trace, format!("{address}: refresh ends"))
+        }
+        Event::ImportStart { address, .. } => {
+            (LogLevel::Debug, format!("{address}: import begins"))
+        }
+        Event::ImportComplete { address } => (LogLevel::Debug, format!("{address}: import ends")),
+        Event::Planned { address, action, .. } => {
+            (LogLevel::Trace, format!("{address}: planned as {action:?}"))
+        }
+        Event::ApplyStart { address, action, .. } => {
+            (LogLevel::Debug, format!("{address}: {action:?} begins"))
+        }
+        Event::ApplyComplete { address, action, .. } => {
+            (LogLevel::Debug, format!("{address}: {action:?} ends"))
+        }
+        Event::ApplyErrored { address, action, .. } => {
+            (LogLevel::Error, format!("{address}: {action:?} fails"))
+        }
+        Event::ProvisionStart { address, provisioner } => {
+            (LogLevel::Debug, format!("{address}: provisioner {provisioner} begins"))
+        }
+        Event::ProvisionComplete { address, provisioner } => {
+            (LogLevel::Debug, format!("{address}: provisioner {provisioner} ends"))
+        }
+        Event::ProvisionErrored { address, provisioner } => {
+            (LogLevel::Error, format!("{address}: provisioner {provisioner} fails"))
+        }
+        Event::EphemeralStart { address, action } => {
+            (LogLevel::Debug, format!("{address}: {action:?} begins"))
+        }
+        Event::EphemeralComplete { address, action, .. } => {
+            (LogLevel::Debug, format!("{address}: {action:?} ends"))
+        }
+        Event::EphemeralErrored { address, action, .. } => {
+            (LogLevel::Error, format!("{address}: {action:?} fails"))
+        }
+        Event::Deferred { address, .. } => (LogLevel::Debug, format!("{address}: deferred")),
+        Event::ProviderStarted { provider, serial } => (
+            LogLevel::Debug,
+            format!("provider {} started as number {serial}", provider.for_display()),
+        ),
+        Event::ProviderEnded { provider, serial } => {
+            (LogLevel::Debug, format!("provider {} ended, number {serial}", provider.for_display()))
+        }
+        Event::Stopping => (LogLevel::Warn, "stopping".to_owned()),
+        Event::Summary { operation, counts } => (
+            LogLevel::Info,
+            format!(
+                "{operation:?} ends: {} to add or added, {} to change or changed, {} to destroy or destroyed",
+                counts.add, counts.change, counts.destroy
+            ),
+        ),
+        Event::Diagnostic(_)
+        | Event::ProviderLog { .. }
+        | Event::ProvisionOutput { .. }
+        | Event::ApplyProgress { .. }
+        | Event::EphemeralProgress { .. } => return None,
+    };
+    Some(line)
+}
+
+/// Writes what providers log during one operation.
 ///
 /// **Invariant:** a line that came while an ephemeral resource was being opened is written when that has ended: it may quote
 /// the secret, which the redactor knows only then. Where opening failed, it may never know, and the line is not written.
-pub(crate) struct Log {
-    /// The least level that is written; nothing is where there is none.
-    least: Option<LogLevel>,
+pub(crate) struct ProviderLog {
     ui: Arc<Ui>,
-    file: Option<Mutex<File>>,
     redactor: Redactor,
     held: Mutex<Held>,
     has_ended: AtomicBool,
@@ -34,7 +282,7 @@ pub(crate) struct Log {
 #[derive(Default)]
 struct Held {
     opening: usize,
-    lines: Vec<String>,
+    lines: Vec<Line>,
     bytes: usize,
     too_many: usize,
     unsafe_to_show: usize,
@@ -46,12 +294,12 @@ const MAX_HELD: usize = 8 << 20;
 
 impl Held {
     /// Gives the line back where nothing is being opened.
-    fn line(&mut self, line: String) -> Option<String> {
+    fn line(&mut self, line: Line) -> Option<Line> {
         if self.opening == 0 {
             return Some(line);
         }
-        if self.bytes + line.len() <= MAX_HELD {
-            self.bytes += line.len();
+        if self.bytes + line.text.len() <= MAX_HELD {
+            self.bytes += line.text.len();
             self.lines.push(line);
         } else {
             self.too_many += 1;
@@ -64,27 +312,28 @@ impl Held {
     }
 
     /// The lines that are let go, once nothing is being opened any more.
-    fn ends(&mut self) -> Vec<String> {
+    fn ends(&mut self) -> Vec<Line> {
         self.opening = self.opening.saturating_sub(1);
         if self.opening > 0 {
             return Vec::new();
         }
         let Held { mut lines, too_many, unsafe_to_show, failed, .. } = std::mem::take(self);
+        let mut note = |text: String| lines.push(Line::new(LogLevel::Warn, "provider", &text));
         if too_many > 0 {
-            lines.push(format!(
-                "({too_many} log lines were left out while an ephemeral resource was opened)\n"
+            note(format!(
+                "{too_many} log lines were left out while an ephemeral resource was opened"
             ));
         }
         if failed {
-            lines.push(format!(
-                "({unsafe_to_show} log lines were left out, and what the provider logs from here on may be, too: opening an \
-                 ephemeral resource failed, and they may quote a secret that is not known)\n"
+            note(format!(
+                "{unsafe_to_show} log lines were left out, and what the provider logs from here on may be, too: opening an \
+                 ephemeral resource failed, and they may quote a secret that is not known"
             ));
         }
         lines
     }
 
-    fn fails(&mut self) -> Vec<String> {
+    fn fails(&mut self) -> Vec<Line> {
         self.failed = true;
         self.unsafe_to_show += self.lines.len();
         self.lines.clear();
@@ -93,26 +342,13 @@ impl Held {
     }
 }
 
-impl Log {
-    pub(crate) fn new(session: &Session) -> Log {
-        let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
-        let level_named = variable("TF_LOG_PROVIDER").or_else(|| variable("TF_LOG"));
-        let least = level_named.and_then(|text| level(&text));
-        let file = least.and_then(|_| variable("TF_LOG_PATH")).and_then(|path| {
-            let opened = File::options().append(true).create(true).mode(0o600).open(&path);
-            let told = |error| {
-                session.ui.print_error(&format!("Error opening log file: {path}: {error}\n"));
-            };
-            opened.map_err(told).ok().map(Mutex::new)
-        });
-        Log {
-            least,
-            ui: session.ui.clone(),
-            file,
-            redactor: session.redactor.clone(),
-            held: Mutex::default(),
-            has_ended: AtomicBool::new(false),
-        }
+impl ProviderLog {
+    pub(crate) fn new(session: &Session) -> ProviderLog {
+        ProviderLog::of(session.ui.clone(), session.redactor.clone())
+    }
+
+    fn of(ui: Arc<Ui>, redactor: Redactor) -> ProviderLog {
+        ProviderLog { ui, redactor, held: Mutex::default(), has_ended: AtomicBool::new(false) }
     }
 
     /// Writes nothing from here on. To be called before the redactor forgets: a line that comes too late could not be told
@@ -124,22 +360,23 @@ impl Log {
     }
 
     /// Writes what a provider said, now or when what is being opened is open.
-    pub(crate) fn line(&self, now: &str, provider: &ProviderSource, level: LogLevel, text: &str) {
-        if self.least.is_none_or(|least| level < least) {
+    pub(crate) fn line(&self, provider: &ProviderSource, level: LogLevel, text: &str) {
+        if !self.has(level) {
             return;
         }
-        let name = format!("{level:?}").to_uppercase();
-        // A log is read on terminals, too.
-        let text = render::visible(text);
-        let line = format!("{now} [{name}] provider.{}: {text}\n", provider.for_display());
+        let line = Line::new(level, format!("provider.{}", provider.for_display()), text);
         // A thread that is late must not overtake those that were let go.
         let mut held = self.held();
         if self.has_ended.load(Ordering::SeqCst) {
             return;
         }
         if let Some(line) = held.line(line) {
-            self.write(&line);
+            self.write(line);
         }
+    }
+
+    fn has(&self, level: LogLevel) -> bool {
+        self.ui.log.provider.is_some_and(|least| level >= least) && !self.ui.log.is_dropped()
     }
 
     /// An ephemeral resource is going to be opened.
@@ -150,16 +387,16 @@ impl Log {
     /// It is open. The last one's end lets go of what was held back.
     pub(crate) fn open_ends(&self) {
         let mut held = self.held();
-        held.ends().iter().for_each(|line| self.write(line));
+        held.ends().into_iter().for_each(|line| self.write(line));
     }
 
     /// It is not going to be. What was held back is left out, and that is said.
     pub(crate) fn open_fails(&self) {
         let mut held = self.held();
-        match self.least {
-            Some(_) => held.fails().iter().for_each(|line| self.write(line)),
+        match self.has(LogLevel::Error) {
+            true => held.fails().into_iter().for_each(|line| self.write(line)),
             // Nobody asked for logs, so nobody misses them.
-            None => drop(held.ends()),
+            false => drop(held.ends()),
         }
     }
 
@@ -168,27 +405,11 @@ impl Log {
     }
 
     /// Writes a line without what is secret by now: it may have been redacted before a secret in it was learned.
-    fn write(&self, line: &str) {
-        let line = &self.redactor.redact(line);
-        match &self.file {
-            Some(file) => {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                // A full disk must not end the operation that is logged.
-                let _ = file.write_all(line.as_bytes());
-            }
-            None => self.ui.print_error(line),
-        }
-    }
-}
-
-fn level(text: &str) -> Option<LogLevel> {
-    match text.to_ascii_uppercase().as_str() {
-        "TRACE" | "JSON" => Some(LogLevel::Trace),
-        "DEBUG" => Some(LogLevel::Debug),
-        "INFO" => Some(LogLevel::Info),
-        "WARN" => Some(LogLevel::Warn),
-        "ERROR" => Some(LogLevel::Error),
-        _ => None,
+    fn write(&self, line: Line) {
+        let line = Line { text: self.redactor.redact(&line.text), ..line };
+        let line = self.ui.log.formatted(&line);
+        // In JSON a secret may have another form, which the redactor knows, too.
+        self.ui.print_log(self.redactor.redact(&line));
     }
 }
 
@@ -199,46 +420,89 @@ mod tests {
     use super::*;
     use crate::{args::ViewArgs, ui::Stdout};
 
+    fn line(text: &str) -> Line {
+        Line {
+            time: Timestamp::UNIX_EPOCH,
+            level: LogLevel::Info,
+            name: "n".to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn texts(lines: &[Line]) -> Vec<&str> {
+        lines.iter().map(|it| it.text.as_str()).collect()
+    }
+
     #[test]
     fn lines_wait_for_the_last_open_and_those_of_a_failed_one_are_counted() {
         let mut held = Held::default();
-        assert_eq!(held.line("a".to_owned()), Some("a".to_owned()));
+        assert!(held.line(line("a")).is_some());
         held.begins();
         held.begins();
-        assert_eq!(held.line("b".to_owned()), None);
+        assert!(held.line(line("b")).is_none());
         assert!(held.ends().is_empty());
-        assert_eq!(held.ends(), ["b"]);
+        assert_eq!(texts(&held.ends()), ["b"]);
         held.begins();
         held.begins();
-        held.line("c".to_owned());
+        held.line(line("c"));
         assert!(held.fails().is_empty());
-        held.line("d".to_owned());
+        held.line(line("d"));
         let left = held.ends();
-        assert_eq!(left[0], "d");
-        assert!(left[1].starts_with("(1 log lines were left out, "), "{}", left[1]);
-        assert_eq!(held.line("e".to_owned()), Some("e".to_owned()));
+        assert_eq!(left[0].text, "d");
+        assert!(left[1].text.starts_with("1 log lines were left out, "), "{}", left[1].text);
+        assert!(held.line(line("e")).is_some());
     }
 
     #[test]
     fn what_comes_after_the_end_is_not_written() {
         let path = tempfile::NamedTempFile::new().expect("can be made");
-        let ui = Ui::new(&ViewArgs::default(), true, Stdout::Text, CancelToken::new());
         let log = Log {
-            least: Some(LogLevel::Trace),
-            ui: Arc::new(ui),
+            provider: Some(LogLevel::Trace),
             file: Some(Mutex::new(path.reopen().expect("can be opened"))),
-            redactor: Redactor::new(),
-            held: Mutex::default(),
-            has_ended: AtomicBool::new(false),
+            ..Log::default()
         };
+        let ui = Ui::new(&ViewArgs::default(), true, Stdout::Text, CancelToken::new(), log);
+        let log = ProviderLog::of(Arc::new(ui), Redactor::new());
         log.redactor.learn_text("hunter2-hunter2");
         let source = ProviderSource::default_for("test");
-        let say = || log.line("now", &source, LogLevel::Info, "it is hunter2-hunter2");
+        let say = || log.line(&source, LogLevel::Info, "it is hunter2-hunter2");
         say();
         log.end();
         log.redactor.forget();
         say();
         let written = std::fs::read_to_string(path.path()).expect("can be read");
-        assert_eq!(written, "now [INFO] provider.hashicorp/test: it is (redacted)\n");
+        let (_, written) = written.split_once(' ').expect("begins with a time");
+        assert_eq!(written, "[INFO]  provider.hashicorp/test: it is (redacted)\n");
+    }
+
+    #[test]
+    fn lines_have_the_form_of_the_reference() {
+        let text = Log::default().formatted(&line("text"));
+        let (time, rest) = text.split_once(' ').expect("begins with a time");
+        assert!(jiff::fmt::strtime::parse("%Y-%m-%dT%H:%M:%S%.3f", &time[..23]).is_ok(), "{time}");
+        assert!(time.ends_with('Z') || time[23..].len() == 5, "{time}");
+        assert_eq!(rest, "[INFO]  n: text\n");
+        let json = Log { is_json: true, ..Log::default() }.formatted(&line("a \"b\""));
+        let json: serde_json::Value = serde_json::from_str(&json).expect("is JSON");
+        assert_eq!(
+            (&json["@level"], &json["@message"], &json["@module"]),
+            (&"info".into(), &"a \"b\"".into(), &"n".into())
+        );
+    }
+
+    #[test]
+    fn a_level_that_is_none_is_warned_of_and_means_the_least() {
+        let mut problems = Vec::new();
+        assert_eq!(level("Warn", &mut problems), Some(LogLevel::Warn));
+        assert_eq!(level("off", &mut problems), None);
+        assert!(problems.is_empty());
+        assert_eq!(level("loud", &mut problems), Some(LogLevel::Trace));
+        assert_eq!(level("loud", &mut problems), Some(LogLevel::Trace));
+        assert_eq!(
+            problems,
+            [
+                "[WARN] Invalid log level: \"LOUD\". Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF]\n"
+            ]
+        );
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! **Invariant:** while a command runs, only [`ui`] prints; before there is one, [`usage`] and this module say what is wrong,
 //! and a panic says where.
-//! **Invariant:** no log line is written by this program itself; those of providers are written without any ephemeral value
-//! that is known.
+//! **Invariant:** log lines of this program have names and numbers only; those of providers are written without any ephemeral
+//! value that is known.
 #![expect(
     clippy::disallowed_methods,
     reason = "an edge crate: it is the one that meets the operating system"
@@ -16,6 +16,7 @@ mod args;
 mod backend_config;
 mod child_environment;
 mod commands;
+mod directories;
 mod events;
 mod exit;
 mod failpoint;
@@ -39,13 +40,15 @@ mod usage;
 mod variables;
 mod verdicts;
 
-use std::path::PathBuf;
+use std::io::IsTerminal as _;
 
 use db::OsSystem;
+use engine::LogLevel;
 use plugin::HiddenMode;
 
 use crate::{
     args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
+    directories::Directories,
     exit::Exit,
     session::{CliSystem, Failure, Session},
     ui::Stdout,
@@ -92,21 +95,11 @@ fn run(args: Vec<String>) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };
-    let called_in = match std::env::current_dir() {
-        Ok(directory) => directory,
-        Err(error) => {
-            return commands::environment_error("Failed to find the working directory", &error);
-        }
+    let directories = match directories::enter(cli.chdir.as_deref()) {
+        Ok(directories) => directories,
+        Err(problem) => return usage::problem_with(&problem),
     };
-    if let Some(directory) = &cli.chdir
-        && let Err(error) = std::env::set_current_dir(directory)
-    {
-        let what = format!(
-            "Error handling -chdir option: the directory {} cannot be entered",
-            directory.display()
-        );
-        return commands::environment_error(&what, &error);
-    }
+    let (refusal, invocation) = (cli.refusal, cli.invocation);
     let command = match cli.command {
         Some(command) => command,
         None if cli.version => {
@@ -119,20 +112,24 @@ fn run(args: Vec<String>) -> Exit {
     };
     let flags = variables::ordered_flags(&args);
     drop(args);
-    dispatch(command, flags, called_in)
+    dispatch(command, flags, directories, Invocation { refusal, text: invocation })
 }
 
-/// `TF_CLI_ARGS` and `TF_CLI_ARGS_plan` stand right after the name of the command (`reference`: surface 1.1).
+/// `TF_CLI_ARGS` and `TF_CLI_ARGS_state_list` stand right after the name of the command (`reference`: surface 1.1).
 ///
 /// # Errors
 /// The name of a variable in which a quote is not closed.
 fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> {
-    let Some(position) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
+    let Some(first) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
     else {
         return Ok(args);
     };
+    let is_group = args::is_group(&args[first]);
+    let second = args.get(first + 1).filter(|it| is_group && !it.starts_with('-'));
+    let position = first + usize::from(second.is_some());
+    let command = args[first..=position].join("_").replace('-', "_");
     let mut extra = Vec::new();
-    for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{}", args[position])] {
+    for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{command}")] {
         if let Ok(text) = std::env::var(&name) {
             extra.extend(shell_words(&text).ok_or(name)?);
         }
@@ -168,7 +165,12 @@ fn shell_words(text: &str) -> Option<Vec<String>> {
 
 /// What was typed as a value is in `flags` only, which go when the values are known: an argument is no secret to this
 /// machine, but a copy of it in our memory is one too many.
-fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: PathBuf) -> Exit {
+fn dispatch(
+    mut command: Command,
+    flags: Vec<variables::VarFlag>,
+    directories: Directories,
+    invocation: Invocation,
+) -> Exit {
     command.forget_values();
     let plain = ViewArgs::default();
     let view = match &command {
@@ -192,12 +194,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::ForceUnlock(it) => &it.view,
         Command::Explain(it) => &it.view,
     };
-    let system = match OsSystem::new() {
-        Ok(os) => CliSystem::new(os, called_in),
-        Err(error) => {
-            return commands::environment_error("Failed to find the working directory", &error);
-        }
-    };
+    let system = CliSystem::new(OsSystem::at(directories.works_in), directories.called_in);
     let json_lines = match &command {
         Command::Plan(it) => it.operation.json,
         Command::Watch(it) => it.operation.json,
@@ -215,6 +212,12 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
             return commands::environment_error("Failed to start threads", &error);
         }
     };
+    log_begin(&session, &invocation.text);
+    if let Some(detail) = invocation.refusal {
+        let refused = Diagnostic::error("unsupported-option", "Unsupported option", detail);
+        session.ui.diagnostics(&[refused], &Sources::default());
+        return Exit::Failure;
+    }
     session.take_flags(&flags);
     let listens = matches!(
         command,
@@ -243,6 +246,7 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::Apply(it) => operation::apply_command(&session, &it, flags),
         Command::Destroy(mut it) => {
             it.operation.destroy = true;
+            it.is_destroy = true;
             operation::apply_command(&session, &it, flags)
         }
         Command::Console(it) => commands::console::run(&session, &it, &flags),
@@ -265,10 +269,31 @@ fn dispatch(mut command: Command, flags: Vec<variables::VarFlag>, called_in: Pat
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
         Command::Explain(it) => commands::explain::run(&session, &it),
     };
-    match result {
+    let exit = match result {
         Ok(exit) => exit,
         Err(failure) => failed(&session, failure),
-    }
+    };
+    session.ui.log(LogLevel::Info, "cli", &format!("the command ends: {exit:?}"));
+    exit
+}
+
+/// What the command line asks for, beside the command itself.
+struct Invocation {
+    /// Why it is not carried out, as a sentence.
+    refusal: Option<String>,
+    /// The names of the command and of its flags.
+    text: String,
+}
+
+fn log_begin(session: &Session, invocation: &str) {
+    let log = |level, text: String| session.ui.log(level, "cli", &text);
+    let terminal = |is: bool| if is { "is a terminal" } else { "is not a terminal" };
+    log(LogLevel::Trace, format!("stdin {}", terminal(std::io::stdin().is_terminal())));
+    log(LogLevel::Trace, format!("stdout {}", terminal(std::io::stdout().is_terminal())));
+    log(LogLevel::Trace, format!("stderr {}", terminal(std::io::stderr().is_terminal())));
+    log(LogLevel::Info, format!("Mayfly version: {}", env!("CARGO_PKG_VERSION")));
+    log(LogLevel::Debug, format!("platform: {}", session.platform()));
+    log(LogLevel::Info, format!("command: {invocation}"));
 }
 
 fn failed(session: &Session, failure: Failure) -> Exit {

@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, Sources, System};
 use engine::{
-    ApplyOptions, CancelLevel, Environment, EventSink, Journal, NoJournal, NoTempDirectories,
-    PlanOptions, PlanOutcome, TempDirectories, VariableValues,
+    ApplyOptions, CancelLevel, Environment, EventSink, Journal, LogLevel, NoJournal,
+    NoTempDirectories, PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
 use hir::{Entry, Expr, Program, Ref, item::ConstValue, unsupported};
 use packages::Locks;
@@ -78,13 +78,14 @@ pub(crate) fn plan_command(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     introduce(session, &args.operation);
-    check_options(&args.operation)?;
     signals::listen(session);
+    session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state, store::Purpose::Plan)?;
     let files = TempFiles::new(session);
     let exit = plan_and_save(session, args, flags, &open, &files);
     end_temp(session, &files, !matches!(exit, Ok(Exit::Success | Exit::Changes)));
     open.close(session)?;
+    session.ui.log(LogLevel::Info, "backend/local", "plan operation completed");
     exit
 }
 
@@ -354,23 +355,6 @@ pub(crate) fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Fa
     addresses.iter().map(parse).collect()
 }
 
-/// Options that exist in the reference and not here yet get a clear word instead of silence.
-pub(crate) fn check_options(args: &OperationArgs) -> Result<(), Failure> {
-    let missing = [
-        ("-target", !args.target.is_empty()),
-        ("-exclude", !args.exclude.is_empty()),
-        ("-refresh-only", args.refresh_only),
-    ];
-    match missing.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
-            let detail =
-                format!("This version of Mayfly does not support {option}. Nothing was done.");
-            Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into())
-        }
-        None => Ok(()),
-    }
-}
-
 fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outcome: &PlanOutcome) {
     let schemas =
         |source: &addr::ProviderSource| prepared.executables.schemas(session, source).ok();
@@ -479,7 +463,6 @@ pub(crate) fn apply_command(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     introduce(session, &args.operation);
-    check_options(&args.operation)?;
     if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve \
                       option.";
@@ -505,13 +488,14 @@ pub(crate) fn apply_command(
         .into());
     }
     let planned = match &args.plan_file {
-        Some(_) if args.operation.destroy => return Err(destroy_of_plan().into()),
+        Some(path) if args.is_destroy => return Err(destroy_of_plan(path).into()),
         Some(path) => Some(read_plan(session, path)?),
         None => None,
     };
     if let Some(file) = &planned {
         session.take_planned(planned_values(&file.plan));
     }
+    session.ui.log(LogLevel::Info, "backend/local", "starting Apply operation");
     let open = store::open(session, &args.state, purpose_of(args))?;
     let result = match planned {
         Some(file) => apply_saved(session, flags, &open, file),
@@ -627,8 +611,11 @@ fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
     }
 }
 
-fn destroy_of_plan() -> Diagnostic {
-    let detail = "Destroy can't be called with a plan file. To destroy with a saved plan, make it with \"mayfly plan -destroy -out=FILE\".";
+fn destroy_of_plan(path: &Path) -> Diagnostic {
+    let path = path.display().to_string();
+    let detail = format!(
+        "If this plan was created using plan -destroy, apply it using:\n  mayfly apply {path:?}"
+    );
     Diagnostic::error("destroy-plan-file", "Destroy can't be called with a plan file", detail)
 }
 
@@ -785,10 +772,11 @@ pub(crate) fn carry_out(
     show_diagnostics(session, &args.operation, &diagnostics, &prepared);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     if !failed {
-        show.finish();
+        show.finish(args.operation_done());
         show_outputs(session, args, &plan, &outcome.state);
     }
     keeper.close(session)?;
+    session.ui.log(LogLevel::Info, "backend/local", "apply operation completed");
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
@@ -828,7 +816,7 @@ fn show_outputs(session: &Session, args: &ApplyArgs, plan: &Plan, state: &State)
         if let Some(line) = render::output_changes_json(plan, Some(state), &session.now()) {
             session.ui.line(&line);
         }
-    } else if !args.operation.destroy && !state.outputs.is_empty() {
+    } else if !args.is_destroy && !state.outputs.is_empty() {
         session.ui.print("\nOutputs:\n\n");
         session.ui.print(&render::outputs(state, args.operation.show_sensitive));
     }

@@ -11,7 +11,7 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System, system::normalize};
-use engine::{CancelToken, Redactor};
+use engine::{CancelToken, LogLevel, Redactor};
 use hir::{
     item::ConstValue,
     statics::{self, LocalBackend},
@@ -25,6 +25,7 @@ use values::{Budget, Str, budget};
 use crate::{
     args::ViewArgs,
     located::ProviderExecutables,
+    log::Log,
     place, signals,
     ui::{Stdout, Ui},
     variables::{self, Typed, VarFlag},
@@ -121,6 +122,10 @@ impl System for CliSystem {
         self.called_in.clone()
     }
 
+    fn base_directory(&self) -> PathBuf {
+        self.os.current_directory()
+    }
+
     fn now(&self) -> SystemTime {
         self.os.now()
     }
@@ -161,7 +166,9 @@ impl Session {
     ) -> std::io::Result<Session> {
         let cancel = CancelToken::new();
         let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
-        let ui = Arc::new(Ui::new(view, no_color, stdout, cancel.clone()));
+        let (log, problems) = Log::from_environment(&system);
+        let ui = Arc::new(Ui::new(view, no_color, stdout, cancel.clone(), log));
+        problems.iter().for_each(|problem| ui.print_error(problem));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let entered = runtime.enter();
@@ -261,7 +268,10 @@ impl Session {
         let variable = |name: &str| self.system.variable(name);
         let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let environment = ConfigEnvironment {
-            config_file: path("TF_CLI_CONFIG_FILE").or_else(|| path("TERRAFORM_CONFIG")),
+            // The one file that is read before -chdir counts.
+            config_file: path("TF_CLI_CONFIG_FILE")
+                .or_else(|| path("TERRAFORM_CONFIG"))
+                .map(|it| self.system.current_directory().join(it)),
             home: path("HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
             variable: &variable,
@@ -278,6 +288,12 @@ impl Session {
             return Err(diagnostics.into());
         }
         self.ui.diagnostics_aside(&diagnostics);
+        let methods = config.installation.as_ref().map_or(0, Vec::len);
+        let overrides = config.dev_overrides.len();
+        let cache = if config.plugin_cache_dir.is_some() { "with" } else { "without" };
+        let text =
+            format!("{methods} installation methods, {overrides} overrides, {cache} a cache");
+        self.ui.log(LogLevel::Debug, "cli-config", &text);
         Ok(config)
     }
 

@@ -9,10 +9,10 @@ use std::{
 };
 
 use db::{Diagnostic, Severity, Sources};
-use engine::{CancelLevel, CancelToken};
+use engine::{CancelLevel, CancelToken, LogLevel};
 use render::Style;
 
-use crate::args::ViewArgs;
+use crate::{args::ViewArgs, log::Log};
 
 /// What stdout is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +43,8 @@ pub(crate) struct Ui {
     is_silent: AtomicBool,
     /// Ends questions.
     cancel: CancelToken,
+    /// What is logged; the methods that log are beside it.
+    pub(crate) log: Log,
 }
 
 /// How often a question looks whether it was interrupted.
@@ -64,6 +66,7 @@ impl Ui {
         no_color_variable: bool,
         stdout: Stdout,
         cancel: CancelToken,
+        log: Log,
     ) -> Ui {
         let color = !view.no_color && !no_color_variable;
         let style = |terminal: bool| Style {
@@ -82,6 +85,7 @@ impl Ui {
             lock: Mutex::new(()),
             is_silent: AtomicBool::new(false),
             cancel,
+            log,
         }
     }
 
@@ -118,6 +122,13 @@ impl Ui {
 
     /// Shows diagnostics: warnings on stdout, then errors on stderr, as the reference does. Hints are for editors.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        for diagnostic in diagnostics {
+            match diagnostic.severity {
+                Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id),
+                Severity::Warning => self.log(LogLevel::Warn, "cli", diagnostic.id),
+                Severity::Hint => {}
+            }
+        }
         if self.stdout == Stdout::JsonLines {
             for diagnostic in diagnostics.iter().filter(|it| it.severity != Severity::Hint) {
                 self.line(&render::diagnostic_json_line(diagnostic, &now(), sources));

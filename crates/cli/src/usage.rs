@@ -54,6 +54,9 @@ const FLAGS_TO_COME: [&str; 20] = [
     "--json-into",
     "--ignore-remote-version",
 ];
+/// As in the reference.
+const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example";
+
 /// Longer words are no mistyped names.
 const LONGEST_NAME: usize = 32;
 
@@ -81,6 +84,12 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
 pub(crate) fn unclosed_quote(variable: &str) -> Exit {
     let text =
         format!("Error: The environment variable {variable} has a quote that is not closed.");
+    let _ = writeln!(std::io::stderr(), "{text}");
+    Exit::Failure
+}
+
+/// A sentence about what stands before the command.
+pub(crate) fn problem_with(text: &str) -> Exit {
     let _ = writeln!(std::io::stderr(), "{text}");
     Exit::Failure
 }
@@ -143,6 +152,9 @@ fn unknown_argument(error: &clap::Error) -> String {
 
 fn invalid_value(error: &clap::Error) -> String {
     let Some(flag) = flag(error) else { return "The value of a flag is not valid.".to_owned() };
+    if flag == "-chdir" {
+        return CHDIR.to_owned();
+    }
     let valid = list(error, ContextKind::ValidValue);
     let is_missing = text(error, ContextKind::InvalidValue).is_none_or(str::is_empty);
     match valid.is_empty() {
@@ -232,6 +244,9 @@ mod tests {
                 "plan -auto-approve",
                 "plan -chdir=store",
                 "plan -var name=a b",
+                "-chdir=x -chdir=y plan",
+                "-chdir x plan",
+                "-chdir= plan",
                 "init -test-directory=x",
                 "validate secret",
                 "plan -parallelism=secret",

@@ -89,11 +89,12 @@ pub(crate) fn given(
     collect.everything(flags);
     let (values, _) = collect.end();
     let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
-    let current = session.system.current_directory();
+    let directory = |path: PathBuf| path.to_string_lossy().as_ref().into();
     Given {
         variables: values.collect(),
         workspace: session.workspace(),
-        current_directory: current.to_string_lossy().as_ref().into(),
+        current_directory: directory(session.system.current_directory()),
+        base_directory: directory(session.system.base_directory()),
         home_directory: session.system.variable("HOME").map(Str::from),
         files: BTreeMap::new(),
     }

@@ -27,8 +27,13 @@ pub trait System: Send + Sync {
     fn variable(&self, name: &str) -> Option<String>;
     /// All environment variables whose names begin with `prefix`, sorted; those that are not UTF-8 are left out.
     fn variables(&self, prefix: &str) -> Vec<(String, String)>;
-    /// The working directory.
+    /// The directory that the command was called in, which is `path.cwd`.
     fn current_directory(&self) -> PathBuf;
+    /// The directory that relative paths start from, which `abspath` resolves against. `-chdir` makes it another one than
+    /// [`System::current_directory`].
+    fn base_directory(&self) -> PathBuf {
+        self.current_directory()
+    }
     /// The time of day.
     fn now(&self) -> SystemTime;
 }

@@ -86,9 +86,8 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
         state.outputs.retain(|name, _| walk.program.root().outputs.contains_key(name));
     }
     let counts = *walk.counts.borrow();
-    let operation = if destroys { Operation::Destroy } else { Operation::Apply };
     if !failed {
-        walk.emit(Event::Summary { operation, counts });
+        walk.emit(Event::Summary { operation: Operation::Apply, counts });
     }
     ApplyOutcome { state, diagnostics }
 }

@@ -166,7 +166,7 @@ pub enum Operation {
     Plan,
     /// Counts of what was done.
     Apply,
-    /// Counts of what was done while destroying everything.
+    /// Counts of what the command `destroy` did. An apply of a plan that destroys everything has those of `Apply`.
     Destroy,
 }
 

@@ -137,6 +137,10 @@ impl System for Observed {
         self.system.current_directory()
     }
 
+    fn base_directory(&self) -> PathBuf {
+        self.system.base_directory()
+    }
+
     fn now(&self) -> SystemTime {
         self.system.now()
     }

@@ -42,6 +42,8 @@ pub struct Given {
     pub workspace: Str,
     /// `path.cwd`
     pub current_directory: Str,
+    /// What `abspath` resolves against.
+    pub base_directory: Str,
     /// The user's home directory.
     pub home_directory: Option<Str>,
     /// Files that functions asked for, by path; none of those that cannot be read.

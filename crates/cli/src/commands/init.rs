@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use db::{Diagnostic, Sources, System};
+use hir::statics::LocalBackend;
 use packages::{InstallEvent, InstallRequest, Locks};
 use project::{Manifest, Project};
+use state::State;
 
 use crate::{
     args::InitArgs,
     backend_config::BackendConfig,
     exit::Exit,
-    located::ProviderExecutables,
+    located::{self, ProviderExecutables},
     modules, place,
     session::{self, Failure, LOCK_FILE, Session},
+    store,
 };
 
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
@@ -23,16 +26,14 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         false => session.project_to_init()?,
     };
     if project.is_empty() {
-        session.ui.line(
-            "Mayfly initialized in an empty directory!\n\nThe directory has no configuration files. You may begin working with Mayfly immediately \
-             by creating configuration files.",
-        );
+        session.ui.line(EMPTY);
         return Ok(Exit::Success);
     }
     if args.input && session::lacks_values_only(&project) {
         session.ask_early(&mut project)?;
     }
     if let Some(failure) = session::unreadable(&project) {
+        session.ui.print_error(INVALID);
         return Err(failure);
     }
     let place = session::place_of(&project)?;
@@ -47,10 +48,12 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         (project, module_locks) = modules::install(session, args, &before)?;
     }
     if let Some(failure) = session::broken(&project) {
+        session.ui.print_error(INVALID);
         return Err(failure);
     }
     session.ui.line("\nInitializing provider plugins...");
-    let requirements = session.requirements(&project, None);
+    let state = present_state(session, &project, place);
+    let requirements = session.requirements(&project, state.as_ref());
     let config = session.cli_config()?;
     let mut sources = session.sources(config)?;
     if !args.plugin_dir.is_empty() {
@@ -58,6 +61,7 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     }
     let target = session.data_dir().join("providers");
     let platform = session.platform();
+    let unmanaged = located::reattached(session)?.into_keys().collect();
     let request = InstallRequest {
         requirements: &requirements,
         locks: &before,
@@ -65,6 +69,8 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         sources: &sources,
         target: &target,
         plugin_cache: config.plugin_cache_dir.as_deref(),
+        cache_may_break_locks: config.cache_may_break_locks,
+        unmanaged: &unmanaged,
         platform: &platform,
     };
     let mut on_event = |event: InstallEvent| session.ui.line(&event.to_string());
@@ -79,17 +85,72 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     }
     let locks = Locks { modules: module_locks, ..installed.locks };
     write_locks(session, args, &before, &locks)?;
-    // The schemas are read now, so that the first `validate` is as quick as the others.
-    let executables = ProviderExecutables::locate(session, &requirements)?;
-    for source in requirements.keys() {
-        executables.schemas(session, source)?;
+    session.ui.line(SUCCESS);
+    // A hint for the first `validate`, and all that the language server will have. A provider that cannot run here may still be
+    // installed: for a container, for another machine, for one that is only looked at.
+    if let Ok(executables) = ProviderExecutables::locate(session, &requirements) {
+        executables.read_ahead(session, requirements.keys());
     }
-    session.ui.line(
-        "\nMayfly has been successfully initialized!\n\nYou may now begin working with Mayfly. Try running \"mayfly plan\" to see any changes that \
-         are required for your infrastructure.\n\nIf you ever set or change modules or backend configuration for Mayfly, rerun this command to \
-         reinitialize your working directory.",
-    );
     Ok(Exit::Success)
+}
+
+const EMPTY: &str = "\
+Mayfly initialized in an empty directory!
+
+The directory has no Mayfly configuration files. You may begin working
+with Mayfly immediately by creating Mayfly configuration files.";
+
+const INVALID: &str = "
+Mayfly encountered problems during initialization, including problems
+with the configuration, described below.
+
+The Mayfly configuration must be valid before initialization so that
+Mayfly can determine which modules and providers need to be installed.
+";
+
+const SUCCESS: &str = "
+Mayfly has been successfully initialized!
+
+You may now begin working with Mayfly. Try running \"mayfly plan\" to see
+any changes that are required for your infrastructure. All Mayfly commands
+should now work.
+
+If you ever set or change modules or backend configuration for Mayfly,
+rerun this command to reinitialize your working directory. If you forget, other
+commands will detect it and remind you to do so if necessary.";
+
+const PROVIDERS_LOCKED: &str = "
+Mayfly has created a lock file .terraform.lock.hcl to record the provider
+selections it made above. Include this file in your version control repository
+so that Mayfly can guarantee to make the same selections by default when
+you run \"mayfly init\" in the future.";
+
+const LOCKED: &str = "
+Mayfly has created a lock file .terraform.lock.hcl to record the selections it
+made above. Include this file in your version control repository so that Mayfly
+can guarantee to make the same selections by default when you run \"mayfly init\"
+in the future.";
+
+const PROVIDERS_RELOCKED: &str = "
+Mayfly has made some changes to the provider dependency selections recorded
+in the .terraform.lock.hcl file. Review those changes and commit them to your
+version control system if they represent changes you intended to make.";
+
+/// Other words for what is ours alone: people look for those above where providers changed.
+const MODULES_RELOCKED: &str = "
+Mayfly has made some changes to the module package selections recorded
+in the .terraform.lock.hcl file. Review those changes and commit them to your
+version control system if they represent changes you intended to make.";
+
+/// The state that there is: what it holds must be destroyed by its provider when the configuration no longer names that. `None` if
+/// none can be read; a command that needs it says why.
+fn present_state(session: &Session, project: &Project, place: LocalBackend) -> Option<State> {
+    let place = place::check(session, place).ok()?;
+    let paths = place::workspaces(&place).paths(&session.workspace()).ok()?;
+    let mut state = store::open_unlocked(session, Some(&paths.read)).ok()?.file.state;
+    let required = project.provider_requirements();
+    state.adopt_other_registry(&|source| required.contains_key(source));
+    Some(state)
 }
 
 /// What the flags say of the backend. Where the configuration has none, they do nothing.
@@ -161,23 +222,12 @@ fn write_locks(
             ),
         )
     })?;
-    match exists {
-        false => session.ui.line(&format!(
-            "\nMayfly has created a lock file {LOCK_FILE} to record the {}selections it made above. Include this file in your version control \
-             repository so that Mayfly can guarantee to make the same selections by default when you run \"mayfly init\" in the future.",
-            if after.providers.is_empty() { "" } else { "provider " }
-        )),
-        true => {
-            // Other words for what is ours alone: people look for these where providers changed.
-            let what = match after.providers == before.providers {
-                true => "module package",
-                false => "provider dependency",
-            };
-            session.ui.line(&format!(
-                "\nMayfly has made some changes to the {what} selections recorded in the {LOCK_FILE} file. Review those changes and commit them to your \
-                 version control system if they represent changes you intended to make."
-            ));
-        }
-    }
+    let text = match (exists, after.providers == before.providers) {
+        (false, _) if after.providers.is_empty() => LOCKED,
+        (false, _) => PROVIDERS_LOCKED,
+        (true, true) => MODULES_RELOCKED,
+        (true, false) => PROVIDERS_RELOCKED,
+    };
+    session.ui.line(text);
     Ok(())
 }

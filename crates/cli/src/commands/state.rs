@@ -1,7 +1,8 @@
 //! `state list` and `state show`.
 
-use addr::Target;
-use db::Diagnostic;
+use addr::{AbsResource, ResourceInstance, Target};
+use db::{Diagnostic, Sources};
+use state::{Instance, State};
 
 use crate::{
     args::{StateListArgs, StateShowArgs},
@@ -10,54 +11,138 @@ use crate::{
     store::{self, OpenState},
 };
 
+const UNKNOWN: &str = "no-such-instance";
+
 pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
-    let targets: Vec<Target> =
-        args.addresses.iter().map(|text| parse_target(text)).collect::<Result<_, _>>()?;
-    for (address, _, instance) in open.file.state.instances() {
-        if !targets.is_empty() && !targets.iter().any(|target| target.covers(&address)) {
-            continue;
+    let state = &open.file.state;
+    let found = match args.addresses.as_slice() {
+        [] => state.instances().map(|(address, _, instance)| (address, instance)).collect(),
+        addresses => selected(state, addresses)?,
+    };
+    let wanted = args.id.as_deref().filter(|id| !id.is_empty());
+    for (address, instance) in found {
+        if wanted.is_none_or(|id| has_id(instance, id)) {
+            session.ui.line(&address.to_string());
         }
-        if let Some(id) = &args.id
-            && !instance.current.as_ref().is_some_and(|object| has_id(object, id))
-        {
-            continue;
-        }
-        session.ui.line(&address.to_string());
     }
     Ok(Exit::Success)
 }
 
-fn has_id(object: &state::Object, id: &str) -> bool {
+/// The instances that the addresses select, in the order of the addresses.
+///
+/// # Errors
+/// A diagnostic for each address that selects nothing.
+fn selected<'s>(
+    state: &'s State,
+    addresses: &[String],
+) -> Result<Vec<(ResourceInstance, &'s Instance)>, Failure> {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for text in addresses {
+        match addr::parse_target(text) {
+            Ok(target) => match selected_by(state, &target) {
+                Ok(instances) => found.extend(instances),
+                Err(unknown) => problems.push(unknown),
+            },
+            Err(error) => {
+                let detail = format!("{text:?}: {}", error.detail);
+                problems.push(Diagnostic::error("invalid-address", error.summary, detail));
+            }
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(found),
+        false => Err(Failure::Diagnostics(problems, Sources::default())),
+    }
+}
+
+fn selected_by<'s>(
+    state: &'s State,
+    target: &Target,
+) -> Result<Vec<(ResourceInstance, &'s Instance)>, Diagnostic> {
+    match target {
+        Target::Module(module) => {
+            let within = state.instances().filter(|(address, ..)| target.covers(address));
+            let found: Vec<_> = within.map(|(address, _, instance)| (address, instance)).collect();
+            match found.is_empty() {
+                false => Ok(found),
+                true => Err(unknown(
+                    "Unknown module",
+                    format!(
+                        "The current state contains no module at {module}. If you've just added this module to the configuration, you must run \"mayfly apply\" \
+                         first to create the module's entry in the state."
+                    ),
+                )),
+            }
+        }
+        Target::Resource(resource) => instances_of(state, resource),
+        Target::Instance(address) => match state.instance(address) {
+            Some(instance) => Ok(vec![(address.clone(), instance)]),
+            None => Err(unknown(
+                "Unknown resource instance",
+                format!(
+                    "The current state contains no resource instance {address}. If you've just added its resource to the configuration or have changed the \
+                     count or for_each arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
+                ),
+            )),
+        },
+    }
+}
+
+fn instances_of<'s>(
+    state: &'s State,
+    resource: &AbsResource,
+) -> Result<Vec<(ResourceInstance, &'s Instance)>, Diagnostic> {
+    let Some(found) = state.resource(resource) else {
+        return Err(unknown(
+            "Unknown resource",
+            format!(
+                "The current state contains no resource {resource}. If you've just added this resource to the configuration, you must run \"mayfly apply\" first to \
+                 create the resource's entry in the state."
+            ),
+        ));
+    };
+    let instances = found.instances.iter();
+    Ok(instances.map(|(key, instance)| (resource.instance(key.clone()), instance)).collect())
+}
+
+fn unknown(summary: &str, detail: String) -> Diagnostic {
+    Diagnostic::error(UNKNOWN, summary, detail)
+}
+
+fn has_id(instance: &Instance, id: &str) -> bool {
+    let Some(object) = &instance.current else { return false };
     let state::Attributes::Json(json) = &object.attributes else { return false };
     let attributes: Option<serde_json::Value> = serde_json::from_str(json).ok();
     attributes.is_some_and(|it| it.get("id").and_then(serde_json::Value::as_str) == Some(id))
 }
 
+/// What both errors about the address of `state show` end with.
+const ONE_INSTANCE: &str = "This command requires that the address references one specific instance. To view the available instances, use \"mayfly state list\". Please \
+                            modify the address to reference a specific instance.";
+
 pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
-    let mut open = existing(session, args.state.as_deref())?;
-    let address = addr::parse_resource_instance(&args.address).map_err(|error| {
-        Diagnostic::error(
-            "invalid-address",
-            "Error parsing instance address",
-            format!("{:?}: {error}", args.address),
-        )
+    // The address is checked first, as by the reference, which says nothing of a state then.
+    let address = addr::parse_resource_instance(&args.address).map_err(|_| {
+        let summary = format!("Error parsing instance address {:?}", args.address);
+        Diagnostic::error("invalid-address", summary, ONE_INSTANCE)
     })?;
+    let mut open = existing(session, args.state.as_deref())?;
     let loaded = session.load(Some(&mut open.file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
-    match render::resource_instance(
+    let shown = render::resource_instance(
         &open.file.state,
         &address,
         &schemas,
         args.show_sensitive,
         &session.ui.out,
-    ) {
+    );
+    match shown {
         Some(text) => session.ui.print(&text),
         None => {
-            let detail = format!(
-                "No instance found for the given address {address}. \"mayfly state list\" shows what there is."
-            );
-            return Err(Diagnostic::error("no-such-instance", "No instance found", detail).into());
+            let summary = "No instance found for the given address";
+            return Err(Diagnostic::error(UNKNOWN, summary, ONE_INSTANCE).into());
         }
     }
     Ok(Exit::Success)
@@ -69,13 +154,7 @@ fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenSta
     if !open.exists() && open.file.state.is_empty() {
         let detail = "State management commands require a state file. Run this command in a directory where Mayfly has been run or use the -state \
                       flag to point the command to a specific state location.";
-        return Err(Diagnostic::error("no-state", "No state file was found!", detail).into());
+        return Err(Diagnostic::error("no-state", "No state file was found", detail).into());
     }
     Ok(open)
-}
-
-fn parse_target(text: &str) -> Result<Target, Failure> {
-    addr::parse_target(text).map_err(|error| {
-        Diagnostic::error("invalid-address", "Invalid address", format!("{text:?}: {error}")).into()
-    })
 }

@@ -409,7 +409,7 @@ fn errors_of_the_configuration_are_shown_with_their_place() {
     empty.mayfly(".", ["plan"]).fails().shows(&["No configuration files"]);
     empty.mayfly(".", ["init"]).succeeds().shows(&["empty directory"]);
     empty.mayfly(".", ["output"]).succeeds().shows(&["No outputs found"]);
-    empty.mayfly(".", ["state", "list"]).fails().shows(&["No state file was found!"]);
+    empty.mayfly(".", ["state", "list"]).fails().shows(&["No state file was found"]);
     empty.write("terraform.tfstate", "{ damaged");
     empty.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
     empty.mayfly(".", ["plan"]).fails().shows(&["Error: "]);
@@ -594,7 +594,7 @@ fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
 }
 
 /// A provider that is a script, in the place of `example.com/tests/script`.
-fn with_script(script: &str) -> Bench {
+pub(crate) fn with_script(script: &str) -> Bench {
     use std::os::unix::fs::PermissionsExt;
     let main = "terraform {\n  required_providers {\n    script = { source = \"example.com/tests/script\" }\n  }\n}\n\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nprovider \"script\" {}\n\nresource \"script_thing\" \"a\" {}\n";
     let bench = Bench::with_main(main);

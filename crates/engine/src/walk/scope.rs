@@ -334,8 +334,8 @@ impl FunctionEnv for Functions {
         Ok(entries.into_iter().map(|entry| (entry.name, entry.is_directory)).collect())
     }
 
-    fn current_directory(&self) -> Option<String> {
-        self.system.current_directory().to_str().map(str::to_owned)
+    fn base_directory(&self) -> Option<String> {
+        self.system.base_directory().to_str().map(str::to_owned)
     }
 
     fn home_directory(&self) -> Option<String> {

@@ -92,7 +92,7 @@ fn everything_is_destroyed_in_reverse() {
         test_thing.b: Destroying complete
         test_thing.a: Destroying...
         test_thing.a: Destroying complete
-        Destroy: 0 added, 0 changed, 2 destroyed
+        Apply: 0 added, 0 changed, 2 destroyed
         ---
     "#]]
     .assert_eq(&format!("{}---\n{}", world.log(), summaries(&diagnostics)));

@@ -568,7 +568,7 @@ resource "test_thing" "a" {
         test_thing.a: Destroying complete
         ephemeral.test_secret.token: Closing...
         ephemeral.test_secret.token: Closing complete
-        Destroy: 0 added, 0 changed, 1 destroyed
+        Apply: 0 added, 0 changed, 1 destroyed
     "#]]
     .assert_eq(&world.log());
     check_pairs(&world);

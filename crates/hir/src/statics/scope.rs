@@ -134,8 +134,8 @@ impl FunctionEnv for Functions<'_> {
         ))
     }
 
-    fn current_directory(&self) -> Option<String> {
-        Some(self.given.current_directory.to_string())
+    fn base_directory(&self) -> Option<String> {
+        Some(self.given.base_directory.to_string())
     }
 
     fn home_directory(&self) -> Option<String> {

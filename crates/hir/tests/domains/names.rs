@@ -549,7 +549,7 @@ impl FunctionEnv for NoWorld {
         Ok(vec![("a".to_owned(), false)])
     }
 
-    fn current_directory(&self) -> Option<String> {
+    fn base_directory(&self) -> Option<String> {
         Some("/here".to_owned())
     }
 

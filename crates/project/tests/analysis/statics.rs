@@ -27,6 +27,7 @@ fn load_with(fixture: &str, values: &[(&str, Value)], manifest: Manifest) -> Pro
         variables: variables.collect(),
         workspace: "default".into(),
         current_directory: "/work".into(),
+        base_directory: "/work".into(),
         ..Given::default()
     });
     project

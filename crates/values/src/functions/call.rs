@@ -30,8 +30,8 @@ pub trait FunctionEnv {
         Err(format!("{path:?} cannot be listed here"))
     }
 
-    /// The working directory, where it matters.
-    fn current_directory(&self) -> Option<String> {
+    /// The directory that relative paths start from; `None` if it is not known.
+    fn base_directory(&self) -> Option<String> {
         None
     }
 

@@ -219,10 +219,10 @@ fn abspath(call: &Call<'_>) -> Result<Value, FunctionError> {
     if path.starts_with('/') {
         return Ok(Value::string(cleaned(path)));
     }
-    let Some(current) = call.env.current_directory() else {
+    let Some(base) = call.env.base_directory() else {
         return Ok(call.unknown());
     };
-    Ok(Value::string(cleaned(&format!("{current}/{path}"))))
+    Ok(Value::string(cleaned(&format!("{base}/{path}"))))
 }
 
 fn pathexpand(call: &Call<'_>) -> Result<Value, FunctionError> {

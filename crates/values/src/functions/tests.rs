@@ -41,7 +41,7 @@ impl FunctionEnv for World {
         Ok(entries.iter().map(|(name, is_directory)| ((*name).to_owned(), *is_directory)).collect())
     }
 
-    fn current_directory(&self) -> Option<String> {
+    fn base_directory(&self) -> Option<String> {
         Some("/here".to_owned())
     }
 

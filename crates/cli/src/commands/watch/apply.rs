@@ -88,6 +88,7 @@ impl Watch<'_> {
             operation: self.args.operation.clone(),
             auto_approve: true,
             plan_file: None,
+            is_destroy: false,
         };
         let files = Arc::clone(&self.files);
         let approved = Approved { prepared, plan, refreshed, files };

@@ -142,11 +142,6 @@ pub(crate) fn run(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     operation::introduce(session, &args.operation);
-    operation::check_options(&args.operation)?;
-    if args.operation.destroy {
-        let detail = "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \"mayfly plan -destroy\".";
-        return Err(Diagnostic::error("unsupported-option", "Unsupported option", detail).into());
-    }
     operation::replaced(&args.operation.replace)?;
     session.expect_edits();
     let mut watch = Watch::new(session, args, flags)?;

@@ -15,7 +15,7 @@ use super::{
     terminal::{Key, Terminal},
 };
 use crate::{
-    log::Log,
+    log::ProviderLog,
     session::{self, CliSystem, Session},
     ui::Ui,
 };
@@ -381,7 +381,7 @@ pub(super) struct Sink {
     to: To,
     system: Arc<CliSystem>,
     ui: Arc<Ui>,
-    log: Option<Log>,
+    log: ProviderLog,
 }
 
 enum To {
@@ -397,14 +397,15 @@ impl Sink {
             Report::Lines => To::Lines,
             Report::Json => To::Json,
         };
-        // Lines of a log would tear the screen.
-        let has_file = session.system.variable("TF_LOG_PATH").is_some_and(|it| !it.is_empty());
-        let is_shown = !matches!(to, To::Screen(_)) || has_file;
+        if matches!(to, To::Screen(_)) {
+            // Lines of a log would tear the screen.
+            session.ui.log.mute();
+        }
         Sink {
             to,
             system: session.system.clone(),
             ui: session.ui.clone(),
-            log: is_shown.then(|| Log::new(session)),
+            log: ProviderLog::new(session),
         }
     }
 
@@ -418,11 +419,10 @@ impl Sink {
     }
 
     fn note(&self, event: &Event) {
-        let Some(log) = &self.log else { return };
+        self.ui.log_event(event);
+        let log = &self.log;
         match event {
-            Event::ProviderLog { provider, level, message } => {
-                log.line(&session::time_of_day(&*self.system), provider, *level, message);
-            }
+            Event::ProviderLog { provider, level, message } => log.line(provider, *level, message),
             Event::EphemeralStart { action: EphemeralAction::Open, .. } => log.open_begins(),
             Event::EphemeralComplete { action: EphemeralAction::Open, .. } => log.open_ends(),
             Event::EphemeralErrored { action: EphemeralAction::Open, .. } => log.open_fails(),

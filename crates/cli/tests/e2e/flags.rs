@@ -1,0 +1,164 @@
+//! What `-help` lists, held against what happens: a flag that is refused is marked, and no other one is.
+
+use std::collections::BTreeSet;
+
+use crate::bench::Bench;
+
+const MARK: &str = "(not supported yet)";
+
+const COMMANDS: &[&[&str]] = &[
+    &["init"],
+    &["validate"],
+    &["fmt"],
+    &["plan"],
+    &["watch"],
+    &["apply"],
+    &["destroy"],
+    &["console"],
+    &["import"],
+    &["show"],
+    &["output"],
+    &["state", "list"],
+    &["state", "show"],
+    &["state", "adopt"],
+    &["providers", "schema"],
+    &["metadata", "functions"],
+    &["explain"],
+    &["version"],
+    &["lsp"],
+    &["force-unlock"],
+];
+
+/// A flag as the help has it.
+#[derive(Debug)]
+struct Flag {
+    name: String,
+    takes_value: bool,
+    is_marked: bool,
+}
+
+fn flags_of(bench: &Bench, command: &[&str]) -> Vec<Flag> {
+    let help = bench.mayfly(".", [command, &["-help"]].concat()).succeeds().out;
+    let (_, options) = help.split_once("\nOptions:\n").expect("there are options");
+    let mut flags: Vec<(String, String)> = Vec::new();
+    for line in options.lines() {
+        match line.trim_start().strip_prefix("--").filter(|_| line.starts_with("      --")) {
+            Some(entry) => {
+                let (name, rest) = entry.split_at(entry.find([' ', '[']).unwrap_or(entry.len()));
+                flags.push((name.to_owned(), rest.to_owned()));
+            }
+            // The help of a flag may go on in the next line.
+            None => {
+                if let Some((_, text)) = flags.last_mut() {
+                    text.push(' ');
+                    text.push_str(line.trim());
+                }
+            }
+        }
+    }
+    let flag = |(name, text): (String, String)| Flag {
+        name,
+        takes_value: text.trim_start().starts_with('<'),
+        is_marked: text.contains(MARK),
+    };
+    flags.into_iter().map(flag).collect()
+}
+
+#[test]
+fn every_command_is_looked_at() {
+    let bench = Bench::new();
+    let listed = |help: &str| -> Vec<String> {
+        let (_, rest) = help.split_once("Commands:\n").expect("there are commands");
+        let lines = rest.lines().take_while(|it| !it.is_empty());
+        let names = lines.filter(|it| it.starts_with("  ") && !it.starts_with("    "));
+        names.filter_map(|it| it.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    let all: BTreeSet<&str> = COMMANDS.iter().map(|it| it[0]).collect();
+    let mut found: BTreeSet<String> =
+        listed(&bench.mayfly(".", ["-help"]).succeeds().out).into_iter().collect();
+    found.remove("help");
+    assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), all);
+    for group in ["state", "providers", "metadata"] {
+        for name in listed(&bench.mayfly(".", [group, "-help"]).succeeds().out) {
+            let is_known = COMMANDS.iter().any(|it| *it == [group, name.as_str()]);
+            assert!(name == "help" || is_known, "{group} {name}");
+        }
+    }
+}
+
+#[test]
+fn the_flags_that_are_refused_are_those_that_the_help_marks() {
+    // A command that is not refused ends at once: encryption is asked for, or the configuration is none.
+    let bench = Bench::with_main("resource {\n");
+    let readme = include_str!("../../../../README.md");
+    let mut refused = BTreeSet::new();
+    for command in COMMANDS {
+        for flag in flags_of(&bench, command) {
+            let positional: &[&str] = match *command {
+                ["import"] | ["state", "adopt"] => &["a.b", "id"],
+                ["state", "show"] => &["a.b"],
+                ["force-unlock"] => &["id"],
+                _ => &[],
+            };
+            let value = match flag.name.as_str() {
+                "parallelism" => "1",
+                "lock-timeout" => "1s",
+                "lockfile" => "readonly",
+                _ => "a.b",
+            };
+            let argument = match flag.takes_value {
+                true => format!("-{}={value}", flag.name),
+                false => format!("-{}", flag.name),
+            };
+            let all = [command, &[argument.as_str()][..], positional].concat();
+            let run = bench.mayfly(".", &all).env("TF_ENCRYPTION", "x").input("\n");
+            let ended = match *command == ["watch"] && !flag.is_marked {
+                true => {
+                    let started = run.start();
+                    started.wait_for("TF_ENCRYPTION asks");
+                    started.interrupt();
+                    started.end()
+                }
+                false => run.end(),
+            };
+            let printed = format!("{}{}", ended.out, ended.err);
+            assert!(!printed.contains("This command has no flag"), "{all:?}: {printed}");
+            let is_refused = printed.contains("Unsupported option");
+            assert_eq!(is_refused, flag.is_marked, "{all:?}: {printed}");
+            if is_refused {
+                assert_eq!(ended.code, 1, "{all:?}");
+                refused.insert((command.join(" "), flag.name));
+            }
+        }
+    }
+    // The table of the README says the same.
+    let rows: Vec<&str> = readme
+        .lines()
+        .filter(|it| it.starts_with('|') && it.contains("refused as not supported yet"))
+        .collect();
+    let named = |flag: &str| rows.iter().any(|it| it.contains(&format!("`-{flag}`")));
+    for (command, flag) in &refused {
+        assert!(named(flag) || command == "watch", "README has nothing of {command} -{flag}");
+    }
+    for row in &rows {
+        for word in row.split('`').filter(|it| it.starts_with('-')) {
+            let flag = &word[1..];
+            assert!(refused.iter().any(|(_, it)| it == flag), "README says that {word} is refused");
+        }
+    }
+}
+
+/// The variable with arguments stands behind the whole name of a command, and is named after it.
+#[test]
+fn arguments_of_the_environment_follow_the_last_word_of_the_command() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n}\n");
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    let list =
+        |name: &str| bench.mayfly(".", ["state", "list"]).env(name, "-id=none").succeeds().out;
+    assert_eq!(list("TF_CLI_ARGS_state_list"), "");
+    assert_eq!(list("TF_CLI_ARGS"), "");
+    assert_eq!(list("TF_CLI_ARGS_state"), "terraform_data.a\n");
+    let unlock =
+        bench.mayfly(".", ["force-unlock", "id"]).env("TF_CLI_ARGS_force_unlock", "-nothing");
+    unlock.fails().shows(&["This command has no flag -nothing", "TF_CLI_ARGS_force_unlock"]);
+}
