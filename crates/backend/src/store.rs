@@ -57,6 +57,11 @@ pub trait HeldLock: Send + Sync + fmt::Debug {
     /// What was written into the lock.
     fn info(&self) -> &LockInfo;
 
+    /// Returns true if nothing was stored before, and something empty is there now only to carry the lock.
+    fn has_made_store(&self) -> bool {
+        false
+    }
+
     /// Gives the lock back.
     ///
     /// # Errors

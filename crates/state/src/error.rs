@@ -37,6 +37,8 @@ pub enum StateError {
     Syntax { cause: String },
     /// JSON without a `version`.
     NoVersion,
+    /// A `serial` that is no whole number, or out of bounds.
+    Serial,
     /// A format of before Terraform 0.12.
     OldVersion { version: u64 },
     /// A format that does not exist yet.
@@ -63,6 +65,7 @@ impl StateError {
         match self {
             Self::Syntax { .. }
             | Self::NoVersion
+            | Self::Serial
             | Self::OldVersion { .. }
             | Self::NewVersion { .. } => "Unsupported state file format",
             Self::Encrypted => "Encrypted state",
@@ -83,6 +86,10 @@ impl StateError {
                 "The state file could not be parsed as JSON: {cause}."
             ),
             Self::NoVersion => "The state file does not have a \"version\" attribute, which is required to identify the format version.".to_owned(),
+            Self::Serial => format!(
+                "The \"serial\" of the state file is not a whole number from 0 to {}. It tells older states from newer ones: set it to the number that the state had last, or to a higher one.",
+                u64::MAX
+            ),
             Self::OldVersion { version } => format!(
                 "The state file uses format version {version}, which Terraform wrote before version 0.12. Run \"tofu state pull\" with OpenTofu once and use what it prints."
             ),

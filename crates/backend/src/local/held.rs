@@ -214,6 +214,10 @@ impl HeldLock for LocalLock {
         &self.held.info
     }
 
+    fn has_made_store(&self) -> bool {
+        self.is_created
+    }
+
     fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), StoreError>> {
         Box::pin(async move { self.release_now() })
     }

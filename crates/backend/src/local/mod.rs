@@ -50,6 +50,18 @@ impl LocalPaths {
     }
 }
 
+impl LocalPaths {
+    /// Returns true if the state that is read is a file of 0 bytes. The lock of a state that does not exist yet is one, too.
+    pub fn is_empty(&self) -> bool {
+        std::fs::metadata(&self.read).is_ok_and(|it| it.is_file() && it.len() == 0)
+    }
+
+    /// Whether the file that names the owner of the lock is there. It stays behind where a process was killed.
+    pub fn has_lock_info(&self) -> bool {
+        held::info_path(&resolve_links(&self.write)).exists()
+    }
+}
+
 /// State in one file.
 pub struct LocalStore {
     paths: LocalPaths,

@@ -1,6 +1,7 @@
 //! Keeps the state of a run: each change in the journal at once, all of them in the state from time to time and at the end.
 
 use std::{
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -186,13 +187,33 @@ impl Kept {
     }
 }
 
+/// What to do about a state with the highest serial.
+const LOWER_SERIAL: &str = "Every write of the state counts its serial up by one, so this number was put there by hand or by another program. Edit \"serial\" in the state \
+                            file: the number that it had before (its backup has the one of the run before) plus one is right, as long as no copy of the state has a higher one.";
+
+fn last_serial(what: &str, serial: u64) -> String {
+    format!(
+        "The serial of {what} is {serial}, the highest that there is: no later state can be written."
+    )
+}
+
+/// Refuses to begin where the state that comes of it could not be written.
+pub(super) fn refuse_last_serial(serial: u64, path: &Path) -> Result<(), Box<Diagnostic>> {
+    if serial < u64::MAX {
+        return Ok(());
+    }
+    let what = last_serial(&path.display().to_string(), serial);
+    let detail = format!("{what} Nothing was done.\n\n{LOWER_SERIAL}");
+    Err(Box::new(Diagnostic::error("state-serial", "State has no later serial", detail)))
+}
+
 /// The serial of the state that follows; it never starts again at zero, because a greater one is the newer state.
 pub(super) fn next_serial(serial: u64) -> Result<u64, Box<Diagnostic>> {
     serial.checked_add(1).ok_or_else(|| {
         Box::new(Diagnostic::error(
             "state-serial",
             "Failed to write state",
-            format!("The serial of the state is {serial}, and there is none after it. Somebody must have written it there: set a lower one."),
+            format!("{} {LOWER_SERIAL}", last_serial("the state", serial)),
         ))
     })
 }
@@ -403,6 +424,10 @@ mod tests {
     #[test]
     fn no_serial_comes_after_the_greatest() {
         assert_eq!(next_serial(4).ok(), Some(5));
-        assert!(next_serial(u64::MAX).is_err());
+        let error = next_serial(u64::MAX).expect_err("is the last");
+        assert!(error.detail.contains("Edit \"serial\""), "{}", error.detail);
+        assert!(refuse_last_serial(u64::MAX - 1, Path::new("s")).is_ok());
+        let error = refuse_last_serial(u64::MAX, Path::new("s")).expect_err("is the last");
+        assert!(error.detail.starts_with("The serial of s is 1844"), "{}", error.detail);
     }
 }

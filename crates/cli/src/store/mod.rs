@@ -6,6 +6,7 @@
 //!        state ─► end of the journal ─► unlock
 //! ```
 
+mod emptied;
 mod journal;
 mod keeper;
 mod recovery;
@@ -36,7 +37,7 @@ pub(crate) use self::recovery::uncertain;
 pub(crate) use self::watcher::{WatchJournal, report_dead_watchers};
 use self::{
     journal::Writer,
-    keeper::{Kept, Openings, next_serial},
+    keeper::{Kept, Openings, next_serial, refuse_last_serial},
     recovery::Findings,
 };
 use crate::{
@@ -74,6 +75,11 @@ impl Purpose {
             Purpose::Import => "import",
             Purpose::Adopt => "state-adopt",
         }
+    }
+
+    /// Whether a new state comes of it.
+    fn writes(self) -> bool {
+        !matches!(self, Purpose::Plan | Purpose::Console)
     }
 
     fn command(self) -> &'static str {
@@ -127,11 +133,16 @@ pub(crate) fn open(
     }
     // Who changes the state without a lock says that nobody else is at work; who only plans may be wrong.
     if lock.is_none() && purpose == Purpose::Plan {
-        let (open, findings) = read_with_journal(session, store, &paths)?;
+        let (open, findings) = read_with_journal(session, store, &paths, None)?;
         session.ui.diagnostics(&recovery::report(&findings), &Sources::default());
         return Ok(open);
     }
+    let is_of_lock = lock.as_deref().is_some_and(HeldLock::has_made_store);
+    emptied::refuse(session, &paths, is_of_lock)?;
     let open = read(session, store, &paths, lock)?;
+    if purpose.writes() {
+        refuse_last_serial(open.file.serial, &paths.read).map_err(|it| *it)?;
+    }
     let journal = Arc::new(LocalJournal::beside(&paths.write));
     let open = recover(session, open, journal, &paths, purpose)?;
     watcher::report(session, &paths);
@@ -149,7 +160,7 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<Op
         }
     };
     let store = Arc::new(LocalStore::new(paths.clone()));
-    Ok(read_with_journal(session, store, &paths)?.0)
+    Ok(read_with_journal(session, store, &paths, None)?.0)
 }
 
 /// The lock of a state that is only read.
@@ -171,7 +182,7 @@ pub(crate) fn open_to_read(
         true => Some(lock(session, &*store, args, purpose)?),
         false => None,
     };
-    match read_with_journal(session, store, &paths) {
+    match read_with_journal(session, store, &paths, held.as_deref()) {
         Ok((open, _)) => Ok((open, held)),
         Err(failure) => {
             release(session, held)?;
@@ -197,7 +208,7 @@ pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Fai
     session.refuse_encryption()?;
     let paths = paths(session, args)?;
     let store = Arc::new(LocalStore::new(paths.clone()));
-    Ok(read_with_journal(session, store, &paths)?.0)
+    Ok(read_with_journal(session, store, &paths, None)?.0)
 }
 
 /// The file that [`look`] reads.
@@ -409,7 +420,11 @@ fn read_with_journal(
     session: &Session,
     store: Arc<dyn StateStore>,
     paths: &LocalPaths,
+    held: Option<&dyn HeldLock>,
 ) -> Result<(OpenState, Findings), Failure> {
+    // Another process may be about to write its first state.
+    let is_of_lock = held.map_or_else(|| paths.has_lock_info(), HeldLock::has_made_store);
+    emptied::refuse(session, paths, is_of_lock)?;
     let journal = LocalJournal::beside(&paths.write);
     let mut reads = 0;
     loop {

@@ -665,7 +665,7 @@ fn commands_do_not_get_values_of_variables_unless_they_are_given() {
 #[test]
 fn a_damaged_state_is_named_with_its_backup() {
     let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
-    bench.write("terraform.tfstate", "{\"version\": 4, \"serial\": \"kanarek\"}");
+    bench.write("terraform.tfstate", "{\"version\": 4, \"lineage\": [\"kanarek\"]}");
     for command in [&["plan"][..], &["show"], &["show", "terraform.tfstate"]] {
         let ended = bench.mayfly(".", command).fails();
         ended.shows(&["line 1 column", "terraform.tfstate", "no backup lies beside it"]);

@@ -32,6 +32,7 @@ mod journal;
 mod json;
 mod language;
 mod logs;
+mod lost_states;
 mod metadata;
 mod modules;
 mod read_only;

@@ -27,9 +27,9 @@ struct FileV4<'a> {
     #[serde(borrow, default)]
     terraform_version: Option<Cow<'a, str>>,
     #[serde(default)]
-    serial: u64,
+    serial: Option<u64>,
     #[serde(default)]
-    lineage: String,
+    lineage: Option<String>,
     #[serde(borrow, default)]
     outputs: Option<BTreeMap<Cow<'a, str>, OutputV4<'a>>>,
     #[serde(borrow, default)]
@@ -125,6 +125,8 @@ struct Sniffed<'a> {
     version: Option<serde_json::Number>,
     #[serde(borrow, default)]
     encrypted_data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    serial: Option<&'a RawValue>,
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<StateFile, StateError> {
@@ -160,12 +162,17 @@ fn other_format(text: &str, error: Option<serde_json::Error>) -> StateError {
         _ if sniffed.encrypted_data.is_some() => StateError::Encrypted,
         (None, _) => StateError::NoVersion,
         (Some((Some(version @ 0..=3), _)), _) => StateError::OldVersion { version },
+        (Some((Some(4), _)), Some(_)) if !is_serial(sniffed.serial) => StateError::Serial,
         (Some((Some(4), _)), Some(error)) => StateError::Syntax { cause: json_fault(&error) },
         (Some((Some(version), _)), _) => StateError::NewVersion { version },
         (Some((None, number)), _) => StateError::Syntax {
             cause: format!("the format version {number} is not a whole number"),
         },
     }
+}
+
+fn is_serial(serial: Option<&RawValue>) -> bool {
+    serial.is_none_or(|it| serde_json::from_str::<Option<u64>>(it.get()).is_ok())
 }
 
 /// What is wrong with JSON, and where. About what is of another type, the parser's words quote it, and it may be a secret.
@@ -206,8 +213,8 @@ impl<'a> Reader<'a> {
         state.checks = file.check_results.into_iter().flatten().filter_map(read_check).collect();
         Ok(StateFile {
             written_by: read_version(file.terraform_version)?,
-            serial: file.serial,
-            lineage: file.lineage,
+            serial: file.serial.unwrap_or_default(),
+            lineage: file.lineage.unwrap_or_default(),
             state,
         })
     }

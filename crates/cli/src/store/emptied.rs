@@ -1,0 +1,57 @@
+//! A state file of 0 bytes that was a state before.
+//!
+//! No program writes such a state: a copy was cut off, a disk was full, or `> terraform.tfstate` was typed. To go on as if there were no
+//! state would create everything a second time. Without a trace of an earlier state it is no state, as for OpenTofu: the lock on a state
+//! that does not exist yet is such a file, and stays behind where its process is killed.
+
+use std::path::Path;
+
+use backend::LocalPaths;
+use db::{Diagnostic, System as _};
+use state::StateFile;
+
+use crate::session::{Failure, Session};
+
+/// Refuses a state of 0 bytes beside a backup that is not empty, unless the file is there for a lock only (`is_of_lock`).
+pub(super) fn refuse(
+    session: &Session,
+    paths: &LocalPaths,
+    is_of_lock: bool,
+) -> Result<(), Failure> {
+    if is_of_lock || !paths.is_empty() {
+        return Ok(());
+    }
+    let usual = LocalPaths::at(paths.read.clone()).backup;
+    let backups = paths.backup.iter().chain(usual.iter());
+    let found = backups.filter_map(|path| {
+        let bytes = session.system.read_file(path).ok().filter(|it| !it.is_empty())?;
+        Some((path, StateFile::read(&bytes).ok()))
+    });
+    match found.into_iter().next() {
+        Some((backup, state)) => Err(emptied(&paths.read, backup, state.as_ref()).into()),
+        None => Ok(()),
+    }
+}
+
+fn emptied(path: &Path, backup: &Path, state: Option<&StateFile>) -> Diagnostic {
+    let (path, backup) = (path.display(), backup.display());
+    let way_out = match state {
+        Some(file) => {
+            let count = file.state.instances().count();
+            let instances = if count == 1 { "instance" } else { "instances" };
+            format!(
+                "The state of before the last run is in {backup} (serial {}, {count} resource {instances}). To restore it:\n\n  cp {backup} {path}\n\nThen run \
+                 \"mayfly plan\" to see what the last run did beyond it.",
+                file.serial
+            )
+        }
+        None => format!(
+            "The state of before the last run was in {backup}, which cannot be read either. Restore the state from a copy of your own."
+        ),
+    };
+    let detail = format!(
+        "{path} has 0 bytes: its content was lost, because no program writes such a state. To go on would create a second time what exists, so nothing was \
+         done.\n\n{way_out}\n\nIf there is to be no state, remove {path}."
+    );
+    Diagnostic::error("state-read", "State file is empty", detail)
+}
