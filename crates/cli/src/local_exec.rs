@@ -3,17 +3,19 @@
 //! A command leads a process group of its own, so that a first interrupt does not reach it. A second one, and the death of this
 //! process, end the group and whatever else the command has started.
 
-use std::{process::Stdio, time::Duration};
+use std::{process::Stdio, sync::Arc, time::Duration};
 
 use engine::{CancelLevel, CancelToken, Command, CommandRunner, CommandStatus};
 use plugin::{Line, Lines, Registration};
 use provider::BoxFuture;
 use tokio::{io::AsyncRead, sync::mpsc};
 
-use crate::child_environment;
+use crate::child_environment::ChildEnvironment;
 
 /// Commands as child processes, each with its children in a process group of its own.
-pub(crate) struct Processes;
+pub(crate) struct Processes {
+    pub(crate) environment: Arc<ChildEnvironment>,
+}
 
 /// How long a killed command's pipes may stay open, held by children that left its group.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -25,11 +27,12 @@ impl CommandRunner for Processes {
         output: &'a (dyn Fn(&str) + Send + Sync),
         cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<CommandStatus, String>> {
-        Box::pin(run(command, output, cancel))
+        Box::pin(run(&self.environment, command, output, cancel))
     }
 }
 
 async fn run(
+    environment: &ChildEnvironment,
     command: Command,
     output: &(dyn Fn(&str) + Send + Sync),
     cancel: &CancelToken,
@@ -39,7 +42,7 @@ async fn run(
     };
     let mut process = tokio::process::Command::new(program);
     // What the configuration gives, it gives after this.
-    for name in child_environment::withheld_from_commands() {
+    for name in environment.withheld_from_commands() {
         process.env_remove(name);
     }
     process

@@ -15,14 +15,17 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, System};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
-use packages::{LocateRequest, Located};
+use packages::{LocateError, LocateRequest, Located, Locks};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
-use provider::{BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas};
+use provider::{
+    BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, schema_codec::ExecutableHash,
+};
 use values::Value;
 
 use crate::{
-    child_environment,
+    child_environment::ChildEnvironment,
     log::ProviderLog,
+    modules::Of,
     schema_cache::{Fingerprint, SchemaCache},
     session::{Failure, Session},
 };
@@ -35,9 +38,12 @@ pub(crate) struct ProviderExecutables {
     located: BTreeMap<ProviderSource, Located>,
     reattached: BTreeMap<ProviderSource, plugin::Reattach>,
     tls: TlsMode,
+    environment: Arc<ChildEnvironment>,
     cache: SchemaCache,
     /// Schemas that are known in this run; plugins need not be asked for them again.
     known: Mutex<BTreeMap<ProviderSource, Known>>,
+    /// What the processes of this run were started from, as far as it is certain.
+    started: Mutex<BTreeMap<ProviderSource, ExecutableHash>>,
     /// Whether something here is not what it was any more.
     is_outdated: AtomicBool,
 }
@@ -50,32 +56,39 @@ struct Known {
 }
 
 impl ProviderExecutables {
-    /// Finds what `requirements` name.
+    /// Finds what `requirements` name, in the versions that the directory's lock file selects.
     pub(crate) fn locate(
         session: &Session,
         requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+    ) -> Result<ProviderExecutables, Failure> {
+        Self::locate_locked(session, requirements, &session.locks()?, Of::Directory)
+    }
+
+    /// Finds what `requirements` name, in the versions that `locks` selects.
+    pub(crate) fn locate_locked(
+        session: &Session,
+        requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+        locks: &Locks,
+        of: Of,
     ) -> Result<ProviderExecutables, Failure> {
         let reattached = reattached(session)?;
         let mut wanted = requirements.clone();
         wanted.retain(|source, _| !reattached.contains_key(source));
         let config = session.cli_config()?;
         let sources = session.sources(config)?;
-        let locks = session.locks()?;
         let installed = session.data_dir().join("providers");
         let cache = SchemaCache::new(session);
         let hash = |path: &Path| cache.package_hash(path);
         let platform = session.platform();
         let request = LocateRequest {
             requirements: &wanted,
-            locks: &locks,
+            locks,
             sources: &sources,
             installed: &installed,
             platform: &platform,
             hash: &hash,
         };
-        let located = packages::locate(&request).map_err(|error| {
-            Diagnostic::error("providers-not-installed", error.summary(), error.detail())
-        })?;
+        let located = packages::locate(&request).map_err(|error| not_located(&error, of))?;
         let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty())
         {
             Some(_) => TlsMode::Off,
@@ -85,8 +98,10 @@ impl ProviderExecutables {
             located,
             reattached,
             tls,
+            environment: Arc::clone(&session.child_environment),
             cache,
             known: Mutex::default(),
+            started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
         })
     }
@@ -97,8 +112,10 @@ impl ProviderExecutables {
             located: BTreeMap::new(),
             reattached: BTreeMap::new(),
             tls: TlsMode::Auto,
+            environment: Arc::clone(&session.child_environment),
             cache: SchemaCache::new(session),
             known: Mutex::default(),
+            started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
         }
     }
@@ -249,18 +266,45 @@ impl ProviderExecutables {
         }
     }
 
-    /// The SHA-256 of what a provider runs; nothing where it cannot be known, as after reattaching.
-    pub(crate) fn identity(&self, source: &ProviderSource) -> Option<[u8; 32]> {
+    /// The SHA-256 of the executable of the process that was started last. `None` if none was started, or if the executable cannot be
+    /// known.
+    pub(crate) fn started_identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
+        self.lock_started().get(source).copied()
+    }
+
+    fn lock_started(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, ExecutableHash>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The SHA-256 of the file that a provider's process would be started from. `None` if it cannot be known, as after reattaching.
+    pub(crate) fn identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
+        self.cache.executable_hash(self.runs(source)?)
+    }
+
+    /// The file that a provider's process is started from, if that says what it does.
+    fn runs(&self, source: &ProviderSource) -> Option<&Path> {
         if self.reattached.contains_key(source) {
             return None;
         }
         match self.located.get(source)? {
             Located::Installed { executable, .. }
             | Located::Overridden { executable }
-            | Located::Bundled { executable, .. } => Some(executable).filter(|it| !is_script(it)),
+            | Located::Bundled { executable, .. } => {
+                Some(executable.as_path()).filter(|it| !is_script(it))
+            }
             Located::Builtin => None,
         }
-        .and_then(|executable| self.cache.executable_hash(executable))
+    }
+
+    /// Takes over what a process was started from: `before` is what the file was just before.
+    fn note_started(&self, source: &ProviderSource, before: Option<&Fingerprint>) {
+        let same = self.runs(source).zip(before);
+        let same = same.filter(|(executable, before)| self.cache.is_still(executable, before));
+        let hash = same.and_then(|(_, before)| before.hash());
+        match hash {
+            Some(hash) => drop(self.lock_started().insert(source.clone(), hash)),
+            None => drop(self.lock_started().remove(source)),
+        }
     }
 
     /// Whether the file that runs as a provider is another than the one that its schemas were read from.
@@ -303,11 +347,12 @@ impl ProviderExecutables {
         };
         let mut command = Command::new(executable);
         command.args(arguments);
-        for name in child_environment::withheld_from_providers() {
+        for name in self.environment.withheld_from_provider() {
             command.env_remove(name);
         }
         let mut options = LaunchOptions::new(source.for_display(), sink, redact);
         options.tls = self.tls;
+        let before = self.runs(source).and_then(|it| self.cache.fingerprint(it));
         let process = plugin::launch(command, options).await.map_err(|error| {
             let text = redactor.redact(&error.to_string());
             start_error(source, &text)
@@ -317,6 +362,7 @@ impl ProviderExecutables {
             process.shutdown().await;
             return Err(replaced(source, executable));
         }
+        self.note_started(source, before.as_ref());
         Ok(Arc::new(GrpcProvider::new(process, self.known_schemas(source))))
     }
 }
@@ -336,6 +382,24 @@ impl Redact for Redaction {
     fn learn_private(&self, private: &[u8]) {
         self.0.learn_private(private);
     }
+}
+
+fn not_located(error: &LocateError, of: Of) -> Diagnostic {
+    let detail = match (of, error) {
+        (Of::Directory, _) | (_, LocateError::Overridden { .. }) => error.detail(),
+        (
+            Of::Plan,
+            LocateError::Inconsistent { problems, .. } | LocateError::NotInstalled { problems },
+        ) => {
+            let list: String = problems.iter().map(|it| format!("\n  - {it}")).collect();
+            format!(
+                "The plan was made with other providers than those that are installed here:{list}\n\nNothing was done. The plan file is a zip archive, and holds the \
+                 configuration (tfconfig/m-/) and the lock file (.terraform.lock.hcl) that it was made with: run \"mayfly init\" with these, and apply the plan \
+                 again. Or make a new plan."
+            )
+        }
+    };
+    Diagnostic::error("providers-not-installed", error.summary(), detail)
 }
 
 fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {

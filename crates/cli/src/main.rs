@@ -28,6 +28,7 @@ mod modules;
 mod operation;
 mod pages;
 mod place;
+mod planned;
 mod private_file;
 mod schema_cache;
 mod session;
@@ -42,7 +43,7 @@ mod verdicts;
 
 use std::io::IsTerminal as _;
 
-use db::OsSystem;
+use db::{Diagnostic, OsSystem, Sources};
 use engine::LogLevel;
 use plugin::HiddenMode;
 

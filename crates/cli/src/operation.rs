@@ -4,7 +4,7 @@
 //!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
 //! ```
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, Sources, System};
@@ -12,8 +12,7 @@ use engine::{
     ApplyOptions, CancelLevel, Environment, EventSink, Journal, LogLevel, NoJournal,
     NoTempDirectories, PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
-use hir::{Entry, Expr, Program, Ref, item::ConstValue, unsupported};
-use packages::Locks;
+use hir::{Entry, Expr, Program, Ref, statics::LocalBackend, unsupported};
 use project::Project;
 use state::{
     Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
@@ -26,6 +25,7 @@ use crate::{
     local_exec::Processes,
     located::{Factory, ProviderExecutables},
     modules::{self, ModuleDirectories, Of},
+    place, planned,
     private_file::{self, Durable},
     session::{Failure, LOCK_FILE, Loaded, Session},
     signals,
@@ -47,6 +47,8 @@ pub(crate) struct Prepared {
     pub(crate) values: VariableValues,
     /// What was found in the configuration and is shown already.
     pub(crate) shown: Vec<Diagnostic>,
+    /// Files that sources of modules, or arguments of the backend, are made from.
+    pub(crate) source_files: Vec<String>,
 }
 
 impl Prepared {
@@ -109,11 +111,16 @@ fn plan_and_save(
             kept = captured(session, files, outcome);
         }
     };
-    let way = Planning { applying: false, files, at_end: keep };
+    let way = Planning { applying: false, is_saved: args.out.is_some(), files, at_end: keep };
     let (prepared, mut outcome) = planned(session, &args.operation, flags, open, way)?;
     outcome.plan.prior_state = identity;
     outcome.plan.made_by = PROGRAM.to_owned();
-    outcome.plan.backend.workspace = session.workspace().to_string();
+    let place = match args.state.state {
+        // The flag says where the state is; it is needed again for the apply.
+        Some(_) => LocalBackend::default(),
+        None => session.place()?,
+    };
+    outcome.plan.backend = planned::backend_record(&place, &session.workspace());
     finish_plan(session, args, &prepared, &outcome, open, kept)
 }
 
@@ -160,6 +167,7 @@ fn finish_plan(
 struct Planning<'t, F> {
     /// Whether the command is an apply.
     applying: bool,
+    is_saved: bool,
     files: &'t Arc<TempFiles>,
     /// What is done while secrets are still known.
     at_end: F,
@@ -190,6 +198,7 @@ fn planned(
         uncertain: if args.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
         timestamp: session.timestamp().into(),
         temp: way.files.root(),
+        is_saved: way.is_saved,
     };
     let journal = open.openings(session);
     let (environment, show) = environment(session, args.json, &prepared, journal, way.files);
@@ -217,20 +226,28 @@ pub(crate) fn prepare(
     state: &mut State,
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
-    let mut verified = match purpose {
-        // It is held against the locks that it was made with.
-        Purpose::Saved => Vec::new(),
-        _ => modules::verify(session, &session.locks()?, Of::Directory)?,
-    };
+    let verified = modules::verify(session, &session.locks()?, Of::Directory)?;
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
+    ready(session, loaded, &flags, (state, purpose), verified)
+}
+
+/// Checks a configuration, and shows what is to be warned of, `warnings` first.
+fn ready(
+    session: &Session,
+    loaded: Loaded,
+    flags: &[VarFlag],
+    (state, purpose): (&State, Purpose),
+    mut warnings: Vec<Diagnostic>,
+) -> Result<Prepared, Failure> {
     let found = loaded.project.checked();
-    let mut checked = check(session, &loaded.project, found, &flags, state, purpose)?;
-    verified.append(&mut checked.warnings);
-    checked.warnings = verified;
-    session.ui.diagnostics(&checked.warnings, &checked.program.sources);
-    let Loaded { executables, typed, .. } = loaded;
-    let Checked { program, values, warnings } = checked;
-    Ok(Prepared { executables, typed, program, values, shown: warnings })
+    let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
+    warnings.append(&mut checked.warnings);
+    session.ui.diagnostics(&warnings, &checked.program.sources);
+    let Loaded { executables, typed, project } = loaded;
+    let given = project.workspace().given(project.db());
+    let source_files = given.files.keys().map(ToString::to_string).collect();
+    let Checked { program, values, .. } = checked;
+    Ok(Prepared { executables, typed, program, values, shown: warnings, source_files })
 }
 
 /// A configuration without errors.
@@ -313,7 +330,7 @@ pub(crate) fn acting(
         providers: Arc::new(factory),
         system: session.system.clone(),
         temp,
-        commands: Arc::new(Processes),
+        commands: Arc::new(Processes { environment: Arc::clone(&session.child_environment) }),
         events,
         journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),
@@ -412,12 +429,17 @@ fn save_plan(
     previous: &StateFile,
     temp: Vec<TempEntry>,
 ) -> Result<(), Failure> {
+    let mut plan = outcome.plan.clone();
+    for path in &prepared.source_files {
+        let file = engine::planned_file(&plan.files, &*session.system, path);
+        plan.files.read.insert(path.clone(), file);
+    }
     let file = PlanFile {
-        plan: outcome.plan.clone(),
+        plan,
         prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
         previous_state: previous.clone(),
         locks: session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default(),
-        config: snapshot(&prepared.program)?,
+        config: planned::snapshot(session, &prepared.program)?,
         temp,
     };
     let write_error =
@@ -431,29 +453,6 @@ fn save_plan(
         ))
     })?;
     Ok(())
-}
-
-/// The configuration as it was planned.
-///
-/// # Errors
-/// If a module cannot be kept because too many paths of calls lead to one.
-fn snapshot(program: &Program) -> Result<state::ConfigSnapshot, Failure> {
-    let mut texts: BTreeMap<&str, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
-    for file in program.sources.files.iter().filter(|file| !file.may_hold_secrets) {
-        let (directory, name) = file.path.rsplit_once('/').unwrap_or((".", &file.path));
-        texts.entry(directory).or_default().insert(name.to_owned(), file.text().into_bytes());
-    }
-    let mut snapshot = state::ConfigSnapshot::default();
-    for path in modules::paths(program)? {
-        let record = state::ModuleSource {
-            source: modules::without_password(path.source),
-            version: None,
-            dir: path.module.dir.to_string(),
-            files: texts.get(&*path.module.dir).cloned().unwrap_or_default(),
-        };
-        snapshot.modules.insert(path.key, record);
-    }
-    Ok(snapshot)
 }
 
 /// `apply`, `destroy`, and `apply FILE`.
@@ -493,7 +492,10 @@ pub(crate) fn apply_command(
         None => None,
     };
     if let Some(file) = &planned {
-        session.take_planned(planned_values(&file.plan));
+        let place = planned::take(session, &file.plan)?;
+        if args.state.state.is_none() {
+            place::check_planned(session, &place)?;
+        }
     }
     session.ui.log(LogLevel::Info, "backend/local", "starting Apply operation");
     let open = store::open(session, &args.state, purpose_of(args))?;
@@ -557,7 +559,8 @@ fn apply_planned(
     open: &OpenState,
     files: &Arc<TempFiles>,
 ) -> Result<Decision, Failure> {
-    let way = Planning { applying: true, files, at_end: |_: &PlanOutcome| {} };
+    let at_end = |_: &PlanOutcome| {};
+    let way = Planning { applying: true, is_saved: false, files, at_end };
     let (prepared, outcome) = planned(session, &args.operation, flags, open, way)?;
     show_plan(session, &args.operation, &prepared, &outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
@@ -626,34 +629,21 @@ fn apply_saved(
     mut file: PlanFile,
 ) -> Result<Decision, Failure> {
     check_fresh(&file, open, session)?;
-    let verified = modules::verify(session, &planned_locks(&file)?, Of::Plan)?;
-    session.ui.diagnostics(&verified, &Sources::default());
-    let mut prepared = prepare(session, flags, &mut file.prior_state.state, Purpose::Saved)?;
-    check_configuration(&file, &prepared.program)?;
+    let loaded = planned::load(session, &mut file, &flags)?;
+    let warnings = planned::differences(session, &file);
+    let state = &file.prior_state.state;
+    let mut prepared = ready(session, loaded, &flags, (state, Purpose::Saved), warnings)?;
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
         )?;
+    engine::check_planned_files(&file.plan, &*session.system).map_err(|it| *it)?;
     let is_used = !file.temp.is_empty() || uses_temp(&prepared.program);
     let files = TempFiles::of_plan(session, &file.plan, is_used)?;
     files.restore(&file.temp).inspect_err(|_| end_temp(session, &files, true))?;
     let refreshed = file.prior_state.state;
     let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))
-}
-
-/// The values of variables that a plan was made with, for the sources of modules.
-pub(crate) fn planned_values(plan: &Plan) -> BTreeMap<values::Str, ConstValue> {
-    let values = plan.variables.iter();
-    values.map(|(name, value)| (values::Str::from(&**name), ConstValue(value.clone()))).collect()
-}
-
-/// The locks that a plan was made with: packages must be what they were then.
-fn planned_locks(file: &PlanFile) -> Result<Locks, Failure> {
-    Locks::parse(&String::from_utf8_lossy(&file.locks)).map_err(|error| {
-        let detail = format!("Its lock file cannot be read: {}", error.detail);
-        Diagnostic::error("plan-read", "Failed to load plan file", detail).into()
-    })
 }
 
 /// Whether an expression of the configuration has `path.temp`.
@@ -692,41 +682,6 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
     let current = open.exists().then_some(&open.file);
     engine::check_plan_is_current(&file.plan.prior_state, current)
         .map_err(|diagnostic| (*diagnostic).into())
-}
-
-/// The configuration in the directory must still be the one that was planned.
-fn check_configuration(file: &PlanFile, program: &Program) -> Result<(), Failure> {
-    let now = snapshot(program)?;
-    let differs = |key: &String| now.modules.get(key) != file.config.modules.get(key);
-    let changed = now.modules.keys().chain(file.config.modules.keys()).find(|key| differs(key));
-    match changed {
-        Some(key) => {
-            let which =
-                if key.is_empty() { "the root module".to_owned() } else { format!("module.{key}") };
-            let (old, new) = (file.config.modules.get(key), now.modules.get(key));
-            let detail = format!(
-                "The configuration of {which} was changed after the plan was made{}. Make a new plan, or restore the files that were planned.",
-                changed_file(old, new).map_or_else(String::new, |name| format!(", in \"{name}\""))
-            );
-            Err(Diagnostic::error(
-                "stale-plan",
-                "Saved plan does not match the configuration",
-                detail,
-            )
-            .into())
-        }
-        None => Ok(()),
-    }
-}
-
-/// A file of a module that is another one, or is not there.
-fn changed_file<'a>(
-    old: Option<&'a state::ModuleSource>,
-    new: Option<&'a state::ModuleSource>,
-) -> Option<&'a str> {
-    let (old, new) = (&old?.files, &new?.files);
-    let mut names = old.keys().chain(new.keys());
-    names.find(|name| old.get(*name) != new.get(*name)).map(String::as_str)
 }
 
 pub(crate) fn carry_out(

@@ -64,26 +64,29 @@ fn fingerprint(configured: &LocalBackend) -> u64 {
 }
 
 fn recorded(session: &Session) -> Result<Recorded, Failure> {
+    Ok(read_record(session)?.unwrap_or(Recorded::Local(Place::default())))
+}
+
+/// `None` if nothing is written down.
+fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
     let path = session.data_dir().join(RECORD);
     let bytes = match session.system.read_file(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Recorded::Local(Place::default()));
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(&path, &error.to_string()).into()),
     };
     let record: Json =
         serde_json::from_slice(&bytes).map_err(|error| unreadable(&path, &error.to_string()))?;
     let backend = &record["backend"];
     let argument = |name: &str| backend["config"][name].as_str().map(Into::into);
-    Ok(match backend["type"].as_str() {
+    Ok(Some(match backend["type"].as_str() {
         None | Some("") => Recorded::Local(Place::default()),
         Some("local") => Recorded::Local(Place {
             is: LocalBackend { path: argument("path"), workspace_dir: argument("workspace_dir") },
             hash: backend["hash"].as_u64().unwrap_or(0),
         }),
         Some(other) => Recorded::Other(other.to_owned()),
-    })
+    }))
 }
 
 fn unreadable(path: &Path, error: &str) -> Diagnostic {
@@ -132,6 +135,26 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
     );
     let summary = "Backend initialization required, please run \"mayfly init\"";
     Err(Diagnostic::error(ID, summary, detail).into())
+}
+
+/// Refuses a saved plan if `init` has been told since that the state is somewhere else: the one of the plan may have been left behind.
+/// A directory in which nothing is written down, such as that of a job that got the plan file alone, has nothing to say.
+///
+/// # Errors
+/// The diagnostic to show.
+pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result<(), Failure> {
+    let found = match read_record(session)? {
+        None => return Ok(()),
+        Some(Recorded::Local(recorded)) if is_same(&recorded.is, planned) => return Ok(()),
+        Some(Recorded::Local(recorded)) => format!("in {}", shown(&recorded.is)),
+        Some(Recorded::Other(kind)) => format!("in the backend \"{kind}\""),
+    };
+    let detail = format!(
+        "The plan was made for the state in {}, but this directory was initialized with the state {found}. Nothing was done. Make a new plan.",
+        shown(planned)
+    );
+    let summary = "Saved plan is for a state in another place";
+    Err(Diagnostic::error("stale-plan", summary, detail).into())
 }
 
 /// Writes down where the state is, and brings it there if that is asked for.

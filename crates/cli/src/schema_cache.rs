@@ -128,6 +128,13 @@ pub(crate) struct Fingerprint {
     hash: Option<ExecutableHash>,
 }
 
+impl Fingerprint {
+    /// The SHA-256 of its content.
+    pub(crate) fn hash(&self) -> Option<ExecutableHash> {
+        self.hash
+    }
+}
+
 /// Tells a file apart from what it is after any change.
 fn stamp_of(file: &Path) -> Option<String> {
     let meta = fs::metadata(file).ok()?;

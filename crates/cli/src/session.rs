@@ -24,8 +24,10 @@ use values::{Budget, Str, budget};
 
 use crate::{
     args::ViewArgs,
+    child_environment::ChildEnvironment,
     located::ProviderExecutables,
     log::Log,
+    modules::Of,
     place, signals,
     ui::{Stdout, Ui},
     variables::{self, Typed, VarFlag},
@@ -41,6 +43,7 @@ pub(crate) struct Session {
     pub(crate) redactor: Redactor,
     pub(crate) cancel: CancelToken,
     pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) child_environment: Arc<ChildEnvironment>,
     /// What relative paths of the working directory count from; empty for that of the process.
     base: PathBuf,
     cli_config: OnceLock<CliConfig>,
@@ -59,6 +62,8 @@ struct Early {
     planned: BTreeMap<Str, ConstValue>,
     /// Where the state is, once somebody asked.
     place: Option<LocalBackend>,
+    /// Whether a saved plan says so, and not the configuration in the directory.
+    is_place_planned: bool,
     /// Whether texts will change: while somebody watches, or types into a console.
     expects_edits: bool,
 }
@@ -180,6 +185,7 @@ impl Session {
             redactor: Redactor::new(),
             cancel,
             runtime,
+            child_environment: Arc::default(),
             base: PathBuf::new(),
             cli_config: OnceLock::new(),
             project: Mutex::default(),
@@ -209,6 +215,7 @@ impl Session {
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
             runtime: tokio::runtime::Builder::new_current_thread().build()?,
+            child_environment: Arc::default(),
             base: directory.to_owned(),
             cli_config: self.cli_config.clone(),
             project: Mutex::default(),
@@ -358,9 +365,12 @@ impl Session {
         self.lock_early().flags = flags.to_vec();
     }
 
-    /// Takes the values of a saved plan, which count for what is needed before it is carried out.
-    pub(crate) fn take_planned(&self, values: BTreeMap<Str, ConstValue>) {
-        self.lock_early().planned = values;
+    /// Takes the values of a saved plan, which count for what is needed before it is carried out, and the place of its state.
+    pub(crate) fn take_planned(&self, values: BTreeMap<Str, ConstValue>, place: LocalBackend) {
+        let mut early = self.lock_early();
+        early.planned = values;
+        early.place = Some(place);
+        early.is_place_planned = true;
     }
 
     /// Takes over that texts will change: what is loaded from now on can be edited.
@@ -372,9 +382,10 @@ impl Session {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a configuration what it needs to know which modules it calls, and where its state is. Gives whether that is
-    /// something else than before.
+    /// Gives a configuration what it needs to know which modules it calls, and where its state is. Returns true if that differs from
+    /// what it had. From then on, child processes inherit what its declarations of variables allow.
     pub(crate) fn give(&self, project: &mut Project) -> bool {
+        self.child_environment.declare(project);
         let mut early = self.lock_early();
         if !early.flags.is_empty() {
             let flags = std::mem::take(&mut early.flags);
@@ -413,6 +424,9 @@ impl Session {
     /// Before the state of the working directory is opened: that of another backend is not here, and to go on would make a
     /// second one. The configuration that is read for it is kept for who asks for it next.
     pub(crate) fn refuse_other_backends(&self) -> Result<(), Failure> {
+        if self.lock_early().is_place_planned {
+            return Ok(());
+        }
         let project = self.project()?;
         let checked = self.check_backend(&project);
         *self.lock_project() = Some(project);
@@ -487,16 +501,17 @@ impl Session {
         Ok(called_elsewhere(&placed.collect()))
     }
 
-    /// The providers of a configuration and a state that can be found here; none if one of them cannot.
+    /// The providers of a planned configuration and state that can be found here; none if one of them cannot.
     pub(crate) fn providers_at_hand(
         &self,
         project: &Project,
         state: &mut state::State,
+        locks: &Locks,
     ) -> ProviderExecutables {
         let required = project.provider_requirements();
         state.adopt_other_registry(&|source| required.contains_key(source));
         let requirements = self.requirements(project, Some(state));
-        ProviderExecutables::locate(self, &requirements)
+        ProviderExecutables::locate_locked(self, &requirements, locks, Of::Plan)
             .unwrap_or_else(|_| ProviderExecutables::none(self))
     }
 
@@ -511,7 +526,17 @@ impl Session {
         state: Option<&mut state::State>,
         flags: &[VarFlag],
     ) -> Result<Loaded, Failure> {
-        let mut project = self.project()?;
+        self.equip(self.project()?, state, flags, (&self.locks()?, Of::Directory))
+    }
+
+    /// Finds the providers of a configuration, in the versions that `locks` selects, and gives it their schemas.
+    pub(crate) fn equip(
+        &self,
+        mut project: Project,
+        state: Option<&mut state::State>,
+        flags: &[VarFlag],
+        (locks, of): (&Locks, Of),
+    ) -> Result<Loaded, Failure> {
         // Schemas come from processes, which must not quote what somebody typed for a secret.
         let typed = Typed::find(&*self.system, &project, flags);
         typed.teach(&self.redactor);
@@ -521,7 +546,7 @@ impl Session {
             state.adopt_other_registry(&|source| required.contains_key(source));
         }
         let requirements = self.requirements(&project, state.as_deref());
-        let located = ProviderExecutables::locate(self, &requirements);
+        let located = ProviderExecutables::locate_locked(self, &requirements, locks, of);
         // What is not there may be what nobody meant.
         let located = located.map_err(|failure| broken(&project).unwrap_or(failure));
         let executables = Arc::new(located?);

@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, Directory, SourceText, Sources, System};
+use db::{Diagnostic, Directory, Severity, SourceText, Sources, System};
 use engine::{Redactor, ValueSource, VariableValues};
 use hir::{
     Entry, Module, Origin, eval,
     item::{ConstValue, Variable},
     lower, names,
     program::Named,
-    symbols::{NameKind, names_of_kind},
+    symbols::{NameKind, all_of_kind, names_of_kind},
     variables_file,
     workspace::Given,
 };
@@ -119,6 +119,31 @@ fn plain_variable(db: &dyn hir::Db, key: names::ItemKey) -> Option<(Str, Entry)>
 pub(crate) fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
     let name = names::ItemName::Variable(name.clone());
     names::lookup(db, root, &name).is_some_and(|key| plain_variable(db, key).is_some())
+}
+
+/// The names of the variables of a root module that are or may be secrets. Of a name that is declared twice, one secret declaration is
+/// enough. `None` if a file or a block of the module cannot be read: it may declare any name as a secret.
+pub(crate) fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
+    let (db, root) = (project.db(), project.root());
+    let declarations = all_of_kind(db, root, NameKind::Variable).into_iter();
+    // What an override file says is part of the declaration that it overrides.
+    let declarations = declarations.filter(|key| names::base_of(db, root, *key).is_none());
+    let is_secret = |key: &names::ItemKey| plain_variable(db, *key).is_none();
+    let name = |key| Some(names::item(db, key).kind.as_variable()?.name.clone());
+    is_readable(project).then(|| declarations.filter(is_secret).filter_map(name).collect())
+}
+
+/// Whether every block of the root module could be read.
+fn is_readable(project: &Project) -> bool {
+    let (db, root) = (project.db(), project.root());
+    let is_sound = |block: &db::Block| {
+        names::block_problems(db, *block).iter().all(|it| it.severity != Severity::Error)
+    };
+    project.tree().unfit_in(root.path(db)).is_empty()
+        && root
+            .files(db)
+            .iter()
+            .all(|file| file.decode_error(db).is_none() && file.blocks(db).iter().all(is_sound))
 }
 
 /// The flags that give values to variables that are no secrets, and files.

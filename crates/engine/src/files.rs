@@ -1,18 +1,20 @@
-//! What functions read from files, so that a later plan knows whether it would read the same.
+//! What functions read from files, so that a later plan, or the apply of a saved one, knows whether it would read the same.
 //!
 //! **Invariant:** of the contents a keyed hash is kept and nothing else: a file that is read may be a secret.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
+use addr::ResourceInstance;
 use db::{DirectoryEntry, System};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use state::{Action, Plan, PlannedFile, PlannedFiles};
 
 use crate::memo::process_key;
 
@@ -20,7 +22,18 @@ use crate::memo::process_key;
 pub(crate) struct Observed {
     system: Arc<dyn System>,
     key: [u8; 32],
-    answers: Mutex<BTreeMap<(Question, PathBuf), Answer>>,
+    answers: Mutex<BTreeMap<(Question, PathBuf), Known>>,
+    /// The resource instance whose configuration is evaluated at this moment.
+    reader: Mutex<Option<ResourceInstance>>,
+}
+
+/// What was answered, and to whom.
+struct Known {
+    answer: Answer,
+    is_found: bool,
+    /// Whether something else than the configuration of a resource instance asked.
+    is_shared: bool,
+    instances: BTreeSet<ResourceInstance>,
 }
 
 /// What is asked about a path.
@@ -36,7 +49,44 @@ type Answer = [u8; 32];
 
 impl Observed {
     pub(crate) fn new(system: Arc<dyn System>) -> Observed {
-        Observed { system, key: process_key(), answers: Mutex::default() }
+        let reader = Mutex::default();
+        Observed { system, key: process_key(), answers: Mutex::default(), reader }
+    }
+
+    /// Evaluates the configuration of `instance`: what is read meanwhile, is read for it.
+    pub(crate) fn read_by<T>(
+        &self,
+        instance: &ResourceInstance,
+        evaluate: impl FnOnce() -> T,
+    ) -> T {
+        *self.lock_reader() = Some(instance.clone());
+        let evaluated = evaluate();
+        *self.lock_reader() = None;
+        evaluated
+    }
+
+    /// The files that an apply of `plan` reads again. The configuration of an instance without a change is not evaluated again, and
+    /// files below `temp` come with the plan.
+    pub(crate) fn read_again(&self, plan: &Plan, temp: &str) -> PlannedFiles {
+        let changes = plan.resource_changes.iter();
+        let changed: BTreeSet<&ResourceInstance> =
+            changes.filter(|it| it.change.action != Action::NoOp).map(|it| &it.addr).collect();
+        let mut read = BTreeMap::new();
+        for ((question, path), known) in self.answers().iter() {
+            let counts = known.is_shared || known.instances.iter().any(|it| changed.contains(it));
+            let Some(path) = path.to_str().filter(|it| counts && !it.starts_with(temp)) else {
+                continue;
+            };
+            let file = match (question, known.is_found) {
+                (Question::Content, true) => PlannedFile::Content(known.answer),
+                (Question::IsFile, true) => PlannedFile::Exists,
+                (Question::Content | Question::IsFile, false) => PlannedFile::Missing,
+                (Question::Entries | Question::IsDirectory, _) => continue,
+            };
+            // Content comes first, and says more.
+            read.entry(path.to_owned()).or_insert(file);
+        }
+        PlannedFiles { key: self.key.to_vec(), read }
     }
 
     /// Whether every answer would be the same now.
@@ -48,7 +98,7 @@ impl Observed {
                 Question::IsDirectory => self.hash(&[u8::from(self.system.is_directory(path))]),
                 Question::IsFile => self.hash(&[u8::from(self.system.is_file(path))]),
             };
-            answer == *known
+            answer == known.answer
         })
     }
 
@@ -65,12 +115,26 @@ impl Observed {
         paths
     }
 
-    fn answers(&self) -> MutexGuard<'_, BTreeMap<(Question, PathBuf), Answer>> {
+    fn answers(&self) -> MutexGuard<'_, BTreeMap<(Question, PathBuf), Known>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, question: Question, path: &Path, answer: Answer) {
-        self.answers().insert((question, path.to_owned()), answer);
+    fn lock_reader(&self) -> MutexGuard<'_, Option<ResourceInstance>> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, question: Question, path: &Path, is_found: bool, answer: Answer) {
+        let reader = self.lock_reader().clone();
+        let mut answers = self.answers();
+        let known = answers.entry((question, path.to_owned())).or_insert_with(|| Known {
+            answer,
+            is_found,
+            is_shared: false,
+            instances: BTreeSet::new(),
+        });
+        (known.answer, known.is_found) = (answer, is_found);
+        known.is_shared |= reader.is_none();
+        known.instances.extend(reader);
     }
 
     fn content(&self, read: &io::Result<Vec<u8>>) -> Answer {
@@ -93,35 +157,47 @@ impl Observed {
     }
 
     fn hash(&self, bytes: &[u8]) -> Answer {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(&self.key).expect("a key of any length makes an HMAC");
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
+        digest(&self.key, bytes)
     }
+}
+
+fn digest(key: &[u8], bytes: &[u8]) -> Answer {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length makes an HMAC");
+    mac.update(bytes);
+    mac.finalize().into_bytes().into()
+}
+
+/// What a file is now, as a plan with `files` keeps it of a file that a function read.
+pub fn planned_file(files: &PlannedFiles, system: &dyn System, path: &str) -> PlannedFile {
+    let path = Path::new(path);
+    // A pipe or a device may never end.
+    let read = system.is_file(path).then(|| system.read_file(path).ok()).flatten();
+    read.map_or(PlannedFile::Missing, |bytes| PlannedFile::Content(digest(&files.key, &bytes)))
 }
 
 impl System for Observed {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
         let read = self.system.read_file(path);
-        self.note(Question::Content, path, self.content(&read));
+        self.note(Question::Content, path, read.is_ok(), self.content(&read));
         read
     }
 
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>> {
         let listed = self.system.list_directory(path);
-        self.note(Question::Entries, path, self.entries(&listed));
+        self.note(Question::Entries, path, listed.is_ok(), self.entries(&listed));
         listed
     }
 
     fn is_directory(&self, path: &Path) -> bool {
         let is_directory = self.system.is_directory(path);
-        self.note(Question::IsDirectory, path, self.hash(&[u8::from(is_directory)]));
+        let answer = self.hash(&[u8::from(is_directory)]);
+        self.note(Question::IsDirectory, path, is_directory, answer);
         is_directory
     }
 
     fn is_file(&self, path: &Path) -> bool {
         let is_file = self.system.is_file(path);
-        self.note(Question::IsFile, path, self.hash(&[u8::from(is_file)]));
+        self.note(Question::IsFile, path, is_file, self.hash(&[u8::from(is_file)]));
         is_file
     }
 

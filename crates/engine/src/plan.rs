@@ -2,14 +2,17 @@
 
 use std::{any::Any, rc::Rc, sync::Arc};
 
-use db::Diagnostic;
+use db::{Diagnostic, System};
 use hir::{ItemKind, Program};
 use rustc_hash::FxHashSet;
-use state::{Action, BackendRecord, Plan, PlanMode, ResourceChange, State, StateIdentity};
+use state::{
+    Action, BackendRecord, Plan, PlanMode, PlannedFiles, ResourceChange, State, StateIdentity,
+};
 use values::{MarkKind, Type, Value};
 
 use crate::{
     event::{ChangeCounts, Event, Operation},
+    files::Observed,
     graph::{Renewed, Template, Touched},
     memo::Memo,
     pool::Kept,
@@ -31,7 +34,14 @@ pub async fn plan(
     environment: &Environment,
     options: PlanOptions,
 ) -> PlanOutcome {
-    let request = Request { program, prior, variables, environment, options };
+    let new = || Arc::new(Observed::new(Arc::clone(&environment.system)));
+    let observed = options.is_saved.then(new);
+    let system = match &observed {
+        Some(observed) => Arc::clone(observed) as Arc<dyn System>,
+        None => Arc::clone(&environment.system),
+    };
+    let environment = &Environment { system, ..environment.clone() };
+    let request = Request { program, prior, variables, environment, options, observed };
     plan_with(request, &mut Memo::new(), &mut Leftovers::default()).await
 }
 
@@ -70,6 +80,8 @@ pub(crate) struct Request<'a> {
     pub(crate) variables: VariableValues,
     pub(crate) environment: &'a Environment,
     pub(crate) options: PlanOptions,
+    /// The environment's system, if the plan is to know which files are read again when it is applied.
+    pub(crate) observed: Option<Arc<Observed>>,
 }
 
 /// Plans with what earlier plans remember and have left.
@@ -78,7 +90,7 @@ pub(crate) async fn plan_with(
     memo: &mut Memo,
     leftovers: &mut Leftovers,
 ) -> PlanOutcome {
-    let Request { program, prior, variables, environment, options } = request;
+    let Request { program, prior, variables, environment, options, observed } = request;
     if options.mode == PlanMode::RefreshOnly {
         return refused(prior, options, "refresh-only plans");
     }
@@ -111,7 +123,7 @@ pub(crate) async fn plan_with(
         templates,
         state_index: leftovers.index_of(&previous),
     };
-    let walk = Walk::new(program, environment, memo, input);
+    let walk = Walk { observed, ..Walk::new(program, environment, memo, input) };
     let mut part = None;
     // What is known to be in vain asks no provider.
     if walk.has_all_values() & is_supported(&walk) {
@@ -183,6 +195,9 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     let diagnostics = walk.diagnostics.take();
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
     plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
+    if let Some(observed) = &walk.observed {
+        plan.files = observed.read_again(&plan, &walk.settings.temp.path());
+    }
     if !plan.has_errors {
         walk.emit(Event::Summary {
             operation: Operation::Plan,
@@ -305,6 +320,7 @@ fn empty_plan(options: &PlanOptions) -> Plan {
         prior_state: StateIdentity::default(),
         root_dir: String::new(),
         data_dir: options.temp.data_dir().to_owned(),
+        files: PlannedFiles::default(),
     }
 }
 

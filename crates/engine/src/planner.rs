@@ -78,7 +78,8 @@ impl Planner {
         let environment = &self.observing(environment);
         self.leftovers.remains.clear();
         self.leftovers.kept = Some(std::mem::take(&mut self.kept));
-        let request = Request { program, prior, variables, environment, options };
+        let observed = None;
+        let request = Request { program, prior, variables, environment, options, observed };
         let mut outcome = plan_with(request, &mut self.memo, &mut self.leftovers).await;
         self.kept = self.leftovers.kept.take().unwrap_or_default();
         self.program = Some(Arc::clone(program));

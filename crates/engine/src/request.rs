@@ -61,6 +61,9 @@ pub struct PlanOptions {
     pub timestamp: Str,
     /// The plan's ID, and where its temporary directories are.
     pub temp: TempRoot,
+    /// Whether the plan is saved to a file: then it knows which files functions read again when it is applied. A
+    /// [`Planner`](crate::Planner)'s plans are not.
+    pub is_saved: bool,
 }
 
 /// Options of [`apply`](crate::apply).

@@ -1,11 +1,14 @@
 //! Plans that were read from a file: whether they are still for the state that there is, and their variables.
 
-use db::Diagnostic;
+use db::{Diagnostic, System};
 use hir::{Entry, Program, eval};
-use state::{Plan, StateFile, StateIdentity};
+use state::{Plan, PlannedFile, StateFile, StateIdentity};
 use values::Value;
 
-use crate::variables::{GivenValue, ValueSource, VariableValues};
+use crate::{
+    files::planned_file,
+    variables::{GivenValue, ValueSource, VariableValues},
+};
 
 /// Refuses a plan that was made for another state, or for an earlier version of this one.
 ///
@@ -40,6 +43,34 @@ pub fn check_plan_is_current(
         return Err(Box::new(Diagnostic::error("stale-plan", "Saved plan is stale", detail)));
     }
     Ok(())
+}
+
+/// Refuses a plan if a file that a function reads again while it is applied is not what it was when the plan was made.
+///
+/// # Errors
+/// The diagnostic to show, with all such files.
+pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<Diagnostic>> {
+    let changed = plan.files.read.iter().filter_map(|(path, planned)| {
+        let how = match (planned, planned_file(&plan.files, system, path)) {
+            (before, now) if *before == now => return None,
+            (PlannedFile::Exists, PlannedFile::Content(_)) => return None,
+            (_, PlannedFile::Missing) => "is gone",
+            (PlannedFile::Missing, _) => "was created",
+            _ => "was changed",
+        };
+        Some(format!("\n  - {path:?} {how}"))
+    });
+    let changed: Vec<String> = changed.collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let detail = format!(
+        "Functions of the configuration read these files, and read them again when the plan is applied. Since the plan was made:\n{}\n\nNothing was done. Restore \
+         the files, or make a new plan.",
+        changed.concat()
+    );
+    let summary = "File was changed after the plan was made";
+    Err(Box::new(Diagnostic::error("planned-file-changed", summary, detail)))
 }
 
 /// Puts together the variables for a plan that was read from a file (reference: ephemeral 5, DESIGN 2.3): values of the

@@ -41,6 +41,8 @@ pub struct Question<'a> {
     pub type_name: &'a str,
     /// The configuration as it is sent.
     pub config: &'a [u8],
+    /// The same as a value.
+    pub value: &'a Value,
 }
 
 /// One configuration to be checked.
@@ -57,6 +59,13 @@ struct Case<'a> {
 
 /// Steps that the evaluation of all bodies may take. What takes longer is left to the plan: an editor asks, too.
 pub(crate) const MOST_STEPS: u64 = 50_000_000;
+
+impl Case<'_> {
+    fn question(&self, mode: ResourceMode) -> Question<'_> {
+        let (config, value) = (&*self.encoded, &self.config);
+        Question { mode, type_name: &self.type_name, config, value }
+    }
+}
 
 /// How many questions a provider is asked at once.
 const PARALLEL: usize = 10;
@@ -130,8 +139,7 @@ fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diag
 /// A provider block depends on the environment, so its verdict is never remembered.
 fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
     let Some(mode) = case.mode else { return false };
-    let question = Question { mode, type_name: &case.type_name, config: &case.encoded };
-    verdicts.has_passed(source, &question)
+    verdicts.has_passed(source, &case.question(mode))
 }
 
 /// Configurations to be checked, by provider, and what is wrong with others.
@@ -347,8 +355,7 @@ async fn ask_all(
     let mut diagnostics = Vec::new();
     for (case, answer) in answers.drain(..) {
         if let (Some(mode), true) = (case.mode, answer.is_empty()) {
-            let question = Question { mode, type_name: &case.type_name, config: &case.encoded };
-            verdicts.passed(source, &question);
+            verdicts.passed(source, &case.question(mode));
         }
         if case.body.is_none() && answer.iter().any(ProviderDiagnostic::is_error) {
             diagnostics.push(requires_configuration(source));

@@ -24,7 +24,7 @@ use values::Str;
 
 use crate::processors::side_by_side;
 pub use crate::{
-    load::UnfitFile,
+    load::{UnfitFile, configuration_files},
     mentions::Edit,
     reload::Files,
     tree::{Manifest, SourceTree},

@@ -47,7 +47,7 @@ pub(crate) fn list(
             _ => Arc::from(format!("{shown}/{name}")),
         }
     };
-    let files = configuration_files(&entries).iter().map(|name| shown_as(name)).collect();
+    let files = configuration_files_among(&entries).iter().map(|name| shown_as(name)).collect();
     Ok(Listing { files, unfit: Vec::new() })
 }
 
@@ -107,9 +107,14 @@ fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
     UnfitFile { path: Arc::clone(shown), problem }
 }
 
+/// The names of the configuration files in a directory, in order; none if it cannot be listed.
+pub fn configuration_files(system: &dyn System, directory: &Path) -> Vec<String> {
+    configuration_files_among(&system.list_directory(directory).unwrap_or_default())
+}
+
 /// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf`, and so in the JSON syntax
 /// (`reference`: surface 2.1).
-fn configuration_files(entries: &[DirectoryEntry]) -> Vec<String> {
+fn configuration_files_among(entries: &[DirectoryEntry]) -> Vec<String> {
     let names = entries.iter().filter(|entry| !entry.is_directory).map(|it| it.name.as_str());
     let candidates: BTreeSet<&str> = names.filter(|name| !is_ignored(name)).collect();
     let is_hidden = |name: &str| {

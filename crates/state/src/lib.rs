@@ -30,8 +30,8 @@ pub use error::{EncodeError, StateError};
 pub use object::{Attributes, DecodeError, Identity, Object, Status};
 pub use plan::{
     Action, BackendRecord, Change, ConfigSnapshot, EphemeralPlan, Importing, ModuleSource,
-    OutputChange, Plan, PlanFile, PlanFileError, PlanMode, Reason, RelevantAttribute,
-    ResourceChange, StateIdentity, TempEntry, TempKind, with_temporary_symbols,
+    OutputChange, Plan, PlanFile, PlanFileError, PlanMode, PlannedFile, PlannedFiles, Reason,
+    RelevantAttribute, ResourceChange, StateIdentity, TempEntry, TempKind, with_temporary_symbols,
     without_temporary_plans,
 };
 pub use resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};

@@ -252,6 +252,7 @@ impl World {
     fn plan_of(&mut self, applying: bool) -> PlanOutcome {
         let (program, environment) = (self.program(), self.environment());
         let options = PlanOptions {
+            is_saved: false,
             mode: self.mode,
             refresh: true,
             parallelism: 10,

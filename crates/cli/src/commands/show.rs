@@ -1,20 +1,16 @@
 //! `show`.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::Path;
 
 use backend::LocalPaths;
-use db::{Diagnostic, MemorySystem, System};
-use project::Project;
-use state::{PlanFile, StateFile};
+use db::{Diagnostic, System};
+use state::StateFile;
 
 use crate::{
     args::ShowArgs,
     exit::Exit,
-    operation,
-    session::{Failure, Session, called_elsewhere},
+    operation, planned,
+    session::{Failure, Session},
     store,
 };
 
@@ -93,8 +89,9 @@ fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Resul
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
     let mut file = operation::read_plan(session, path)?;
     // What is in the working directory has nothing to do with it.
-    let project = planned_project(session, &file)?;
-    let executables = session.providers_at_hand(&project, &mut file.prior_state.state);
+    planned::take(session, &file.plan)?;
+    let (project, locks) = (planned::project(session, &file)?, planned::locks(&file)?);
+    let executables = session.providers_at_hand(&project, &mut file.prior_state.state, &locks);
     let schemas = |source: &addr::ProviderSource| executables.schemas(session, source).ok();
     let view = render::PlanView {
         plan: &file.plan,
@@ -114,29 +111,4 @@ fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Fa
         false => session.ui.print(&render::plan(&view, &session.ui.out)),
     }
     Ok(Exit::Success)
-}
-
-/// How deep the root module lies where a plan's configuration is read: modules may be beside and above it.
-const DEPTH: usize = 64;
-
-/// The configuration that a plan was made from, as the plan file has it.
-fn planned_project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
-    let config = &file.config;
-    let system = MemorySystem::new();
-    let root = PathBuf::from("/plan".repeat(DEPTH));
-    for module in config.modules.values() {
-        for (name, content) in &module.files {
-            system.write(root.join(&module.dir).join(name), content.as_slice());
-        }
-    }
-    let modules = config.modules.iter();
-    let modules = modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, None))).collect();
-    let loaded = Project::load_once(Arc::new(system), root, called_elsewhere(&modules));
-    let mut project = loaded.map_err(|error| {
-        let detail = format!("The configuration in the plan file cannot be read: {error}.");
-        Diagnostic::error("plan-read", "Failed to load plan file", detail)
-    })?;
-    session.take_planned(operation::planned_values(&file.plan));
-    session.give(&mut project);
-    Ok(project)
 }

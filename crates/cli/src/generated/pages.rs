@@ -207,6 +207,8 @@ pages! {
     "plan-read",
     "plan-variable-mismatch",
     "plan-write",
+    "planned-configuration-differs",
+    "planned-file-changed",
     "prevent-destroy",
     "prompt-ended",
     "provider-diagnostic",

@@ -22,7 +22,6 @@ use project::{Manifest, Project};
 use super::{locked_address, verify::listed, write_manifest};
 use crate::{
     args::InitArgs,
-    child_environment,
     session::{self, Failure, Session},
 };
 
@@ -38,10 +37,8 @@ pub(crate) fn install(
 ) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
     let (upgrade, readonly) = (args.upgrade, args.is_lockfile_readonly());
     let target = session.modules_dir();
-    let git = Git {
-        program: "git".into(),
-        withheld: child_environment::withheld_from_providers().collect(),
-    };
+    let git =
+        Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
     let request = ModuleRequest { target: &target, locks, upgrade, readonly, git: &git };
     let mut installation = Installation {
         session,

@@ -111,7 +111,8 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
         Of::Directory => ("that the lock file has", "\"mayfly init\" puts it in place again."),
         Of::Plan => (
             "that the plan was made with",
-            "Make a new plan, or put in place what was there then: with the lock file of that time, \"mayfly init\" does.",
+            "The plan is applied with its own copy of the configuration; scripts and other files are those that are in place. With the lock file of that time, \
+             \"mayfly init\" puts the package in place again.",
         ),
     };
     let detail = format!(

@@ -611,23 +611,6 @@ pub(crate) fn with_script(script: &str) -> Bench {
 }
 
 #[test]
-fn providers_do_not_get_what_is_secret_in_the_environment() {
-    let bench = with_script("#!/bin/sh\nenv | grep -e ^TF_ -e ^PLAIN >&2\nexit 1\n");
-    let ended = bench
-        .mayfly(".", ["validate"])
-        .env("TF_CLI_CONFIG_FILE", bench.path("home/rc"))
-        .env("TF_VAR_e", "kanarek-1")
-        .env("TF_VAR_other", "kanarek-2")
-        .env("TF_CLI_ARGS_validate", "-var=e=kanarek-3")
-        .env("TF_TOKEN_example_com", "kanarek-4")
-        .env("TF_ENCRYPTION", "kanarek-5")
-        .env("PLAIN", "plain")
-        .fails();
-    ended.shows(&["PLAIN=plain"]);
-    ended.lacks(&["kanarek", "TF_VAR_", "TF_CLI_ARGS", "TF_TOKEN_", "TF_ENCRYPTION"]);
-}
-
-#[test]
 fn what_was_typed_for_a_secret_is_known_before_the_first_process_starts() {
     let bench = with_script("#!/bin/sh\ntr '\\0' '\\n' < /proc/$PPID/cmdline >&2\nexit 1\n");
     let plan = |value: &str| {
@@ -641,25 +624,6 @@ fn what_was_typed_for_a_secret_is_known_before_the_first_process_starts() {
     ended.lacks(&["kanarek"]);
     // What a value would be made of it has an é of one character.
     plan("e\u{301}t\u{e9}-kanarek").lacks(&["kanarek"]);
-}
-
-#[test]
-fn commands_do_not_get_values_of_variables_unless_they_are_given() {
-    let bench = Bench::with_main(
-        "variable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nresource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command     = \"env > seen\"\n    environment = { TF_VAR_given = \"plain\" }\n  }\n}\n",
-    );
-    bench
-        .mayfly(".", ["apply", "-auto-approve"])
-        .env("TF_VAR_e", "kanarek-1")
-        .env("TF_CLI_ARGS_apply", "-var=e=kanarek-2")
-        .env("TF_ENCRYPTION", "")
-        .env("TF_TOKEN_example_com", "token")
-        .succeeds();
-    let seen = String::from_utf8(bench.read("seen")).expect("text");
-    assert!(seen.contains("TF_VAR_given=plain") && seen.contains("TF_TOKEN_example_com=token"));
-    for name in ["kanarek", "TF_VAR_e", "TF_CLI_ARGS", "TF_ENCRYPTION"] {
-        assert!(!seen.contains(name), "{name} is in {seen}");
-    }
 }
 
 #[test]

@@ -34,14 +34,12 @@ impl Walk<'_> {
         let schema = Arc::clone(&subject.schema);
         let block = schema.block();
         self.refuse_write_only_in_set(subject, entry)?;
-        let config = self.decode(
-            &scope,
-            entry,
-            &resource.body,
-            entry.item.header,
-            block,
-            Some(&subject.text),
-        )?;
+        let (body, header) = (&resource.body, entry.item.header);
+        let decode = || self.decode(&scope, entry, body, header, block, Some(&subject.text));
+        let config = match &self.observed {
+            Some(observed) => observed.read_by(&subject.address, decode),
+            None => decode(),
+        }?;
         self.refuse_infinity(entry, &config, Some(&subject.text))?;
         subject.confided = self.confide(subject, &config);
         // What is written only is kept nowhere, so no mark of it is kept either: the references drop them all.

@@ -49,6 +49,7 @@ pub(crate) use values::Turn;
 use crate::{
     ephemeral::{EphemeralStore, OpenIx},
     event::Event,
+    files::Observed,
     function_calls::FunctionAnswers,
     graph::{ConfigTree, Dependencies, Graph, ModuleIx, NodeIx, NodeKind, Template},
     import::ImportOrder,
@@ -206,6 +207,8 @@ pub(crate) struct Walk<'a> {
     /// What modules read of their resources, as far as somebody asked.
     pub(crate) reads: RefCell<FxHashMap<ModuleId, Reads>>,
     pub(crate) functions: Functions,
+    /// The system that functions read files through, in a plan that is saved.
+    pub(crate) observed: Option<Arc<Observed>>,
     /// What functions of providers gave in this run.
     pub(crate) function_answers: FunctionAnswers,
 }
@@ -341,6 +344,7 @@ impl<'a> Walk<'a> {
             reads: RefCell::default(),
             functions,
             function_answers: FunctionAnswers::default(),
+            observed: None,
         };
         walk.place_earlier();
         walk

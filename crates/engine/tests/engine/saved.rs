@@ -1,8 +1,8 @@
 //! Plans that were written to a file and read again.
 
 use db::Diagnostic;
-use engine::{VariableValues, variables_for_saved_plan};
-use state::{ConfigSnapshot, Plan, PlanFile, StateFile};
+use engine::{VariableValues, check_planned_files, variables_for_saved_plan};
+use state::{ConfigSnapshot, Plan, PlanFile, PlannedFile, StateFile};
 
 use crate::world::{World, summaries, world};
 
@@ -113,4 +113,77 @@ fn a_plan_with_errors_is_not_applied() {
     assert!(outcome.plan.has_errors && !outcome.plan.is_applyable);
     let diagnostics = world.apply_plan(outcome.plan, outcome.refreshed);
     assert_eq!(summaries(&diagnostics), "error: Cannot apply incomplete plan\n");
+}
+
+/// `name` of `kept` is what the state has already.
+const FILES: &str = r#"
+locals {
+  shared = file("shared.txt")
+  maybe  = fileexists("maybe.txt") ? "yes" : "no"
+}
+resource "test_thing" "kept" {
+  name = trimspace(file("kept.txt"))
+}
+resource "test_thing" "new" {
+  count = fileexists("counted.txt") ? 1 : 0
+  name  = "${file("new.txt")}${file("${path.temp}/x")}"
+}
+output "o" { value = "${local.shared} ${local.maybe}" }
+"#;
+
+#[test]
+fn a_saved_plan_knows_which_files_are_read_again_and_none_of_their_content() {
+    let kept = "resource \"test_thing\" \"kept\" {\n  name = \"kept\"\n}\n";
+    let mut world = world(&format!("//- main.tf\n{kept}"));
+    assert_eq!(summaries(&world.apply()), "");
+    for (path, text) in [
+        ("kept.txt", "kept\n"),
+        ("shared.txt", "canary-of-a-file"),
+        ("new.txt", "new"),
+        ("counted.txt", ""),
+        (".terraform/tmp/1111/x", "temporary"),
+    ] {
+        world.write(path, text);
+    }
+    world.edit("main.tf", &FILES.replace("${path.temp}", ".terraform/tmp/1111"));
+    let unsaved = world.plan();
+    assert_eq!(summaries(&unsaved.diagnostics), "");
+    assert!(unsaved.plan.files.read.is_empty(), "nobody will ask");
+    world.is_saved = true;
+    let (plan, _, bytes) = saved(&mut world);
+    let shown: Vec<String> = plan
+        .files
+        .read
+        .iter()
+        .map(|(path, file)| match file {
+            PlannedFile::Content(_) => format!("{path}: content"),
+            other => format!("{path}: {other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        ["counted.txt: Exists", "maybe.txt: Missing", "new.txt: content", "shared.txt: content"]
+    );
+    assert!(!crate::confidentiality::finds(&bytes, "canary-of-a-file"));
+    // The same content has another digest in another plan.
+    let (other, ..) = saved(&mut world);
+    assert_ne!(plan.files.read["shared.txt"], other.files.read["shared.txt"]);
+
+    let check = |world: &World| {
+        let found = check_planned_files(&plan, world.system());
+        found.err().map(|it| it.detail).unwrap_or_default()
+    };
+    assert_eq!(check(&world), "");
+    for (path, text) in [("kept.txt", "x"), ("counted.txt", "x"), (".terraform/tmp/1111/x", "x")] {
+        world.write(path, text);
+    }
+    assert_eq!(check(&world), "");
+    world.write("shared.txt", "x");
+    world.write("maybe.txt", "x");
+    let detail = check(&world);
+    for part in ["\"maybe.txt\" was created\n", "\"shared.txt\" was changed\n", "Nothing was done"]
+    {
+        assert!(detail.contains(part), "{detail}");
+    }
+    assert!(!detail.contains("new.txt"), "{detail}");
 }

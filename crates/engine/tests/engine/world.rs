@@ -55,6 +55,8 @@ pub(crate) struct World {
     /// Which instances were taken down.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
     pub(crate) plan_id: &'static str,
+    /// Whether plans are saved to files.
+    pub(crate) is_saved: bool,
     /// Which temporary directories were made.
     pub(crate) temp: Arc<MadeDirectories>,
 }
@@ -111,6 +113,7 @@ pub(crate) fn world(fixture: &str) -> World {
         uncertain: Vec::new(),
         persisted: Arc::default(),
         plan_id: "1111",
+        is_saved: false,
         temp: Arc::default(),
     }
 }
@@ -281,6 +284,11 @@ impl World {
         self.system.write(path, text);
     }
 
+    /// The files.
+    pub(crate) fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
     /// The text of the root module's only file.
     pub(crate) fn text(&self) -> String {
         let bytes = self.system.read_file("main.tf".as_ref()).expect("is there");
@@ -326,6 +334,7 @@ impl World {
 
     fn options(&self, applying: bool) -> PlanOptions {
         PlanOptions {
+            is_saved: self.is_saved,
             mode: self.mode,
             refresh: self.refresh,
             parallelism: self.parallelism,

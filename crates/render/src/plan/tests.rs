@@ -113,6 +113,7 @@ fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
         prior_state: StateIdentity::default(),
         root_dir: ".".to_owned(),
         data_dir: ".terraform".to_owned(),
+        files: state::PlannedFiles::default(),
     }
 }
 

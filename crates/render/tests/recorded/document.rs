@@ -45,6 +45,7 @@ pub(crate) fn plan(json: &Json, schemas: &AllSchemas) -> Plan {
         prior_state: StateIdentity::default(),
         root_dir: ".".to_owned(),
         data_dir: ".terraform".to_owned(),
+        files: state::PlannedFiles::default(),
     }
 }
 

@@ -10,12 +10,13 @@ use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use crate::marks;
 use crate::plan::file::PlanFileError;
 use crate::plan::model::{
-    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
-    RelevantAttribute, ResourceChange, StateIdentity,
+    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode,
+    PlannedFile, PlannedFiles, Reason, RelevantAttribute, ResourceChange, StateIdentity,
 };
 use crate::plan::wire::{
-    BackendMessage, CheckMessage, FORMAT, HeaderMessage, OutputChangeMessage, PathMessage,
-    PlanMessage, RelevantAttributeMessage, ResourceChangeMessage, StepKind, ValueMessage,
+    BackendMessage, CheckMessage, FORMAT, FileMessage, HeaderMessage, OutputChangeMessage,
+    PathMessage, PlanMessage, RelevantAttributeMessage, ResourceChangeMessage, StepKind,
+    ValueMessage,
 };
 use crate::resources::DeposedKey;
 
@@ -76,6 +77,7 @@ impl Decoder {
             prior_state: StateIdentity { lineage: it.lineage, serial: it.serial },
             root_dir: it.root_dir,
             data_dir: it.data_dir,
+            files: PlannedFiles { key: it.files_key, read: files(it.files)? },
         })
     }
 
@@ -208,6 +210,19 @@ fn check(it: CheckMessage) -> Result<CheckResult, PlanFileError> {
         status: CheckStatus::parse(&it.status),
         objects: objects.collect(),
     })
+}
+
+fn files(
+    files: BTreeMap<String, FileMessage>,
+) -> Result<BTreeMap<String, PlannedFile>, PlanFileError> {
+    let read =
+        |(path, it): (String, FileMessage)| match (it.exists, <[u8; 32]>::try_from(it.digest)) {
+            (true, Ok(digest)) => Ok((path, PlannedFile::Content(digest))),
+            (true, Err(none)) if none.is_empty() => Ok((path, PlannedFile::Exists)),
+            (false, Err(none)) if none.is_empty() => Ok((path, PlannedFile::Missing)),
+            _ => Err(damaged(format!("the digest of the file {path:?} is wrong"))),
+        };
+    files.into_iter().map(read).collect()
 }
 
 fn mode(code: u32) -> Result<PlanMode, PlanFileError> {

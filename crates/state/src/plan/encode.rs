@@ -8,12 +8,13 @@ use crate::checks::CheckResult;
 use crate::error::EncodeError;
 use crate::marks;
 use crate::plan::model::{
-    Action, BackendRecord, Importing, OutputChange, Plan, PlanMode, Reason, ResourceChange,
+    Action, BackendRecord, Importing, OutputChange, Plan, PlanMode, PlannedFile, Reason,
+    ResourceChange,
 };
 use crate::plan::wire::{
-    BackendMessage, CheckMessage, CheckObjectMessage, FORMAT, OutputChangeMessage, PathMessage,
-    PlanMessage, RelevantAttributeMessage, ResourceChangeMessage, StepKind, StepMessage,
-    ValueMessage,
+    BackendMessage, CheckMessage, CheckObjectMessage, FORMAT, FileMessage, OutputChangeMessage,
+    PathMessage, PlanMessage, RelevantAttributeMessage, ResourceChangeMessage, StepKind,
+    StepMessage, ValueMessage,
 };
 
 /// The bytes of `tfplan`.
@@ -68,6 +69,8 @@ impl Encoder {
             serial: plan.prior_state.serial,
             root_dir: plan.root_dir.clone(),
             data_dir: plan.data_dir.clone(),
+            files_key: plan.files.key.clone(),
+            files: plan.files.read.iter().map(|(path, it)| (path.clone(), file(it))).collect(),
             types: self.types,
         })
     }
@@ -191,6 +194,14 @@ fn check(it: &CheckResult) -> CheckMessage {
         config_addr: it.config_addr.clone(),
         status: it.status.as_str().to_owned(),
         objects: objects.collect(),
+    }
+}
+
+fn file(it: &PlannedFile) -> FileMessage {
+    match it {
+        PlannedFile::Content(digest) => FileMessage { exists: true, digest: digest.to_vec() },
+        PlannedFile::Exists => FileMessage { exists: true, digest: Vec::new() },
+        PlannedFile::Missing => FileMessage { exists: false, digest: Vec::new() },
     }
 }
 

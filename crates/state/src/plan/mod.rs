@@ -18,8 +18,8 @@ mod wire;
 
 pub use file::{ConfigSnapshot, ModuleSource, PlanFile, PlanFileError, TempEntry, TempKind};
 pub use model::{
-    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
-    RelevantAttribute, ResourceChange, StateIdentity,
+    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode,
+    PlannedFile, PlannedFiles, Reason, RelevantAttribute, ResourceChange, StateIdentity,
 };
 
 pub use temp_path::{with_temporary_symbols, without_temporary_plans};

@@ -47,6 +47,28 @@ pub struct Plan {
     pub root_dir: String,
     /// The data directory (`TF_DATA_DIR`) whose `tmp` the values of `path.temp` start with.
     pub data_dir: String,
+    /// The files that functions read while planning, and read again while applying.
+    pub files: PlannedFiles,
+}
+
+/// Files outside of the configuration that a plan depends on. Their contents may be secrets, so only digests are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedFiles {
+    /// The key of the digests: the same content has another digest in another plan.
+    pub key: Vec<u8>,
+    /// By path, as functions were given it: relative to the root module, or absolute.
+    pub read: BTreeMap<String, PlannedFile>,
+}
+
+/// A file when a plan was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlannedFile {
+    /// A function read it: the HMAC-SHA256 of its content.
+    Content([u8; 32]),
+    /// A function asked whether it exists, and it did.
+    Exists,
+    /// There was none.
+    Missing,
 }
 
 /// Which kind of planning was asked for.

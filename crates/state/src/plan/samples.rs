@@ -8,8 +8,8 @@ use values::{Mark, Path, Type, Value};
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use crate::plan::file::{ConfigSnapshot, ModuleSource, PlanFile, TempEntry, TempKind};
 use crate::plan::model::{
-    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
-    RelevantAttribute, ResourceChange, StateIdentity,
+    Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode,
+    PlannedFile, PlannedFiles, Reason, RelevantAttribute, ResourceChange, StateIdentity,
 };
 use crate::resources::{DeposedKey, StateFile};
 
@@ -52,6 +52,14 @@ pub(crate) fn plan() -> Plan {
         prior_state: StateIdentity { lineage: "l".to_owned(), serial: 7 },
         root_dir: ".".to_owned(),
         data_dir: ".terraform".to_owned(),
+        files: PlannedFiles {
+            key: vec![7; 32],
+            read: BTreeMap::from([
+                ("a.txt".to_owned(), PlannedFile::Content([9; 32])),
+                ("b.txt".to_owned(), PlannedFile::Exists),
+                ("../c.txt".to_owned(), PlannedFile::Missing),
+            ]),
+        },
     }
 }
 

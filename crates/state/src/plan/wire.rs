@@ -66,6 +66,19 @@ pub(crate) struct PlanMessage {
     pub(crate) root_dir: String,
     #[prost(string, tag = "24")]
     pub(crate) data_dir: String,
+    #[prost(bytes = "vec", tag = "25")]
+    pub(crate) files_key: Vec<u8>,
+    #[prost(btree_map = "string, message", tag = "26")]
+    pub(crate) files: std::collections::BTreeMap<String, FileMessage>,
+}
+
+/// A file that functions read. Without a digest, only whether it exists counts.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct FileMessage {
+    #[prost(bool, tag = "1")]
+    pub(crate) exists: bool,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(crate) digest: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -80,6 +80,7 @@ impl Watch<'_> {
             program,
             values,
             shown: warnings,
+            source_files: Vec::new(),
         };
         let args = ApplyArgs {
             view: self.args.view.clone(),

@@ -346,7 +346,12 @@ impl<'s> Watch<'s> {
         let verified = verified(self.session);
         self.is_verified = verified.is_ok();
         let verified = verified?;
+        let before = self.environment();
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
+        if self.session.child_environment.take_outdated() {
+            // A running provider has a variable in its environment that is declared a secret now, or lacks one that no longer is.
+            self.session.runtime.block_on(self.planner.close(&before));
+        }
         let state = &loaded.state.file.state;
         let found = loaded.project.checked_again();
         let mut checked = operation::check(
@@ -400,6 +405,7 @@ impl<'s> Watch<'s> {
             refresh: self.args.operation.refresh,
             parallelism: self.args.operation.parallelism.get(),
             applying: false,
+            is_saved: false,
             workspace: self.session.workspace(),
             replace: operation::replaced(&self.args.operation.replace)?,
             uncertain: match self.args.operation.retry_uncertain {

@@ -1,0 +1,247 @@
+//! Which variables of the environment providers and commands inherit.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use rustix::process::Signal;
+
+use crate::bench::{Bench, Ended};
+
+/// Variables of the root module, and a command that writes its environment down.
+const MAIN: &str = r#"
+variable "plain" {
+  type    = string
+  default = ""
+}
+variable "hidden" {
+  type      = string
+  sensitive = true
+  default   = ""
+}
+variable "token" {
+  type      = string
+  ephemeral = true
+  default   = ""
+}
+variable "overridden" {
+  type    = string
+  default = ""
+}
+module "child" {
+  source = "./child"
+}
+resource "terraform_data" "a" {
+  provisioner "local-exec" {
+    command     = "env > seen"
+    environment = { TF_VAR_given = "given" }
+  }
+}
+"#;
+
+/// What each variable of the environment holds, and whether children inherit it.
+const ENVIRONMENT: [(&str, &str, bool); 12] = [
+    ("TF_VAR_plain", "plain", true),
+    ("TF_VAR_elsewhere", "no root module declares it", true),
+    ("TF_VAR_TOKEN", "another name than the ephemeral one", true),
+    ("TF_VAR_inner", "secret in a called module only", true),
+    ("TF_VAR_hidden", "kanarek-1", false),
+    ("TF_VAR_token", "kanarek-2", false),
+    ("TF_VAR_overridden", "kanarek-3", false),
+    ("TF_VAR_json", "kanarek-4", false),
+    ("TF_CLI_ARGS", "-no-color", true),
+    ("TF_CLI_ARGS_destroy", "-var plain=x", true),
+    ("TF_CLI_ARGS_output", "-json -var 'token=kanarek-5'", false),
+    ("TF_CLI_ARGS_import", "-var token", false),
+];
+
+fn bench() -> Bench {
+    let bench = Bench::with_main(MAIN);
+    bench.write("child/main.tf", "variable \"inner\" {\n  default   = 1\n  ephemeral = true\n}\n");
+    bench.write("x_override.tf", "variable \"overridden\" {\n  ephemeral = true\n}\n");
+    let json = r#"{"variable": {"json": {"default": "", "sensitive": true}}}"#;
+    bench.write("y.tf.json", json);
+    bench
+}
+
+#[track_caller]
+fn check_inherited(seen: &str) {
+    for (name, value, is_inherited) in ENVIRONMENT {
+        let line = format!("{name}={value}");
+        assert_eq!(seen.lines().any(|it| it == line), is_inherited, "{line} in:\n{seen}");
+    }
+    assert!(!seen.contains("kanarek"), "{seen}");
+}
+
+#[test]
+fn commands_inherit_values_of_variables_unless_the_root_module_declares_them_secret() {
+    let bench = bench();
+    bench.mayfly(".", ["init"]).succeeds();
+    let mut run = bench.mayfly(".", ["apply", "-auto-approve"]);
+    for (name, value, _) in ENVIRONMENT {
+        run = run.env(name, value);
+    }
+    run.env("TF_TOKEN_example_com", "token").succeeds();
+    let seen = String::from_utf8(bench.read("seen")).expect("text");
+    check_inherited(&seen);
+    assert!(seen.contains("TF_VAR_given=given") && seen.contains("TF_TOKEN_example_com=token"));
+}
+
+/// A provider that writes its environment down and ends.
+fn with_script(bench: &Bench) {
+    let program = "plugins/terraform-provider-script";
+    bench.write(program, "#!/bin/sh\nenv > seen\nexit 1\n");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(bench.path(program), mode).expect("the mode can be set");
+    let folder = bench.path("plugins");
+    let overrides = format!(
+        "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/script\" = {folder:?}\n  }}\n}}\n"
+    );
+    bench.write("home/rc", &overrides);
+}
+
+const SCRIPT: &str = r#"
+terraform {
+  required_providers {
+    script = { source = "example.com/tests/script" }
+  }
+}
+resource "script_thing" "a" {}
+"#;
+
+/// Runs a command that starts the provider, and gives what that saw.
+fn seen_by_script(bench: &Bench, arguments: &[&str]) -> (Ended, String) {
+    let _ = fs::remove_file(bench.path("seen"));
+    let mut run = bench.mayfly(".", arguments).env("TF_CLI_CONFIG_FILE", bench.path("home/rc"));
+    for (name, value, _) in ENVIRONMENT {
+        run = run.env(name, value);
+    }
+    let ended = run.env("TF_TOKEN_example_com", "token").end();
+    (ended, String::from_utf8(fs::read(bench.path("seen")).unwrap_or_default()).expect("text"))
+}
+
+#[test]
+fn providers_inherit_them_too_but_no_tokens() {
+    let bench = bench();
+    with_script(&bench);
+    bench.write("script.tf", SCRIPT);
+    bench.write(".terraform/modules/modules.json", r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"child","Source":"./child","Dir":"child"}]}"#);
+    let (ended, seen) = seen_by_script(&bench, &["plan"]);
+    ended.exits(1).shows(&["Failed to start provider"]);
+    check_inherited(&seen);
+    assert!(!seen.contains("TF_TOKEN_"), "{seen}");
+}
+
+#[test]
+fn what_cannot_be_read_may_declare_a_secret() {
+    let bench = Bench::with_main(SCRIPT);
+    with_script(&bench);
+    let mut started = 0;
+    for broken in [
+        "variable \"plain\" {\n  ephemeral = \n}\n",
+        "variable \"plain\" {\n  ephemeral = true\n",
+        "variable \"plain\" \"more\" {\n  ephemeral = true\n}\n",
+        "variable \"plain\" {\n  ephemeral = local.x\n}\n",
+    ] {
+        bench.write("variables.tf", broken);
+        let (ended, seen) = seen_by_script(&bench, &["plan"]);
+        ended.exits(1);
+        assert!(!seen.contains("TF_VAR_plain"), "{broken}\n{seen}");
+        started += usize::from(!seen.is_empty());
+    }
+    assert!(
+        started > 0,
+        "some of them are noticed only when the provider was asked for its schemas"
+    );
+    bench.write("variables.tf", "variable \"plain\" {}\n");
+    let (_, seen) = seen_by_script(&bench, &["plan"]);
+    assert!(seen.contains("TF_VAR_plain=plain"), "{seen}");
+}
+
+#[test]
+fn without_a_configuration_nothing_is_declared_secret() {
+    let bench = Bench::new();
+    with_script(&bench);
+    bench.write(
+        "terraform.tfstate",
+        r#"{"version": 4, "terraform_version": "1.12.0", "serial": 1, "lineage": "l", "outputs": {}, "resources": [{
+            "mode": "managed", "type": "script_thing", "name": "a",
+            "provider": "provider[\"example.com/tests/script\"]",
+            "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]}]}"#,
+    );
+    let (ended, seen) = seen_by_script(&bench, &["destroy", "-auto-approve"]);
+    ended.exits(1).shows(&["Failed to start provider"]);
+    assert!(seen.contains("TF_VAR_plain=plain") && seen.contains("TF_VAR_elsewhere="), "{seen}");
+}
+
+#[test]
+fn a_command_that_runs_this_program_gives_it_the_values() {
+    let bench = Bench::with_main(&format!(
+        "variable \"region\" {{}}\nresource \"terraform_data\" \"outer\" {{\n  provisioner \"local-exec\" {{\n    command = \"{} -chdir=inner apply -auto-approve\"\n  }}\n}}\n",
+        env!("CARGO_BIN_EXE_mayfly")
+    ));
+    bench.write(
+        "inner/main.tf",
+        "variable \"region\" {}\nvariable \"size\" {}\noutput \"o\" {\n  value = \"${var.region} ${var.size}\"\n}\n",
+    );
+    let run = bench.mayfly(".", ["apply", "-auto-approve"]);
+    run.env("TF_VAR_region", "north").env("TF_VAR_size", "3").succeeds();
+    bench.mayfly("inner", ["output", "-raw", "o"]).succeeds().shows(&["north 3"]);
+}
+
+const WATCHED: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "late" {
+  type    = string
+  default = "x"
+}
+ephemeral "playground_lease" "login" {
+  path = "secret/login"
+}
+provider "playground" {
+  alias      = "leased"
+  auth_token = ephemeral.playground_lease.login.data["auth_token"]
+}
+resource "playground_parameter" "leased" {
+  provider = playground.leased
+  name     = "leased"
+  type     = "String"
+  value    = "one"
+}
+"#;
+
+/// The environments of the provider processes that run.
+fn environments(bench: &Bench) -> Vec<String> {
+    let mut pids: Vec<u32> = bench.ledger(".").0.iter().map(|it| it.pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    let environ = |pid: &u32| fs::read(format!("/proc/{pid}/environ")).ok();
+    let runs = pids.iter().filter_map(environ).filter(|it| !it.is_empty());
+    runs.map(|it| String::from_utf8_lossy(&it).replace('\0', "\n")).collect()
+}
+
+#[test]
+fn a_watched_provider_is_started_anew_when_its_environment_has_a_secret() {
+    let bench = Bench::with_main(WATCHED);
+    let run = bench.mayfly(".", ["watch", "-json"]).env("TF_VAR_late", "kanarek-late");
+    let started = run.start();
+    started.wait_for("\"ok\":true,\"plan\":1,");
+    let before = environments(&bench);
+    assert!(before.iter().any(|it| it.contains("TF_VAR_late=kanarek-late")), "{before:?}");
+    // Broken text ends no process.
+    bench.write("more.tf", "locals {\n");
+    started.wait_for("\"ok\":false,\"plan\":2,");
+    assert_eq!(environments(&bench).len(), before.len());
+    bench.write("more.tf", "locals {}\n");
+    started.wait_for("\"ok\":true,\"plan\":3,");
+    assert_eq!(environments(&bench), before);
+    let secret = WATCHED.replace("type    = string", "ephemeral = true");
+    bench.write("main.tf", &secret.replace("\"one\"", "\"two\""));
+    started.wait_for("\"ok\":true,\"plan\":4,");
+    let after = environments(&bench);
+    assert!(!after.is_empty() && after.iter().all(|it| !it.contains("kanarek")), "{after:?}");
+    started.signal(Signal::INT);
+    started.end().exits(0);
+}

@@ -1,0 +1,352 @@
+//! `apply FILE` and `show FILE` read the configuration that the plan file holds, whatever lies in the directory.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use state::{PlanFile, PlannedFile};
+
+use crate::bench::{Bench, Ended};
+
+const MAIN: &str = r#"
+variable "v" {
+  type    = string
+  default = "planned"
+}
+module "m" {
+  source = "./m"
+}
+resource "terraform_data" "a" {
+  input = "${var.v} ${file("a.txt")}"
+}
+output "o" {
+  value = "${terraform_data.a.output} ${module.m.o}"
+}
+"#;
+
+const MODULE: &str = "resource \"terraform_data\" \"b\" {\n  input = \"planned\"\n}\noutput \"o\" {\n  value = \"${terraform_data.b.output} ${path.module}\"\n}\n";
+
+fn planned() -> Bench {
+    let bench = Bench::new();
+    bench.write("c/main.tf", MAIN);
+    bench.write("c/m/main.tf", MODULE);
+    bench.write("c/a.txt", "text");
+    bench.mayfly("c", ["plan", "-out=p"]).succeeds();
+    bench
+}
+
+const DIFFERS: &str = "Warning: The configuration in this directory is not the one that is applied";
+
+/// Applies the plan, which must do what was planned.
+#[track_caller]
+fn applies(bench: &Bench) -> Ended {
+    let ended = bench.mayfly("c", ["apply", "p"]).succeeds();
+    ended.shows(&["Resources: 2 added, 0 changed, 0 destroyed.", "o = \"planned text planned m\""]);
+    assert_eq!(bench.state("c")["outputs"]["o"]["value"], "planned text planned m");
+    ended
+}
+
+#[track_caller]
+fn applies_with_warning(change: impl FnOnce(&Bench), lines: &[&str]) {
+    let bench = planned();
+    change(&bench);
+    let ended = applies(&bench);
+    ended.shows(&[DIFFERS]);
+    ended.shows(lines);
+    ended.shows(&["make a new plan"]);
+}
+
+fn remove(bench: &Bench, name: &str) {
+    fs::remove_file(bench.path(name)).expect("was there");
+}
+
+#[test]
+fn what_the_directory_has_today_does_not_decide_what_is_applied() {
+    applies(&planned()).lacks(&["Warning"]);
+    applies_with_warning(
+        |it| it.write("c/main.tf", &MAIN.replace("var.v", "upper(var.v)")),
+        &["- main.tf was changed"],
+    );
+    applies_with_warning(
+        |it| it.write("c/more.tf", "resource \"terraform_data\" \"more\" {}\n"),
+        &["- more.tf was added"],
+    );
+    applies_with_warning(
+        |it| it.write("c/main.tofu", "output \"o\" {\n  value = \"other\"\n}\n"),
+        &["- main.tf is gone", "- main.tofu was added"],
+    );
+    applies_with_warning(|it| it.write("c/main.tf", "resource {"), &["- main.tf was changed"]);
+    applies_with_warning(
+        |it| it.write("c/m/main.tf", &MODULE.replace("planned", "other")),
+        &["- m/main.tf was changed"],
+    );
+    applies_with_warning(|it| remove(it, "c/m/main.tf"), &["- m/main.tf is gone"]);
+    applies_with_warning(
+        |it| {
+            it.write(
+                "c/b.tf",
+                "terraform {\n  backend \"local\" {\n    path = \"x.tfstate\"\n  }\n}\n",
+            )
+        },
+        &["- b.tf was added"],
+    );
+    applies_with_warning(
+        |it| it.write("c/b.tf", "terraform {\n  backend \"s3\" {}\n}\n"),
+        &["- b.tf was added"],
+    );
+    applies_with_warning(
+        |it| it.write("c/r.tf", "terraform {\n  required_version = \">= 99\"\n}\n"),
+        &["- r.tf was added"],
+    );
+}
+
+#[test]
+fn no_configuration_is_needed_in_the_directory() {
+    let bench = planned();
+    remove(&bench, "c/main.tf");
+    fs::remove_dir_all(bench.path("c/m")).expect("was there");
+    applies(&bench).lacks(&["Warning"]);
+    // Nor any data directory, nor the directory itself.
+    let bench = planned();
+    bench.write("elsewhere/a.txt", "text");
+    fs::copy(bench.path("c/p"), bench.path("elsewhere/p")).expect("is copied");
+    let ended = bench.mayfly("elsewhere", ["apply", "-json", "p"]).succeeds();
+    ended.shows(&["Resources: 2 added"]);
+    let shown = |folder: &str, flags: &[&str]| {
+        bench.mayfly(folder, [&["show"], flags, &["p"]].concat()).succeeds().out
+    };
+    assert_eq!(shown("elsewhere", &[]), shown("c", &[]));
+    assert_eq!(shown("elsewhere", &["-json"]), shown("c", &["-json"]));
+    assert!(shown("elsewhere", &["-json"]).contains("\"module_calls\""));
+}
+
+#[test]
+fn variables_files_of_today_may_not_contradict_the_plan() {
+    let bench = planned();
+    bench.write("c/terraform.tfvars", "v = \"other\"\n");
+    let mismatch = "Error: Mismatch between input and plan variable value";
+    bench.mayfly("c", ["apply", "p"]).fails().shows(&[mismatch, "\"v\""]);
+    assert!(!bench.path("c/terraform.tfstate").exists());
+    bench.write("c/terraform.tfvars", "v = \"planned\"\nundeclared = 1\n");
+    applies(&bench).shows(&["Warning: Value for undeclared variable"]);
+}
+
+/// What functions read, and what a plan and its apply say of it.
+#[track_caller]
+fn stops(expression: &str, change: impl FnOnce(&Bench), line: &str) {
+    let bench = Bench::new();
+    bench.write("c/main.tf", &format!("output \"o\" {{\n  value = {expression}\n}}\n"));
+    bench.write("c/a.txt", "text");
+    bench.mayfly("c", ["plan", "-out=p"]).succeeds();
+    change(&bench);
+    let ended = bench.mayfly("c", ["apply", "p"]).fails();
+    ended.shows(&["Error: File was changed after the plan was made", line, "make a new plan"]);
+    assert!(!bench.path("c/terraform.tfstate").exists(), "nothing is written");
+}
+
+#[test]
+fn a_file_that_a_function_reads_again_must_be_what_it_was() {
+    let other = |it: &Bench| it.write("c/a.txt", "hello");
+    let gone = |it: &Bench| remove(it, "c/a.txt");
+    stops("file(\"a.txt\")", other, "- \"a.txt\" was changed");
+    stops("file(\"a.txt\")", gone, "- \"a.txt\" is gone");
+    stops("templatefile(\"a.txt\", {})", other, "- \"a.txt\" was changed");
+    stops("filebase64sha256(\"./a.txt\")", other, "- \"./a.txt\" was changed");
+    stops("fileexists(\"a.txt\")", gone, "- \"a.txt\" is gone");
+    let created = |it: &Bench| it.write("c/b.txt", "");
+    stops("try(file(\"b.txt\"), \"\")", created, "- \"b.txt\" was created");
+    stops("fileexists(\"b.txt\")", created, "- \"b.txt\" was created");
+    let pipe = |it: &Bench| {
+        remove(it, "c/a.txt");
+        let path = it.path("c/a.txt");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &path,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .expect("is made");
+    };
+    stops("file(\"a.txt\")", pipe, "- \"a.txt\" is gone");
+}
+
+#[test]
+fn a_file_that_is_not_read_again_may_change() {
+    let main = |more: &str| {
+        format!(
+            "resource \"terraform_data\" \"kept\" {{\n  input = file(\"kept.txt\")\n}}\nresource \"terraform_data\" \"new\" {{\n  input = \"{more}\"\n}}\n"
+        )
+    };
+    let bench = Bench::new();
+    bench.write("c/main.tf", &main("a"));
+    bench.write("c/kept.txt", "text");
+    bench.mayfly("c", ["apply", "-auto-approve"]).succeeds();
+    bench.write("c/main.tf", &main("b"));
+    bench.mayfly("c", ["plan", "-out=p"]).succeeds();
+    // Nothing is done about the resource, so its file is not needed.
+    remove(&bench, "c/kept.txt");
+    bench.mayfly("c", ["apply", "p"]).succeeds().shows(&["0 added, 1 changed, 0 destroyed"]);
+}
+
+#[test]
+fn the_plan_knows_where_its_state_is() {
+    let bench = Bench::new();
+    let main = "variable \"name\" {\n  default = \"a\"\n}\nterraform {\n  backend \"local\" {\n    path = \"states/${var.name}.tfstate\"\n  }\n}\nresource \"terraform_data\" \"a\" {}\n";
+    bench.write("c/main.tf", main);
+    bench.mayfly("c", ["init"]).succeeds();
+    bench.mayfly("c", ["plan", "-out=p"]).succeeds();
+    for folder in ["elsewhere", "moved"] {
+        bench.write(&format!("{folder}/x"), "");
+        fs::copy(bench.path("c/p"), bench.path(&format!("{folder}/p"))).expect("is copied");
+    }
+    bench.mayfly("elsewhere", ["apply", "p"]).succeeds();
+    assert!(bench.path("elsewhere/states/a.tfstate").exists());
+    // The states were migrated since: what is left at the old place is an old state.
+    bench.write("c/main.tf", &main.replace("states/", "other/"));
+    bench.mayfly("c", ["init", "-reconfigure"]).succeeds();
+    let ended = bench.mayfly("c", ["apply", "p"]).fails();
+    ended.shows(&[
+        "Saved plan is for a state in another place",
+        "states/a.tfstate",
+        "other/a.tfstate",
+    ]);
+    assert!(!bench.path("c/states/a.tfstate").exists());
+}
+
+#[test]
+fn a_source_that_is_made_from_a_file_is_the_planned_one() {
+    let bench = Bench::new();
+    bench.write("c/main.tf", "module \"m\" {\n  source = yamldecode(file(\"versions.yaml\")).m\n}\noutput \"o\" {\n  value = module.m.o\n}\n");
+    bench.write("c/versions.yaml", "m: ./one\n");
+    for name in ["one", "two"] {
+        bench.write(
+            &format!("c/{name}/main.tf"),
+            &format!("output \"o\" {{\n  value = \"{name}\"\n}}\n"),
+        );
+    }
+    bench.mayfly("c", ["init"]).succeeds();
+    bench.mayfly("c", ["plan", "-out=p"]).succeeds();
+    let shown = bench.mayfly("c", ["show", "-json", "p"]).succeeds().json();
+    assert!(shown["configuration"]["root_module"]["module_calls"]["m"]["module"].is_object());
+    bench.write("c/versions.yaml", "m: ./two\n");
+    bench.mayfly("c", ["apply", "p"]).fails().shows(&["Error: "]);
+    assert!(!bench.path("c/terraform.tfstate").exists());
+    bench.write("c/versions.yaml", "m: ./one\n");
+    fs::remove_dir_all(bench.path("c/one")).expect("was there");
+    bench.mayfly("c", ["apply", "p"]).succeeds().shows(&["o = \"one\""]);
+}
+
+/// A mirror with two versions of a provider, which are this program.
+fn with_mirror(bench: &Bench) {
+    let platform =
+        format!("linux_{}", if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" });
+    for version in ["1.0.0", "2.0.0"] {
+        let program = format!(
+            "mirror/example.com/tests/parts/{version}/{platform}/terraform-provider-parts_v{version}"
+        );
+        let script = format!(
+            "#!/bin/sh\n# {version}\nexec {} serve-bundled-provider registry.opentofu.org/mayfly/playground\n",
+            env!("CARGO_BIN_EXE_mayfly")
+        );
+        bench.write(&program, &script);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(bench.path(&program), mode).expect("the mode can be set");
+    }
+    let folder = bench.path("mirror");
+    let rc = format!(
+        "provider_installation {{\n  filesystem_mirror {{\n    path = {folder:?}\n  }}\n}}\n"
+    );
+    bench.write("rc", &rc);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_providers_are_those_of_the_plan() {
+    let bench = Bench::new();
+    with_mirror(&bench);
+    let main = |version: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    playground = {{\n      source  = \"example.com/tests/parts\"\n      version = \"{version}\"\n    }}\n  }}\n}}\nresource \"playground_parameter\" \"a\" {{\n  name  = \"a\"\n  type  = \"String\"\n  value = \"x\"\n}}\n"
+        )
+    };
+    let run = |arguments: &[&str]| {
+        bench.mayfly("c", arguments).env("TF_CLI_CONFIG_FILE", bench.path("rc")).end()
+    };
+    bench.write("c/main.tf", &main("1.0.0"));
+    run(&["init"]).exits(0);
+    run(&["plan", "-out=p"]).exits(0);
+    // Another version is locked and installed now, beside the planned one.
+    bench.write("c/main.tf", &main("2.0.0"));
+    run(&["init", "-upgrade"]).exits(0);
+    let planned = bench.path(".terraform/providers/example.com/tests/parts/1.0.0");
+    let planned =
+        Path::new(&bench.path("c")).join(planned.strip_prefix(bench.path(".")).expect("below"));
+    assert!(planned.exists(), "{}", planned.display());
+    fs::rename(&planned, bench.path("away")).expect("is moved");
+    let ended = run(&["apply", "p"]).exits(1);
+    ended.shows(&[
+        "Error: Required plugins are not installed",
+        "there is no package for example.com/tests/parts 1.0.0",
+        "mayfly init",
+    ]);
+    ended.lacks(&["playground_parameter.a: Creating"]);
+    fs::rename(bench.path("away"), &planned).expect("is moved");
+    fs::remove_file(bench.path("c/main.tf")).expect("was there");
+    fs::remove_file(bench.path("c/.terraform.lock.hcl")).expect("was there");
+    run(&["apply", "p"]).exits(0).shows(&["Resources: 1 added"]);
+}
+
+/// Applies a plan file after a stranger changed it: an error or what the plan says, and nothing else.
+#[track_caller]
+fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
+    let bench = planned();
+    let program = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
+    let mut file = PlanFile::read(&bench.read("c/p"), program).expect("is a plan");
+    tamper(&mut file);
+    fs::write(bench.path("c/p"), file.write().expect("can be written")).expect("is written");
+    bench.mayfly("c", ["apply", "p"]).fails().shows(parts);
+    bench.mayfly("c", ["show", "-json", "p"]).end();
+    assert!(!bench.path("c/terraform.tfstate").exists(), "nothing was applied");
+}
+
+#[test]
+fn a_configuration_in_a_plan_file_is_input_from_a_stranger() {
+    let text = |file: &mut PlanFile, key: &str, text: &[u8]| {
+        let module = file.config.modules.get_mut(key).expect("is there");
+        module.files.insert("main.tf".to_owned(), text.to_vec());
+    };
+    check_tampered(|it| text(it, "", b"resource {"), &["Error: ", "main.tf"]);
+    check_tampered(|it| text(it, "", b"\xff\xfe"), &["Error: "]);
+    check_tampered(
+        |it| text(it, "", "module \"m\" {\n  source = \"./.\"\n}\n".as_bytes()),
+        &["Error: "],
+    );
+    check_tampered(|it| text(it, "m", &b"[".repeat(100_000)), &["Error: "]);
+    check_tampered(
+        |it| {
+            it.config.modules.get_mut("m").expect("is there").dir =
+                "../../../etc\u{1b}[31m".to_owned()
+        },
+        &["Error: "],
+    );
+    check_tampered(
+        |it| drop(it.config.modules.remove("m")),
+        &["Error: Unreadable module directory"],
+    );
+    check_tampered(|it| it.config.modules.clear(), &["Error: "]);
+    check_tampered(
+        |it| it.locks = b"provider {".to_vec(),
+        &["Failed to load plan file", "lock file"],
+    );
+    check_tampered(
+        |it| it.plan.backend.type_name = "s3".to_owned(),
+        &["Failed to load plan file", "s3"],
+    );
+    check_tampered(
+        |it| drop(it.plan.files.read.insert("/dev/zero".to_owned(), PlannedFile::Content([0; 32]))),
+        &["\"/dev/zero\" is gone"],
+    );
+    check_tampered(
+        |it| drop(it.plan.files.read.insert("\u{1b}[31m".to_owned(), PlannedFile::Exists)),
+        &["was changed after the plan", "is gone"],
+    );
+}

@@ -1,0 +1,173 @@
+//! What `validate` remembers of configurations that a provider found good, and what it asks again.
+
+use std::{fs, path::PathBuf};
+
+use crate::{bench::Bench, search::Canaries};
+
+const MAIN: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+resource "playground_parameter" "a" {
+  name  = "a"
+  type  = "String"
+  value = "VALUE"
+}
+"#;
+
+fn bench(value: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write("c/main.tf", &MAIN.replace("VALUE", value));
+    bench
+}
+
+/// How often the provider was asked so far.
+fn asked(bench: &Bench, folder: &str) -> usize {
+    bench.ledger(folder).calls("validate", "playground_parameter")
+}
+
+/// Whether a `validate` asks the provider.
+#[track_caller]
+fn asks(bench: &Bench, folder: &str) -> bool {
+    let before = asked(bench, folder);
+    bench.mayfly(folder, ["validate"]).succeeds();
+    asked(bench, folder) > before
+}
+
+/// The names of the verdicts that are kept.
+fn kept(bench: &Bench) -> Vec<PathBuf> {
+    let directory = bench.root().join("home/.cache/mayfly/verdicts");
+    let shards = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
+    let files = shards.filter(|it| it.is_dir()).flat_map(|it| fs::read_dir(it).expect("lists"));
+    files.map(|it| it.expect("lists").path()).collect()
+}
+
+#[test]
+fn an_unchanged_configuration_is_asked_about_once_in_a_directory() {
+    let bench = bench("x");
+    assert!(asks(&bench, "c"));
+    assert!(!asks(&bench, "c"));
+    assert_eq!(kept(&bench).len(), 1);
+    // The provider runs in another directory there, and may see other files.
+    bench.write("d/main.tf", &MAIN.replace("VALUE", "x"));
+    assert!(asks(&bench, "d"));
+    assert!(!asks(&bench, "d"));
+    // The same directory by another way.
+    std::os::unix::fs::symlink(bench.path("c"), bench.path("link")).expect("can be made");
+    assert!(!asks(&bench, "link"));
+}
+
+#[test]
+fn a_file_that_a_string_names_is_part_of_the_verdict() {
+    for name in ["policy.json", "./policy.json", "sub/policy.json", "../policy.json", "~/p.json"] {
+        let bench = bench(name);
+        let path = match name.strip_prefix("~/") {
+            Some(name) => bench.root().join("home").join(name),
+            None => bench.path("c").join(name),
+        };
+        fs::create_dir_all(path.parent().expect("has one")).expect("can be made");
+        let write = |text: &str| fs::write(&path, text).expect("is written");
+        assert!(asks(&bench, "c"), "{name}: the file is not there");
+        write("one");
+        assert!(asks(&bench, "c"), "{name}: it is there now");
+        assert!(!asks(&bench, "c"), "{name}");
+        write("two");
+        assert!(asks(&bench, "c"), "{name}: it has other content");
+        write("one");
+        assert!(!asks(&bench, "c"), "{name}: it is what it was");
+    }
+}
+
+#[test]
+fn what_a_provider_may_see_in_a_directory_is_not_remembered() {
+    let bench = bench("policies");
+    bench.write("c/policies/a.json", "{}");
+    assert!(asks(&bench, "c"));
+    assert!(asks(&bench, "c"));
+    assert_eq!(kept(&bench), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn a_file_that_is_read_while_it_changes_is_asked_about_again() {
+    let bench = bench("policy.json");
+    bench.write("c/policy.json", "one");
+    let slow = r#"{"on":"validate","kind":"slow","ms":1500}"#;
+    let started = bench.mayfly("c", ["validate"]).env("PLAYGROUND_FAULT", slow).start();
+    started.wait_until("the provider is asked", || asked(&bench, "c") > 0);
+    bench.write("c/policy.json", "two");
+    started.end().exits(0);
+    assert_eq!(kept(&bench), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn a_pass_belongs_to_the_executable_that_gave_it() {
+    let bench = bench("x");
+    let program = bench.path("mayfly");
+    fs::copy(env!("CARGO_BIN_EXE_mayfly"), &program).expect("is copied");
+    let name = program.to_str().expect("is text");
+    let slow = r#"{"on":"validate","kind":"slow","ms":2000}"#;
+    let run = bench.program(name, "c", ["validate"]).env("PLAYGROUND_FAULT", slow);
+    let started = run.start();
+    started.wait_until("the provider is asked", || asked(&bench, "c") > 0);
+    // While the provider thinks, another program is put in the place of its executable.
+    let mut other = fs::read(&program).expect("is there");
+    other.extend_from_slice(b"another one");
+    fs::write(bench.path("other"), other).expect("is written");
+    fs::set_permissions(
+        bench.path("other"),
+        fs::metadata(&program).expect("is there").permissions(),
+    )
+    .expect("can be set");
+    fs::rename(bench.path("other"), &program).expect("is renamed");
+    started.end().exits(0);
+    let before = asked(&bench, "c");
+    bench.program(name, "c", ["validate"]).succeeds();
+    assert!(asked(&bench, "c") > before, "the other executable never said so");
+}
+
+#[test]
+fn the_cache_can_be_switched_off() {
+    let bench = bench("x");
+    for value in ["off", "0", "false"] {
+        let before = asked(&bench, "c");
+        bench.mayfly("c", ["validate"]).env("MAYFLY_VERDICT_CACHE", value).succeeds();
+        assert!(asked(&bench, "c") > before, "{value}");
+    }
+    assert!(!bench.root().join("home/.cache/mayfly/verdicts").exists());
+    assert!(asks(&bench, "c"));
+    assert!(!asks(&bench, "c"));
+}
+
+#[test]
+fn a_verdict_holds_nothing_of_the_configuration_or_of_its_files() {
+    let mut canaries = Canaries::new();
+    let value = canaries.add_word("a value");
+    let bench = bench(&value);
+    bench.write(&format!("c/{value}"), &canaries.add_word("a file"));
+    assert!(asks(&bench, "c"));
+    assert!(!asks(&bench, "c"));
+    let verdicts = kept(&bench);
+    assert_eq!(verdicts.len(), 1);
+    for path in verdicts {
+        assert_eq!(fs::read(&path).expect("is there"), b"");
+        let name = path.file_name().and_then(|it| it.to_str()).expect("is text").to_owned();
+        assert!(name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit()), "{name}");
+    }
+    let home = bench.root().join("home");
+    let found: Vec<String> = files_below(&home)
+        .iter()
+        .flat_map(|it| canaries.found_in(&fs::read(it).unwrap_or_default()))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+fn files_below(directory: &std::path::Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("lists").map(|it| it.expect("lists").path());
+    let below = |path: PathBuf| match path.is_dir() {
+        true => files_below(&path),
+        false => vec![path],
+    };
+    entries.flat_map(below).collect()
+}
