@@ -195,9 +195,10 @@ fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnosti
         return None;
     }
     let mut lines = changed_files(&session.system, &file.config);
-    let locks = session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default();
-    if locks != file.locks {
-        lines.push(format!("{LOCK_FILE} was changed"));
+    match session.system.read_file(Path::new(LOCK_FILE)) {
+        Ok(locks) if locks != file.locks => lines.push(format!("{LOCK_FILE} was changed")),
+        Err(_) if !file.locks.is_empty() => lines.push(format!("{LOCK_FILE} is gone")),
+        _ => {}
     }
     let more = lines.len().saturating_sub(LISTED);
     let mut list: String = lines.iter().take(LISTED).map(|it| format!("\n  - {it}")).collect();

@@ -583,13 +583,16 @@ fn descendants(parent: u32) -> Vec<u32> {
 
 #[test]
 fn no_child_is_given_a_secret_that_is_not_its_own() {
-    let everywhere = Everywhere::new();
+    let mut everywhere = Everywhere::new();
+    let hidden = everywhere.canaries.add_word("a sensitive variable");
     everywhere.bench.write(
         "everywhere/sleeping.tf",
-        "resource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; touch ../sleeping; sleep 1\"\n  }\n}\n",
+        "variable \"hidden\" {\n  type      = string\n  sensitive = true\n}\n\nresource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; touch ../sleeping; sleep 1\"\n  }\n}\n",
     );
     let extra = format!("-var='from_flag={}'", everywhere.flag.replace('\'', ""));
     let run = everywhere.run(&["apply", "-auto-approve"], "").env("TF_CLI_ARGS_apply", extra);
+    let run = run.env("TF_CLI_ARGS_console", format!("-var='hidden={hidden}'"));
+    let run = run.env("TF_VAR_hidden", &hidden).env("TF_VAR_elsewhere", "inherited");
     let started = run.start();
     let marker = everywhere.bench.path("sleeping");
     started.wait_until("the provisioner runs", || marker.exists());
@@ -600,7 +603,10 @@ fn no_child_is_given_a_secret_that_is_not_its_own() {
     assert!(children.len() >= 2, "providers and a command run: {children:?}");
     let mine = read(started.pid(), "environ");
     assert!(!everywhere.canaries.found_in(&mine).is_empty(), "the search sees what is there");
+    let mut inherit = 0;
     for pid in children {
+        let environment = String::from_utf8_lossy(&read(pid, "environ")).into_owned();
+        inherit += usize::from(environment.contains("TF_VAR_elsewhere=inherited"));
         for name in ["cmdline", "environ"] {
             let text = read(pid, name);
             let shown = String::from_utf8_lossy(&read(pid, "cmdline")).into_owned();
@@ -612,6 +618,7 @@ fn no_child_is_given_a_secret_that_is_not_its_own() {
             assert!(found.is_empty(), "{name} of {shown:?}: {found:?}");
         }
     }
+    assert!(inherit >= 2, "what is no secret reaches providers and commands: {inherit}");
     everywhere.check(started.end().exits(0));
 }
 

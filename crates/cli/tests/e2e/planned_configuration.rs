@@ -4,7 +4,10 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use state::{PlanFile, PlannedFile};
 
-use crate::bench::{Bench, Ended};
+use crate::{
+    bench::{Bench, Ended},
+    search::Canaries,
+};
 
 const MAIN: &str = r#"
 variable "v" {
@@ -349,4 +352,73 @@ fn a_configuration_in_a_plan_file_is_input_from_a_stranger() {
         |it| drop(it.plan.files.read.insert("\u{1b}[31m".to_owned(), PlannedFile::Exists)),
         &["was changed after the plan", "is gone"],
     );
+}
+
+const SECRETS: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "registry.opentofu.org/mayfly/playground" }
+  }
+}
+variable "token" {
+  type      = string
+  ephemeral = true
+}
+resource "playground_secret" "s" {
+  name             = "s"
+  value_wo         = "${var.token} ${file("secret.txt")}"
+  value_wo_version = 1
+}
+resource "terraform_data" "a" {
+  provisioner "local-exec" {
+    command = "env > seen"
+  }
+}
+"#;
+
+#[test]
+fn neither_values_of_variables_files_nor_of_files_get_into_a_plan_file() {
+    let mut canaries = Canaries::new();
+    let bench = Bench::new();
+    bench.write("c/main.tf", SECRETS);
+    bench.write("c/secret.txt", &canaries.add_word("a file that a function reads"));
+    let token = canaries.add_word("a variables file");
+    bench.write("c/secret.auto.tfvars", &format!("token = \"{token}\"\n"));
+    bench.mayfly("c", ["plan", "-out=p"]).env("TF_LOG", "TRACE").succeeds();
+    canaries.assert_not_written(&bench);
+    let bytes = bench.read("c/p");
+    let zip = zip::ZipArchive::new(std::io::Cursor::new(&bytes)).expect("a plan is a zip");
+    let names = zip.file_names().map(|it| it.expect("is text").into_owned());
+    let mut names: Vec<String> = names.filter(|it| it != ".terraform.lock.hcl").collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["tfconfig/m-/main.tf", "tfconfig/modules.json", "tfplan", "tfstate", "tfstate-prev"]
+    );
+    for arguments in [&["show", "p"][..], &["show", "-json", "p"], &["apply", "p"]] {
+        let ended = bench.mayfly("c", arguments).env("TF_LOG", "TRACE").succeeds();
+        canaries.assert_not_printed(&ended);
+        canaries.assert_not_written(&bench);
+    }
+    // What a stop says of the file names it, and nothing of its content.
+    bench.write("c/secret.txt", &canaries.add_word("another file"));
+    fs::remove_file(bench.path("c/terraform.tfstate")).expect("was written");
+    let ended = bench.mayfly("c", ["apply", "p"]).fails();
+    ended.shows(&["\"secret.txt\" was changed"]);
+    canaries.assert_not_printed(&ended);
+}
+
+#[test]
+fn the_declarations_of_the_plan_decide_what_children_inherit() {
+    let bench = Bench::new();
+    bench.write("c/main.tf", SECRETS);
+    bench.write("c/secret.txt", "text");
+    bench.mayfly("c", ["plan", "-out=p"]).env("TF_VAR_token", "kanarek").succeeds();
+    // Today's configuration says that the variable is no secret.
+    bench.write("c/main.tf", "variable \"token\" {}\n");
+    let run = bench.mayfly("c", ["apply", "p"]).env("TF_VAR_token", "kanarek");
+    run.env("TF_VAR_other", "inherited").succeeds();
+    let seen = String::from_utf8(bench.read("c/seen")).expect("text");
+    assert!(!seen.contains("kanarek"), "{seen}");
+    assert!(seen.contains("TF_VAR_other=inherited"), "{seen}");
 }
