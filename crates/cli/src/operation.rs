@@ -277,6 +277,8 @@ pub(crate) fn check(
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
+        // Whether a value is ephemeral is decided by values now.
+        .filter(|it| it.id != hir::analysis::POSSIBLY_EPHEMERAL)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
             _ => settled(it, state),

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashSet;
 use values::{
     Number, Str,
     ops::{BinaryOp, UnaryOp},
@@ -123,6 +124,18 @@ impl Exprs {
     /// Every expression with its id; children come before their parents.
     pub fn iter(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
         self.arena.iter().enumerate().map(|(index, expr)| (ExprId(index as u32), expr))
+    }
+
+    /// Whether one of these expressions is this one, or stands inside of it.
+    pub(crate) fn has_any_inside(&self, id: ExprId, wanted: &FxHashSet<ExprId>) -> bool {
+        let mut open = vec![id];
+        while let Some(expr) = open.pop().filter(|_| !wanted.is_empty()) {
+            if wanted.contains(&expr) {
+                return true;
+            }
+            self[expr].for_each_child(&mut |child| open.push(child));
+        }
+        false
     }
 
     /// How many symbols the item binds.

@@ -1,15 +1,19 @@
 //! Bodies against schemas, in the abstract domain: what is missing, unknown or of the wrong type, and where an
 //! ephemeral value is about to be written down.
 
+use std::sync::Arc;
+
 use db::Severity;
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
 
 use super::{
+    POSSIBLY_EPHEMERAL,
     infer::Infer,
     instances::instance,
+    origin::Origin,
     problem::ItemProblem,
-    value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks},
+    value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks, When},
 };
 use crate::{
     eval,
@@ -121,7 +125,7 @@ impl BodyInfer<'_, '_> {
         self.check_type(attr, &value, &wanted);
         let path = join(path, &attr.name);
         if self.persistence == Persistence::Stored {
-            self.check_stored(attr.value, &value, attribute, &path);
+            self.check_stored(attr.value, &value, attribute, (&path, &When::Always));
         }
         if attribute.write_only {
             self.warn_literal_secret(attr.value, &path);
@@ -144,13 +148,24 @@ impl BodyInfer<'_, '_> {
     }
 
     /// RFC, "Variables": an ephemeral value in an attribute that is kept (DESIGN 2.1).
-    fn check_stored(&mut self, at: ExprId, value: &Abstract, attribute: &Attribute, path: &str) {
+    /// The value is there under a condition.
+    fn check_stored(
+        &mut self,
+        at: ExprId,
+        value: &Abstract,
+        attribute: &Attribute,
+        (path, is_there): (&str, &When),
+    ) {
         if attribute.write_only {
             return;
         }
-        if value.marks.ephemeral > Tri::No {
-            return self.misuse(at.into(), value, value.marks.ephemeral, path);
+        let is_nested = attribute.nested().is_some();
+        let mark = value.marks.ephemeral;
+        let here = value.ephemeral.here().and(is_there);
+        if is_nested && (mark == Tri::Yes || !here.is_never()) {
+            return self.misuse(at.into(), value, (mark, &here), path);
         }
+        let before = self.infer.problems.len();
         match (&attribute.ty, &value.inside) {
             (AttributeType::Nested(object), Inside::Attrs(parts))
                 if object.nesting() == provider::ObjectNesting::Single =>
@@ -158,10 +173,11 @@ impl BodyInfer<'_, '_> {
                 for (name, part) in parts.iter() {
                     let Some(nested) = object.attributes().get(name) else { continue };
                     let at = self.object_value(at, name).unwrap_or(at);
-                    self.check_stored(at, part, nested, &join(path, name));
+                    self.check_stored(at, part, nested, (&join(path, name), is_there));
                 }
             }
             (AttributeType::Nested(object), inside) => {
+                let are_there = elements_there(value).and(is_there);
                 let elements: Vec<(Option<Str>, Abstract)> = match inside {
                     Inside::Attrs(parts) => parts
                         .iter()
@@ -181,15 +197,19 @@ impl BodyInfer<'_, '_> {
                         }
                         None => (self.tuple_element(at, index), path.to_owned()),
                     };
-                    self.check_element(place.unwrap_or(at), element, object, &path);
+                    self.check_element(place.unwrap_or(at), element, object, (&path, &are_there));
                 }
             }
             _ => {
                 let inner = value.deep_marks().ephemeral;
                 if inner > Tri::No {
-                    self.misuse(at.into(), value, inner, path);
+                    let when = value.ephemeral.somewhere().and(is_there);
+                    self.misuse(at.into(), value, (inner, &when), path);
                 }
             }
+        }
+        if is_nested && mark > Tri::No && self.infer.problems.len() == before {
+            self.misuse(at.into(), value, (mark, &When::Never), path);
         }
     }
 
@@ -198,16 +218,17 @@ impl BodyInfer<'_, '_> {
         at: ExprId,
         element: &Abstract,
         object: &provider::NestedObject,
-        path: &str,
+        (path, is_there): (&str, &When),
     ) {
         if element.marks.ephemeral > Tri::No {
-            return self.misuse(at.into(), element, element.marks.ephemeral, path);
+            let here = element.ephemeral.here().and(is_there);
+            return self.misuse(at.into(), element, (element.marks.ephemeral, &here), path);
         }
         let Inside::Attrs(parts) = &element.inside else { return };
         for (name, part) in parts.iter() {
             let Some(nested) = object.attributes().get(name) else { continue };
             let at = self.object_value(at, name).unwrap_or(at);
-            self.check_stored(at, part, nested, &join(path, name));
+            self.check_stored(at, part, nested, (&join(path, name), is_there));
         }
     }
 
@@ -225,13 +246,13 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    fn misuse(&mut self, at: At, value: &Abstract, certainty: Tri, path: &str) {
+    fn misuse(&mut self, at: At, value: &Abstract, judgement: (Tri, &When), path: &str) {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
         );
         let summary = "Invalid use of an ephemeral value";
         let problem = ItemProblem::error(at, MISUSE, summary, detail);
-        self.infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        self.infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
 
     /// A secret written as a literal is its author's, and no engine can hide it (DESIGN 5).
@@ -297,13 +318,8 @@ impl BodyInfer<'_, '_> {
         let for_each = self.infer.expr(dynamic.for_each);
         self.check_dynamic(dynamic.for_each, &for_each, place.path);
         // Marks of `for_each` go to everything that its blocks hold.
-        let marks = self.infer.rule_marks(RuleId::DynamicBlock, &for_each);
-        let keys = Abstract::of_type(Type::Dynamic)
-            .with_marks(&marks)
-            .with_origin(for_each.origin.clone());
-        let element = instance(&for_each).with_marks(&marks);
-        let iterator =
-            Abstract::object(Attrs::from_iter([("key".into(), keys), ("value".into(), element)]));
+        let marks = self.infer.given(RuleId::DynamicBlock, &for_each).marks;
+        let iterator = iterator(self.infer, &for_each);
         let persistence = self.persistence;
         let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
@@ -311,6 +327,14 @@ impl BodyInfer<'_, '_> {
             dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
             body.inner_block(&block.body, &nested.block, place)
         });
+        if let When::If(condition) = for_each.ephemeral.here() {
+            // What is made from it is ephemeral under the same condition, which is said of it.
+            let inside = self.infer.problems.split_off(before);
+            let said = condition.sentence();
+            let is_new =
+                |it: &ItemProblem| it.id != POSSIBLY_EPHEMERAL || !it.detail.starts_with(&said);
+            self.infer.problems.extend(inside.into_iter().filter(is_new));
+        }
         if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
             // No run makes such a block, so nothing that stands in it is ever kept.
             let inside = self.infer.problems.split_off(before);
@@ -341,7 +365,8 @@ impl BodyInfer<'_, '_> {
             self.error(at, "invalid-dynamic-for-each", "Invalid dynamic for_each value", detail);
         }
         if self.persistence == Persistence::Stored && for_each.marks.ephemeral > Tri::No {
-            self.misuse(at.into(), for_each, for_each.marks.ephemeral, path);
+            let judgement = (for_each.marks.ephemeral, for_each.ephemeral.here());
+            self.misuse(at.into(), for_each, judgement, path);
         }
     }
 
@@ -461,15 +486,56 @@ impl BodyInfer<'_, '_> {
     }
 }
 
-/// *Yes* is an error; *maybe* is for the editor only (DESIGN 3).
-pub(super) fn by_certainty(problem: ItemProblem, certainty: Tri) -> ItemProblem {
-    match certainty {
-        Tri::Yes => problem,
-        _ => {
+/// What is ephemeral in every run is an error; what is so under a condition is a warning that names it; and what is so only
+/// while something is unknown is for the editor (DESIGN 3). The chain says why.
+pub(super) fn judged(
+    problem: ItemProblem,
+    (certainty, when): (Tri, &When),
+    origin: Option<&Arc<Origin>>,
+) -> ItemProblem {
+    match (certainty, when) {
+        (Tri::Yes, _) | (_, When::Always) => problem.because(origin),
+        (_, When::If(condition)) => {
+            let detail = format!("{}\n\n{}", condition.sentence(), problem.detail);
+            let summary = "Possibly ephemeral value".to_owned();
+            let mut problem = ItemProblem { id: POSSIBLY_EPHEMERAL, summary, detail, ..problem }
+                .with_severity(Severity::Warning)
+                .because(origin);
+            for (item, at, text) in condition.places() {
+                let message = format!("whether it is ephemeral is decided by {text}");
+                problem.related.push((item, at.into(), message));
+            }
+            problem
+        }
+        (_, When::Never) => {
             let detail = format!("Depending on values that are not known here: {}", problem.detail);
-            ItemProblem { detail, ..problem }.with_severity(Severity::Hint)
+            let problem = ItemProblem { detail, ..problem };
+            problem.with_severity(Severity::Hint).because(origin)
         }
     }
+}
+
+/// When the elements of a value are there, as far as that decides whether something is ephemeral.
+fn elements_there(value: &Abstract) -> When {
+    match &value.inside {
+        Inside::Each(element) if element.ephemeral.somewhere() == When::Always => {
+            value.ephemeral.inside().clone()
+        }
+        Inside::Each(_) | Inside::Opaque(_) => value.ephemeral.inside().weakened(),
+        _ => When::Always,
+    }
+}
+
+/// What the name of a `dynamic` block stands for inside of it.
+fn iterator(infer: &Infer<'_>, for_each: &Abstract) -> Abstract {
+    let part = |part: Abstract| {
+        let part = infer.marked_by(RuleId::DynamicBlock, for_each, part);
+        part.with_origin(for_each.origin.clone())
+    };
+    Abstract::object(Attrs::from_iter([
+        ("key".into(), part(Abstract::any())),
+        ("value".into(), part(instance(for_each))),
+    ]))
 }
 
 fn join(path: &str, name: &str) -> String {
@@ -551,12 +617,7 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
         match &block.dynamic {
             Some(dynamic) => {
                 let for_each = infer.expr(dynamic.for_each);
-                let marks = infer.rule_marks(RuleId::DynamicBlock, &for_each);
-                let origin = for_each.origin.clone();
-                let iterator = Abstract::object(Attrs::from_iter([
-                    ("key".into(), Abstract::any().with_marks(&marks).with_origin(origin.clone())),
-                    ("value".into(), instance(&for_each).with_marks(&marks).with_origin(origin)),
-                ]));
+                let iterator = iterator(infer, &for_each);
                 infer.with_symbol(dynamic.iterator, iterator, |infer| {
                     dynamic.labels.iter().for_each(|label| dynamic_label(infer, *label));
                     without_schema(infer, &block.body)
@@ -582,7 +643,8 @@ fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
         "Invalid dynamic block label",
         detail,
     );
-    infer.problems.push(by_certainty(problem, certainty).because(label.origin.as_ref()));
+    let when = if marks.sensitive == Tri::Yes { When::Always } else { label.ephemeral.somewhere() };
+    infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
 }
 
 /// Whether a constant is a string with something in it.

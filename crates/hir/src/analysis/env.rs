@@ -498,6 +498,10 @@ impl InferEnv for ItemEnv<'_> {
         problem
     }
 
+    fn item(&self) -> ItemKey {
+        self.key
+    }
+
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {
         Some(Origin::new(self.key, at, message, from))
     }

@@ -11,8 +11,10 @@
 mod access;
 mod attempt;
 mod call;
+mod carried;
 mod carry;
 mod closed;
+mod condition;
 mod conditional;
 mod constructor;
 mod convert;
@@ -27,6 +29,7 @@ use std::sync::Arc;
 pub(super) use constructor::key_text;
 use db::Severity;
 use flow::Flow;
+pub(super) use flow::Given;
 pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
@@ -39,7 +42,7 @@ use super::{
     origin::Origin,
     problem::ItemProblem,
     recorded::Recorder,
-    value::{Abstract, Failing, TriMarks},
+    value::{Abstract, Failing, TriMarks, When},
 };
 use crate::{
     eval,
@@ -77,6 +80,9 @@ pub trait InferEnv {
     fn declared_here(&self, problem: ItemProblem, _key: ItemKey, _message: &str) -> ItemProblem {
         problem
     }
+
+    /// The item that the expressions are of.
+    fn item(&self) -> ItemKey;
 
     /// A link of the chain: this reference, in this item.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;
@@ -173,14 +179,7 @@ impl<'a> Infer<'a> {
 
     /// Whether one of these is in an expression.
     pub(super) fn is_faulty(&self, id: ExprId, faults: &FxHashSet<ExprId>) -> bool {
-        let mut open = vec![id];
-        while let Some(expr) = open.pop().filter(|_| !faults.is_empty()) {
-            if faults.contains(&expr) {
-                return true;
-            }
-            self.exprs[expr].for_each_child(&mut |child| open.push(child));
-        }
-        false
+        self.exprs.has_any_inside(id, faults)
     }
 
     /// The value of an expression from those of its parts.
@@ -329,18 +328,37 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The marks that a part of a construct gives to the whole, as the table says.
-    pub(super) fn rule_marks(&self, rule: RuleId, value: &Abstract) -> TriMarks {
-        match rules::rule(rule, Domain::Abstract) {
-            MarkRule::UnionDeep => value.deep_marks(),
-            MarkRule::EphemeralDeep => value.deep_marks().only(MarkKind::Ephemeral),
+    /// What a part of a construct gives to the whole, as the table says.
+    pub(super) fn given(&self, rule: RuleId, value: &Abstract) -> Given {
+        let ephemeral = &value.ephemeral;
+        let (marks, when) = match rules::rule(rule, Domain::Abstract) {
+            MarkRule::UnionDeep => (value.deep_marks(), ephemeral.somewhere()),
+            MarkRule::EphemeralDeep => {
+                (value.deep_marks().only(MarkKind::Ephemeral), ephemeral.somewhere())
+            }
             MarkRule::UnionTop
             | MarkRule::FirstTop
             | MarkRule::Adds(_)
             | MarkRule::Removes(_)
-            | MarkRule::NullsOut(_) => value.marks,
-            MarkRule::Elementwise | MarkRule::Nothing => TriMarks::NONE,
+            | MarkRule::NullsOut(_) => (value.marks, ephemeral.here().clone()),
+            MarkRule::Elementwise | MarkRule::Nothing => (TriMarks::NONE, When::Never),
+        };
+        Given { marks, when }
+    }
+
+    /// What parts give that only a condition is known of, where the rule lets anything pass.
+    fn given_on(&self, rule: RuleId, given: Given) -> Given {
+        match rules::rule(rule, Domain::Abstract) {
+            MarkRule::Elementwise | MarkRule::Nothing => given.only(&When::Never),
+            _ => given,
         }
+    }
+
+    /// A value with what something else gives it.
+    pub(super) fn marked_by(&self, rule: RuleId, from: &Abstract, value: Abstract) -> Abstract {
+        let mut flow = Flow::default();
+        flow.add(self.given(rule, from), from);
+        flow.onto(value)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     env::ItemEnv,
     infer::{UNROLL, key_text},
     problem::ItemProblem,
-    value::{Abstract, Inside, Presence},
+    value::{Abstract, Ephemerality, Inside, Presence},
 };
 use crate::{
     expr::{At, Expr, Exprs, Ref},
@@ -174,5 +174,9 @@ fn strengthened(joined: &Abstract, elements: &[&Abstract]) -> Abstract {
         }
         other => other.clone(),
     };
-    Abstract { marks, inside, ..joined.clone() }
+    let ephemeral = elements.iter().fold(Ephemerality::NEVER, |all, element| {
+        let (here, within) = (element.ephemeral.here(), element.ephemeral.inside());
+        Ephemerality::new(all.here().or(here), all.inside().or(within))
+    });
+    Abstract { marks, inside, ephemeral, ..joined.clone() }
 }

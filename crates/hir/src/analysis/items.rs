@@ -18,11 +18,12 @@ pub(crate) use variable::value as variable_value;
 use std::sync::Arc;
 
 use db::Severity;
+use rustc_hash::FxHashSet;
 use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 use super::{
-    AnalyzedItem, Inference,
-    body::{BodyInfer, Persistence, by_certainty, without_schema},
+    AnalyzedItem, Inference, POSSIBLY_EPHEMERAL,
+    body::{BodyInfer, Persistence, judged, without_schema},
     env::ItemEnv,
     infer::Infer,
     problem::ItemProblem,
@@ -53,7 +54,21 @@ pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> I
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(&env, item, &mut problems);
     check_duplicate(&env, item, &mut problems);
+    drop_doubts_about_faults(item, &mut problems);
     Inference { problems: problems.into(), ..inference }
+}
+
+/// What fails is not ephemeral in any run.
+fn drop_doubts_about_faults(item: &Item, problems: &mut Vec<ItemProblem>) {
+    let is_doubt = |it: &ItemProblem| it.id == POSSIBLY_EPHEMERAL;
+    if !problems.iter().any(is_doubt) {
+        return;
+    }
+    let errors = problems.iter().filter(|it| it.severity == Severity::Error);
+    let faults: FxHashSet<ExprId> = errors.filter_map(|it| it.at.expr()).collect();
+    let is_sound =
+        |it: &ItemProblem| it.at.expr().is_none_or(|at| !item.exprs.has_any_inside(at, &faults));
+    problems.retain(|it| !is_doubt(it) || is_sound(it));
 }
 
 /// Infers the item of an environment.
@@ -168,7 +183,8 @@ fn provider_instances(
             "Ephemeral value not allowed",
             detail,
         );
-        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        let judgement = (certainty, value.ephemeral.here());
+        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
         return value;
     }
     refuse_sensitive_repetition(infer, "for_each", for_each, &value);
@@ -289,7 +305,8 @@ fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
         ),
     };
     let problem = ItemProblem::error(expr.into(), "ephemeral-repetition", summary, detail);
-    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    let judgement = (certainty, value.ephemeral.here());
+    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
 
 fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {

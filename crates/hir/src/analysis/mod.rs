@@ -33,7 +33,7 @@ pub use deprecated::DeprecatedOutput;
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};
-pub use value::{Abstract, Tri, TriMarks};
+pub use value::{Abstract, Ephemerality, Tri, TriMarks, When};
 
 use crate::{
     Db,
@@ -41,6 +41,9 @@ use crate::{
     symbols::gathered,
     workspace::Workspace,
 };
+
+/// The id of the warning about what is ephemeral under a condition. `plan` and `apply` decide on values, and do not warn.
+pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
 
 /// What the inference of an item found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,14 @@
 //! **Invariant:** what is marked at run is *maybe* or *yes* here, at the same path or above.
 //! **Invariant:** what is *yes* here and evaluated is marked at run, at the same path or above.
 //! **Invariant:** where a value, or a part of it, may be ephemeral, there is an [`Origin`].
+//! **Invariant:** in runs in which all that is read is known, a value is ephemeral as its [`Ephemerality`] says ([`when`]).
 
 mod failing;
 mod inside;
 mod join;
 mod marks;
 mod runtime;
+pub mod when;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,9 +24,10 @@ pub use marks::{Tri, TriMarks};
 use runtime::LARGEST_CONSTANT;
 pub(super) use runtime::Tags;
 use values::{MarkKind, Str, Type, Value};
+pub use when::{Ephemerality, When};
 
 use super::origin::Origin;
-use crate::item::ConstValue;
+use crate::{expr::SymbolId, item::ConstValue};
 
 /// What is known about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub struct Abstract {
     pub failing: Failing,
     /// Why it, or a part of it, is or may be ephemeral.
     pub origin: Option<Arc<Origin>>,
+    /// When it, or a part of it, is ephemeral.
+    pub ephemeral: Ephemerality,
 }
 
 impl Abstract {
@@ -61,6 +66,7 @@ impl Abstract {
             presence: Presence::Open,
             failing: Failing::NEVER,
             origin: None,
+            ephemeral: Ephemerality::NEVER,
         }
     }
 
@@ -94,7 +100,9 @@ impl Abstract {
     }
 
     fn known(self, constant: Option<Value>, inside: Inside) -> Abstract {
-        Abstract { constant: constant.map(ConstValue), inside, presence: Presence::Known, ..self }
+        let ephemeral = Ephemerality::new(When::Never, inside.ephemeral());
+        let constant = constant.map(ConstValue);
+        Abstract { constant, inside, presence: Presence::Known, ephemeral, ..self }
     }
 
     /// A collection of an unknown number of alike elements; `ty` is its type where that is known.
@@ -102,7 +110,21 @@ impl Abstract {
         let origin = element.origin.clone();
         let failing = element.failing.clone();
         let inside = Inside::Each(Arc::new(element));
-        Abstract { inside, failing, origin, ..Abstract::of_type(ty) }
+        let ephemeral = Ephemerality::new(When::Never, inside.ephemeral());
+        Abstract { inside, failing, origin, ephemeral, ..Abstract::of_type(ty) }
+    }
+
+    /// The same value with what its marks say of when it is ephemeral: what is only perhaps marked depends on nothing that
+    /// has a name.
+    #[must_use]
+    pub fn ephemeral_as_marked(self) -> Abstract {
+        let inside = match &self.inside {
+            Inside::Opaque(marks) => When::of_mark(marks.ephemeral),
+            inside => inside.ephemeral(),
+        };
+        let inside = if self.presence == Presence::Open { inside.weakened() } else { inside };
+        let ephemeral = Ephemerality::new(When::of_mark(self.marks.ephemeral), inside);
+        Abstract { ephemeral, ..self }
     }
 
     /// The constant of a value without any marks; only such a constant may be a part of another.
@@ -121,7 +143,7 @@ impl Abstract {
         self.constant.is_none() && (self.ty.has_dynamic() || !self.failing.is_typed_early)
     }
 
-    /// The same value with further marks on it.
+    /// The same value with further marks on it. When it is ephemeral stays as it is.
     pub fn with_marks(mut self, marks: &TriMarks) -> Abstract {
         self.marks = self.marks.union(marks);
         self
@@ -131,6 +153,9 @@ impl Abstract {
     pub fn with_mark(mut self, kind: MarkKind, value: Tri) -> Abstract {
         let joined = self.marks.get(kind).max(value);
         self.marks = self.marks.with(kind, joined);
+        if kind == MarkKind::Ephemeral {
+            self.ephemeral = self.ephemeral.or_here(&When::of_mark(value));
+        }
         self
     }
 
@@ -180,6 +205,16 @@ impl Abstract {
         self.with_every_mark(&mut |marks| marks.weakened())
     }
 
+    /// The same value outside of what binds these names, about elements of what `reads` says.
+    pub(in crate::analysis) fn outside_of(&self, names: &[SymbolId], reads: &[Str]) -> Abstract {
+        if self.deep_marks().ephemeral == Tri::No {
+            return self.clone();
+        }
+        let inside = self.inside.map(&mut |part| part.outside_of(names, reads));
+        let ephemeral = self.ephemeral.map(|when| when.outside_of(names, reads));
+        Abstract { inside, ephemeral, ..self.clone() }
+    }
+
     /// The same value where its failing may be hidden: marks that are not there then are only perhaps there.
     pub(in crate::analysis) fn if_it_holds(self) -> Abstract {
         if self.failing.keeps_marks { self } else { self.weakened() }
@@ -204,7 +239,12 @@ impl Abstract {
             Inside::Opaque(marks) => Inside::Opaque(change(*marks)),
             inside => inside.map(&mut |part| part.with_every_mark(change)),
         };
-        let changed = Abstract { marks: change(self.marks), inside, ..self.clone() };
+        let ephemeral = match change(SURELY_EPHEMERAL).ephemeral {
+            Tri::No => Ephemerality::NEVER,
+            Tri::Maybe => self.ephemeral.weakened(),
+            Tri::Yes => self.ephemeral.clone(),
+        };
+        let changed = Abstract { marks: change(self.marks), inside, ephemeral, ..self.clone() };
         let is_explained = changed.deep_marks().ephemeral > Tri::No;
         Abstract { origin: changed.origin.filter(|_| is_explained), ..changed }
     }
@@ -215,7 +255,7 @@ impl Abstract {
             Inside::Attrs(attrs) => attrs.get(name)?.clone(),
             Inside::Each(element) if is_keyed(&self.ty) => (**element).clone(),
             Inside::Each(_) | Inside::Items(_) => return None,
-            Inside::Opaque(marks) => opaque_part(self.plain_attr(name)?, marks),
+            Inside::Opaque(marks) => self.opaque_part(self.plain_attr(name)?, marks),
         };
         let is_sure = !matches!(self.ty, Type::Map(_));
         Some(self.taken_out(part, is_sure))
@@ -267,7 +307,7 @@ impl Abstract {
                         (Abstract::of_type(element), false)
                     }
                 };
-                (opaque_part(part, marks), is_sure)
+                (self.opaque_part(part, marks), is_sure)
             }
         };
         Some(self.taken_out(part, is_sure))
@@ -316,6 +356,10 @@ fn is_kept(constant: &Value) -> bool {
     constant.unshared_size() <= LARGEST_CONSTANT
 }
 
+/// With this, a change of marks shows what it does to a mark that is sure.
+const SURELY_EPHEMERAL: TriMarks =
+    TriMarks { sensitive: Tri::No, ephemeral: Tri::Yes, deprecated: Tri::No };
+
 /// Whether the elements of a type are found by name. What is not known may be found so.
 fn is_keyed(ty: &Type) -> bool {
     matches!(ty, Type::Map(_) | Type::Object(_) | Type::Dynamic)
@@ -331,12 +375,17 @@ fn first_origin<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Option<Arc<Ori
     parts.fold(None, |found, part| found.or_else(|| part.origin.clone()))
 }
 
-/// A part of something of which only the marks inside are known.
-fn opaque_part(part: Abstract, marks: &TriMarks) -> Abstract {
-    let weak = marks.weakened();
-    if weak == TriMarks::NONE {
-        return part;
+impl Abstract {
+    /// A part of this, of which only the marks inside are known.
+    fn opaque_part(&self, part: Abstract, marks: &TriMarks) -> Abstract {
+        let weak = marks.weakened();
+        if weak == TriMarks::NONE {
+            return part;
+        }
+        let is_whole = part.ty.is_primitive();
+        let inside = if is_whole { Inside::PLAIN } else { Inside::Opaque(weak) };
+        let when = self.ephemeral.inside().weakened();
+        let ephemeral = Ephemerality::new(when.clone(), if is_whole { When::Never } else { when });
+        Abstract { inside, ephemeral, ..part }.with_marks(&weak)
     }
-    let inside = if part.ty.is_primitive() { Inside::PLAIN } else { Inside::Opaque(weak) };
-    Abstract { inside, ..part }.with_marks(&weak)
 }

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod bytes;
+mod conditions;
 mod generate;
 mod names;
 mod random;

@@ -113,6 +113,7 @@ impl Shape {
             Parts::Somewhere(_, marks) => Inside::Opaque(*marks),
         };
         Abstract { inside, marks: self.marks, presence: self.presence, ..plain }
+            .ephemeral_as_marked()
     }
 
     /// A value that keeps to what is known; nulls come in so many of 100 places.
@@ -462,6 +463,10 @@ impl InferEnv for Declared {
             deprecation_message: Str::default(),
         };
         Lookup::Known(signature)
+    }
+
+    fn item(&self) -> ItemKey {
+        self.item
     }
 
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>> {

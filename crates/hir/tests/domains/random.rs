@@ -7,6 +7,7 @@ use hir::{
 };
 
 use crate::{
+    conditions,
     generate::{Generator, Tree},
     names::{self, Declared, Name, Phase, Values},
     relation::{disagreement, show, show_known, unexplained, unforeseen},
@@ -59,12 +60,15 @@ impl Sides {
             let (at_apply, at_plan) = Values::random(&self.names, text, &mut rng, *phase);
             let applied = evaluate(&exprs, root, &at_apply).expect("nothing interrupts");
             let planned = evaluate(&exprs, root, &at_plan).expect("nothing interrupts");
-            if let Some(problem) = judge(text, &known, error.as_ref(), &applied, &planned) {
+            let untrue = || conditions::untrue(&known, &exprs, &at_apply, &applied, &planned);
+            let found = judge(text, &known, error.as_ref(), &applied, &planned);
+            if let Some(problem) = found.or_else(untrue) {
                 let detail = format!(
-                    "{}{}  known {} : {}\n  applied {} : {}\n  planned {} : {}\n",
+                    "{}{}  known {} : {} : {}\n  applied {} : {}\n  planned {} : {}\n",
                     at_apply.shown(),
                     at_plan.shown(),
                     show_known(&known),
+                    conditions::show(&known),
                     known.ty,
                     show(&applied.value),
                     applied.value.ty(),

@@ -170,7 +170,7 @@ fn known(value: &Value) -> Abstract {
         _ => Inside::PLAIN,
     };
     let (marks, presence) = (TriMarks::sure(value.marks()), Presence::Known);
-    Abstract { inside, marks, presence, ..Abstract::of_type(value.ty()) }
+    Abstract { inside, marks, presence, ..Abstract::of_type(value.ty()) }.ephemeral_as_marked()
 }
 
 /// What the two domains say of a row, if that is not what stands there.

@@ -252,8 +252,11 @@ fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) ->
 }
 
 fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
-    let shown: Vec<Diagnostic> =
-        found.iter().filter(|it| it.severity != Severity::Hint).cloned().collect();
+    let is_shown = |it: &&Diagnostic| {
+        // Whether a value is ephemeral is decided by values here.
+        it.severity != Severity::Hint && it.id != hir::analysis::POSSIBLY_EPHEMERAL
+    };
+    let shown: Vec<Diagnostic> = found.iter().filter(is_shown).cloned().collect();
     if shown.is_empty() {
         return None;
     }

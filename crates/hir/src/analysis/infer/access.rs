@@ -7,7 +7,7 @@ use crate::{
     analysis::{
         origin::Forgetting,
         problem::ItemProblem,
-        value::{Abstract, Failing, Inside, Tri},
+        value::{Abstract, Ephemerality, Failing, Inside, Tri, When, when::Test},
     },
     eval::{statement, traversal_text},
     expr::{At, Expr, ExprId, Ref},
@@ -30,7 +30,7 @@ impl Infer<'_> {
         }
         let value = self.expr(base);
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Attribute, &value), &value);
+        flow.add(self.given(RuleId::Attribute, &value), &value);
         // The type of a bare null is open, and would have any attribute.
         let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
@@ -130,7 +130,7 @@ impl Infer<'_> {
         self.index_marks(&mut flow, &base, &key);
         let found = match &key.constant {
             Some(constant) => self.constant_index(id, &base, &constant.0),
-            None => self.unknown_index(id, &base, &key.ty),
+            None => self.unknown_index(id, &base, (read_key, &key)),
         };
         self.explain(before, &[(read_base, &base), (read_key, &key)]);
         if key.constant.is_some() {
@@ -144,22 +144,22 @@ impl Infer<'_> {
     /// The marks of the container and of the key. What the key of an object tells depends on what the container is.
     fn index_marks(&self, flow: &mut Flow, base: &Abstract, key: &Abstract) {
         let object = [
-            (self.rule_marks(RuleId::IndexObject, base), base),
-            (self.rule_marks(RuleId::IndexObjectKey, key), key),
+            (self.given(RuleId::IndexObject, base), base),
+            (self.given(RuleId::IndexObjectKey, key), key),
         ];
         let collection = [
-            (self.rule_marks(RuleId::IndexCollection, base), base),
-            (self.rule_marks(RuleId::IndexCollection, key), key),
+            (self.given(RuleId::IndexCollection, base), base),
+            (self.given(RuleId::IndexCollection, key), key),
         ];
         let is_object = matches!(base.ty, Type::Object(_)) && base.failing.is_typed_early;
         for (object, collection) in object.into_iter().zip(collection) {
-            let marks = match &base.ty {
+            let given = match &base.ty {
                 Type::Object(_) if is_object => object.0,
                 Type::Object(_) | Type::Dynamic => object.0.either(&collection.0),
                 _ => collection.0,
             };
             let mut read = Flow::default();
-            read.add(marks, object.1);
+            read.add(given, object.1);
             let is_key = is_object && std::ptr::eq(object.1, key);
             flow.join(&if is_key { read.forgotten_by(Forgetting::ObjectIndex) } else { read });
         }
@@ -196,8 +196,54 @@ impl Infer<'_> {
         }
     }
 
-    fn unknown_index(&mut self, id: ExprId, base: &Abstract, key: &Type) -> Option<Abstract> {
-        self.is_key(id, base, key).then(|| base.any_element())
+    fn unknown_index(
+        &mut self,
+        id: ExprId,
+        base: &Abstract,
+        (at, key): (ExprId, &Abstract),
+    ) -> Option<Abstract> {
+        if !self.is_key(id, base, &key.ty) {
+            return None;
+        }
+        let any = base.any_element();
+        let ephemeral = match &base.inside {
+            _ if base.ephemeral.inside().is_never() => Ephemerality::NEVER,
+            Inside::Items(items) => {
+                let places = items.iter().enumerate();
+                let tests: Vec<_> =
+                    places.map(|(at, it)| (Test::Position(at), &it.ephemeral)).collect();
+                self.selected(at, &tests)
+            }
+            Inside::Attrs(attrs) => {
+                let names = attrs.iter();
+                let tests: Vec<_> =
+                    names.map(|(name, it)| (Test::Key(name.clone()), &it.ephemeral)).collect();
+                self.selected(at, &tests)
+            }
+            Inside::Each(element) => element.ephemeral.clone(),
+            Inside::Opaque(_) => any.ephemeral.map(|it| it.weakened_by(self.reads_of(at))),
+        };
+        Some(Abstract { ephemeral, ..any })
+    }
+
+    /// That of the part that an index selects. One of the parts it is.
+    pub(super) fn selected(&self, at: ExprId, parts: &[(Test, &Ephemerality)]) -> Ephemerality {
+        let mut kinds: Vec<(&Ephemerality, Vec<&Test>)> = Vec::new();
+        for (test, part) in parts {
+            match kinds.iter_mut().find(|(it, _)| it == part) {
+                Some((_, tests)) => tests.push(test),
+                None => kinds.push((part, vec![test])),
+            }
+        }
+        // What most parts have in common is said last: all but the others.
+        kinds.sort_by_key(|(_, tests)| tests.len());
+        let Some((common, _)) = kinds.pop() else { return Ephemerality::NEVER };
+        kinds.into_iter().fold(common.clone(), |all, (part, tests)| {
+            let is_selected = tests
+                .into_iter()
+                .fold(When::Never, |any, test| any.or(&self.tested(at, test.clone())));
+            Ephemerality::choose(&is_selected, part, &all)
+        })
     }
 
     /// Whether the container can have keys of the type.

@@ -2,11 +2,11 @@
 
 use values::{Type, rules::RuleId};
 
-use super::{Certainty, Flow, Infer};
+use super::{Certainty, Flow, Given, Infer};
 use crate::{
     analysis::{
         origin::Forgetting,
-        value::{Abstract, Failing, Presence, Tri},
+        value::{Abstract, Ephemerality, Failing, Presence, Tri, When},
     },
     expr::{Call, Expr, ExprId},
 };
@@ -15,6 +15,8 @@ use crate::{
 struct Tried {
     value: Abstract,
     left_behind: Flow,
+    /// When it fails.
+    fails: When,
 }
 
 impl Infer<'_> {
@@ -29,14 +31,16 @@ impl Infer<'_> {
         let mut forgotten = None;
         // What is only referred to never fails.
         let mut can_be_reached = false;
+        let mut branches = Vec::with_capacity(call.args.len());
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
-            let Tried { value, left_behind } = self.tried(RuleId::Try, arg);
+            let Tried { value, left_behind, fails } = self.tried(RuleId::Try, arg);
             undecided.perhaps(&value);
             undecided.hidden(&value.failing);
             failing = failing.reading(&value);
-            undecided.join(&left_behind.weakened());
+            undecided.join(&left_behind.while_unknown());
             let value = if is_expanded { spread(&value) } else { value };
+            branches.push((value.ephemeral.clone(), left_behind.is_ephemeral().clone(), fails));
             // While something is unknown, a failure does not show.
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
@@ -50,7 +54,8 @@ impl Infer<'_> {
         }
         let result = result.unwrap_or_else(Abstract::any).undecided();
         let failing = failing.typed_late();
-        let result = undecided.onto(Abstract { constant: None, failing, ..result });
+        let ephemeral = first_that_succeeds(branches);
+        let result = undecided.onto(Abstract { constant: None, failing, ephemeral, ..result });
         // What the reference makes of a fallback is worth more words than what it refuses as well.
         Abstract { origin: forgotten.or(result.origin), ..result }
     }
@@ -58,11 +63,12 @@ impl Infer<'_> {
     pub(super) fn can(&mut self, call: &Call) -> Abstract {
         let mut flow = Flow::default();
         for &arg in &call.args {
-            let Tried { value, left_behind } = self.tried(RuleId::Can, arg);
+            let Tried { value, left_behind, .. } = self.tried(RuleId::Can, arg);
             match call.expand {
+                // What is expanded is evaluated before, and fails outside.
                 true => {
                     flow.perhaps(&value);
-                    flow.join(&left_behind.weakened());
+                    flow.join(&left_behind.while_unknown());
                 }
                 false => flow.join(&left_behind),
             }
@@ -75,13 +81,14 @@ impl Infer<'_> {
     fn tried(&mut self, rule: RuleId, id: ExprId) -> Tried {
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
         let mut left_behind = Flow::default();
-        left_behind.add(self.rule_marks(rule, &value).weakened(), &value);
+        left_behind.add(self.given(rule, &value).weakened(), &value);
         for read in self.reads(id) {
-            let marks = self.rule_marks(rule, &read);
+            let given = self.given(rule, &read);
             // A traversal that fails stops before it has read everything.
-            left_behind.add(if read.failing.keeps_marks { marks } else { marks.weakened() }, &read);
+            left_behind.add(if read.failing.keeps_marks { given } else { given.weakened() }, &read);
         }
-        Tried { value, left_behind }
+        let fails = self.failure(id);
+        Tried { value, left_behind, fails }
     }
 
     /// The references in an expression, as far as their traversals go.
@@ -97,9 +104,20 @@ impl Infer<'_> {
     }
 }
 
+/// What comes out of a `try`: of each branch, what it gives where it succeeds, what its failing shows, and when it fails.
+fn first_that_succeeds(branches: Vec<(Ephemerality, When, When)>) -> Ephemerality {
+    let mut rest = branches.into_iter().rev();
+    // If the last one fails, so does the whole.
+    let Some((last, ..)) = rest.next() else { return Ephemerality::NEVER };
+    rest.fold(last, |later, (value, left_behind, fails)| {
+        Ephemerality::choose(&fails, &later.or_here(&left_behind), &value)
+    })
+}
+
 /// An element of the argument before `...`.
 fn spread(collection: &Abstract) -> Abstract {
     let mut flow = Flow::default();
-    flow.add(collection.marks, collection);
+    let when = collection.ephemeral.here().clone();
+    flow.add(Given { marks: collection.marks, when }, collection);
     flow.onto(collection.any_element())
 }

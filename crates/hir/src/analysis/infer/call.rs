@@ -10,11 +10,11 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Flow, Infer, NoSurroundings, closed::is_impure};
+use super::{Flow, Given, Infer, NoSurroundings, closed::is_impure};
 use crate::{
     analysis::{
         problem::ItemProblem,
-        value::{Abstract, Failing, Inside, Presence, Tri, TriMarks},
+        value::{Abstract, Ephemerality, Failing, Inside, Presence, Tri, TriMarks, When},
     },
     eval,
     expr::{At, Call, Expr, ExprId},
@@ -43,7 +43,7 @@ impl Infer<'_> {
         let rule = function.map_or(RuleId::Function, |function| function.rule);
         let args = match self.expanded(call, args) {
             Ok(args) => args,
-            Err(args) => return self.any_number(function, rule, &args),
+            Err(args) => return self.any_number(function, rule, call, &args),
         };
         match function {
             Some(function) if function.name == "convert" => {
@@ -96,7 +96,7 @@ impl Infer<'_> {
         };
         let mut flow = Flow::default();
         for arg in args {
-            flow.add(self.rule_marks(RuleId::Function, arg), arg);
+            flow.add(self.given(RuleId::Function, arg), arg);
         }
         flow.onto(Abstract { failing: failing_call(args), ..Abstract::of_type(ty) })
     }
@@ -136,7 +136,10 @@ impl Infer<'_> {
     pub(super) fn failed_call(&self, args: &[Abstract]) -> Abstract {
         let mut flow = Flow::default();
         args.iter().for_each(|arg| flow.perhaps(arg));
-        flow.onto(Abstract { failing: failing_call(args), ..Abstract::any() })
+        // Where something that is null has another type than it seems to have, it does not fail.
+        let all = args.iter().fold(When::Never, |all, it| all.or(&it.ephemeral.somewhere()));
+        let ephemeral = Ephemerality::new(all.weakened(), all.weakened());
+        flow.onto(Abstract { failing: failing_call(args), ephemeral, ..Abstract::any() })
     }
 
     /// Spreads the last argument of `f(a, b...)`; gives the arguments back where its length is not known.
@@ -172,7 +175,8 @@ impl Infer<'_> {
                 // The collection itself is gone after this, so its marks go on every element.
                 let spread = elements.into_iter().map(|(_, element)| {
                     let mut flow = Flow::default();
-                    flow.add(last.marks, &last);
+                    let when = last.ephemeral.here().clone();
+                    flow.add(Given { marks: last.marks, when }, &last);
                     flow.onto(element)
                 });
                 args.extend(spread);
@@ -190,9 +194,11 @@ impl Infer<'_> {
         &mut self,
         function: Option<&Function>,
         rule: RuleId,
+        call: &Call,
         args: &[Abstract],
     ) -> Abstract {
         let mut flow = Flow::default();
+        let ephemeral = self.of_any_number(function, rule, call, args);
         for arg in args {
             flow.perhaps(arg);
             flow.hidden(&arg.failing);
@@ -207,7 +213,7 @@ impl Infer<'_> {
         let ty = ty.unwrap_or(Type::Dynamic);
         // What is expanded is evaluated first, and where that fails, nothing else is.
         let failing = failing_call(args).typed_late().losing_marks(true);
-        flow.onto(Abstract { inside, failing, ..Abstract::of_type(ty) })
+        flow.onto(Abstract { inside, failing, ephemeral, ..Abstract::of_type(ty) })
     }
 
     /// The number of arguments is wrong whether or not the call is evaluated.
@@ -286,7 +292,7 @@ impl Infer<'_> {
             || matches!(function.name, "element" | "lookup") && !has_known_parts(&args[0]);
         let value = match function.rule {
             RuleId::CarryingFunction => {
-                let value = self.carry(function, args, &ty, &result);
+                let value = self.carry(function, (call, args), &ty, &result);
                 let takes_one_type = matches!(ty, Type::List(_) | Type::Map(_));
                 let is_open = takes_one_type && args.iter().any(Abstract::has_open_type);
                 if is_open { value.with_open_parts() } else { value }
@@ -330,8 +336,9 @@ impl Infer<'_> {
             return self.failed_call(args);
         }
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Conversion, value), value);
-        let bare = Abstract { marks: TriMarks::NONE, ..value.clone() };
+        flow.add(self.given(RuleId::Conversion, value), value);
+        let ephemeral = value.ephemeral.only_inside();
+        let bare = Abstract { marks: TriMarks::NONE, ephemeral, ..value.clone() };
         let converted = self.given_type(&bare, constraint);
         let mut failing = failing_call(&args[..1]);
         failing.is_typed_early |= !value.has_open_type() || !constraint.ty.has_dynamic();
@@ -362,16 +369,16 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         match rule {
             RuleId::Length | RuleId::Keys => {
-                flow.add(self.rule_marks(rule, &args[0]), &args[0]);
+                flow.add(self.given(rule, &args[0]), &args[0]);
             }
-            rule => args.iter().for_each(|arg| flow.add(self.rule_marks(rule, arg), arg)),
+            rule => args.iter().for_each(|arg| flow.add(self.given(rule, arg), arg)),
         }
         flow.onto(of_result(args, ty, result))
     }
 
     fn is_sensitive(&self, arg: &Abstract, result: &Value) -> Abstract {
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::IsSensitive, arg), arg);
+        flow.add(self.given(RuleId::IsSensitive, arg), arg);
         let answer = match arg.marks.sensitive {
             Tri::Yes => Some(true),
             // What is not known yet may come with a mark.
@@ -393,7 +400,11 @@ impl Infer<'_> {
                     Presence::Known => arg.clone(),
                     _ => arg.weakened(),
                 };
-                Abstract { marks: arg.marks.with(kind, Tri::No), ..inside }
+                let ephemeral = match kind {
+                    MarkKind::Ephemeral => arg.ephemeral.only_inside(),
+                    _ => arg.ephemeral.clone(),
+                };
+                Abstract { marks: arg.marks.with(kind, Tri::No), ephemeral, ..inside }
             }
             MarkRule::NullsOut(kind) => nulled(arg, kind, true),
             _ if rule == RuleId::EphemeralAsNull => arg.clone(),
@@ -411,8 +422,9 @@ impl Infer<'_> {
             _ => Type::list(Type::Dynamic),
         };
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Conversion, arg), arg);
-        let bare = Abstract { marks: TriMarks::NONE, ..arg.clone() };
+        flow.add(self.given(RuleId::Conversion, arg), arg);
+        let ephemeral = arg.ephemeral.only_inside();
+        let bare = Abstract { marks: TriMarks::NONE, ephemeral, ..arg.clone() };
         let converted = self.converted(&bare, &to);
         flow.onto(Abstract { ty: ty.clone(), ..converted })
     }
@@ -435,7 +447,9 @@ pub(super) fn of_result(args: &[Abstract], ty: &Type, result: &Value) -> Abstrac
     // What has a type only as long as it does not fail may be a wholly unknown argument.
     let is_settled =
         args.iter().all(|arg| arg.failing.keeps_type || arg.presence == Presence::Known);
-    let value = if is_settled { value } else { value.undecided() };
+    // The types of all arguments may decide of which type the one is that is given.
+    let is_typed = *ty != Type::Dynamic || !args.iter().any(Abstract::has_open_type);
+    let value = if is_settled && is_typed { value } else { value.undecided() };
     Abstract { ty: ty.clone(), ..value }
 }
 
@@ -482,7 +496,12 @@ fn nulled(value: &Abstract, kind: MarkKind, may_open: bool) -> Abstract {
         ty if parts_may_open => opened(ty, &inside),
         ty => ty.clone(),
     };
-    let nulled = Abstract { ty, marks, inside, presence, constant: None, ..value.clone() };
+    let ephemeral = match kind {
+        MarkKind::Ephemeral => Ephemerality::NEVER,
+        _ => value.ephemeral.clone(),
+    };
+    let nulled =
+        Abstract { ty, marks, inside, presence, constant: None, ephemeral, ..value.clone() };
     let is_explained = nulled.deep_marks().ephemeral > Tri::No;
     Abstract { origin: nulled.origin.filter(|_| is_explained), ..nulled }
 }

@@ -7,18 +7,19 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Flow, Infer, NoSurroundings, call::of_result, constructor::key_text};
+use super::{Flow, Given, Infer, NoSurroundings, call::of_result, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Inside, Presence, Tags, TriMarks},
+    analysis::value::{Abstract, Ephemerality, Inside, Presence, Tags, TriMarks, When},
+    expr::{Call, ExprId},
     item::ConstValue,
 };
 
 impl Infer<'_> {
     /// `result` is that of the call without marks.
     pub(super) fn carry(
-        &self,
+        &mut self,
         function: &Function,
-        args: &[Abstract],
+        (call, args): (&Call, &[Abstract]),
         ty: &Type,
         result: &Value,
     ) -> Abstract {
@@ -38,7 +39,8 @@ impl Infer<'_> {
             .collect();
         let args = args.as_slice();
         let mut flow = self.merged(function, args);
-        if let Some(chosen) = self.chosen_part(function, args, &mut flow) {
+        let at: Vec<ExprId> = if call.expand { Vec::new() } else { call.args.to_vec() };
+        if let Some(chosen) = self.chosen_part(function, (&at, args), &mut flow) {
             return flow.onto(Abstract { ty: ty.clone(), ..self.converted(&chosen, ty) });
         }
         let mut tags = Tags::default();
@@ -56,7 +58,7 @@ impl Infer<'_> {
             Ok(result) if result.is_known() && !looks_into_types(function, args) => {
                 flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
             }
-            _ => scattered(flow, function, args, plain),
+            _ => self.scattered(flow, function, (&at, args), plain),
         }
     }
 
@@ -65,10 +67,10 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         for (position, arg) in args.iter().enumerate() {
             if !function.parameter(position).is_some_and(|it| it.is_carried) {
-                flow.add(self.rule_marks(function.rule, arg), arg);
+                flow.add(self.given(function.rule, arg), arg);
             }
             if is_list_of_keys(function, position) {
-                flow.add(self.rule_marks(RuleId::ZipmapKeys, arg), arg);
+                flow.add(self.given(RuleId::ZipmapKeys, arg), arg);
             }
         }
         flow
@@ -76,9 +78,9 @@ impl Infer<'_> {
 
     /// `element` and `lookup` give one part as it is.
     fn chosen_part(
-        &self,
+        &mut self,
         function: &Function,
-        args: &[Abstract],
+        (at, args): (&[ExprId], &[Abstract]),
         flow: &mut Flow,
     ) -> Option<Abstract> {
         let container = &args[0];
@@ -104,7 +106,8 @@ impl Infer<'_> {
             Some(default) => any.either(default),
             None => any,
         };
-        Some(any.undecided())
+        let ephemeral = self.of_chosen(function, (at, args));
+        Some(Abstract { ephemeral, ..any.undecided() })
     }
 }
 
@@ -124,18 +127,28 @@ fn is_list_of_keys(function: &Function, position: usize) -> bool {
     function.name == "zipmap" && position == 0
 }
 
-/// Any part of the arguments may be any part of the result, or dissolve in it.
-fn scattered(mut flow: Flow, function: &Function, args: &[Abstract], plain: Abstract) -> Abstract {
-    let mut inner = Flow::default();
-    for (position, arg) in args.iter().enumerate() {
-        flow.perhaps(arg);
-        if !is_list_of_keys(function, position) {
-            inner.add(arg.inner_marks().weakened(), arg);
+impl Infer<'_> {
+    /// Any part of the arguments may be any part of the result, or dissolve in it.
+    fn scattered(
+        &mut self,
+        mut flow: Flow,
+        function: &Function,
+        (at, args): (&[ExprId], &[Abstract]),
+        plain: Abstract,
+    ) -> Abstract {
+        let mut inner = Flow::default();
+        for (position, arg) in args.iter().enumerate() {
+            flow.perhaps(arg);
+            if !is_list_of_keys(function, position) {
+                let (marks, when) = (arg.inner_marks(), When::Never);
+                inner.add(Given { marks, when }.weakened(), arg);
+            }
         }
+        let ephemeral = self.of_carried(function, at, args);
+        let inside = Inside::Opaque(inner.marks());
+        let value = Abstract { inside, constant: None, ephemeral, ..plain.undecided() };
+        flow.onto(value.with_origin(inner.origin()))
     }
-    let inside = Inside::Opaque(inner.marks());
-    let value = Abstract { inside, constant: None, ..plain.undecided() };
-    flow.onto(value.with_origin(inner.origin()))
 }
 
 /// The abstract value of a tagged result.
@@ -151,15 +164,23 @@ fn found(value: &Value, tags: &Tags) -> Abstract {
         (Kind::Tuple(items) | Kind::List(items), _) => {
             Abstract::tuple(items.iter().map(|item| found(item, tags)).collect())
         }
-        (_, [part]) => Abstract { marks: TriMarks::NONE, ..Abstract::clone(part) },
+        (_, [part]) => {
+            let ephemeral = part.ephemeral.only_inside();
+            Abstract { marks: TriMarks::NONE, ephemeral, ..Abstract::clone(part) }
+        }
         (_, parts) => {
             let inner = parts.iter().fold(TriMarks::NONE, |all, it| all.union(&it.inner_marks()));
             let plain = Abstract::constant(value.without_all_marks());
-            Abstract { inside: Inside::Opaque(inner.weakened()), ..plain }
+            let when = parts.iter().fold(When::Never, |all, it| all.or(it.ephemeral.inside()));
+            let ephemeral = Ephemerality::new(When::Never, when.weakened());
+            Abstract { inside: Inside::Opaque(inner.weakened()), ephemeral, ..plain }
         }
     };
     let mut flow = Flow::default();
-    parts.iter().for_each(|part| flow.add(part.marks, part));
+    for part in &parts {
+        let when = part.ephemeral.here().clone();
+        flow.add(Given { marks: part.marks, when }, part);
+    }
     let origin = parts.iter().find_map(|part| part.origin.clone());
     let constant = value.is_wholly_known().then(|| ConstValue(value.without_all_marks()));
     flow.onto(Abstract { ty: value.ty(), constant, ..whole }.with_origin(origin))

@@ -4,7 +4,7 @@ use values::{Type, Value, convert, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, join_types},
+    analysis::value::{Abstract, Failing, Tri, When, join_types},
     expr::{At, ExprId},
     item::ConstValue,
 };
@@ -28,13 +28,13 @@ impl Infer<'_> {
         let b = arm(self, otherwise, false);
         self.check_arms(id, &a, &b);
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Conditional, &condition_value), &condition_value);
+        flow.add(self.given(RuleId::Conditional, &condition_value), &condition_value);
         let mut failing = Failing::NEVER.reading(&condition_value);
         for value in [&a, &b] {
-            let marks = self.rule_marks(RuleId::Conditional, value);
+            let given = self.given(RuleId::Conditional, value);
             // The arm that is not chosen may fail.
-            flow.add(if value.failing.keeps_marks { marks } else { marks.weakened() }, value);
-            flow.hidden(&value.failing);
+            flow.add(if value.failing.keeps_marks { given } else { given.weakened() }, value);
+            flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }
         let ty = common_type(&a, &b);
@@ -52,7 +52,11 @@ impl Infer<'_> {
                     let arm = self.converted(arm, &ty.wanted);
                     if is_beside_null { arm.if_it_holds() } else { arm }
                 });
-                a.either(&b).undecided()
+                let first = match a.deep_marks().union(&b.deep_marks()).ephemeral {
+                    Tri::No => When::Never,
+                    _ => self.truth(condition),
+                };
+                a.either_by(&b, &first).undecided()
             }
         };
         failing.keeps_type &= ty.is_sure;

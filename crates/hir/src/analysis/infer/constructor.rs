@@ -9,10 +9,13 @@ use super::{Flow, Infer};
 use crate::{
     analysis::{
         origin::Forgetting,
-        value::{Abstract, Failing, Inside, Presence, TriMarks},
+        value::{Abstract, Failing, Inside, Presence, TriMarks, When, when::Test},
     },
     expr::{ExprId, ObjectItem},
 };
+
+/// The names of more entries than this are not told apart one by one.
+const MOST_ENTRIES: usize = 32;
 
 impl Infer<'_> {
     pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Abstract {
@@ -29,7 +32,7 @@ impl Infer<'_> {
             self.check_key(item.key, &key);
             let value = carried(RuleId::ObjectValue, self.expr(item.value));
             let mut named = Flow::default();
-            named.add(self.rule_marks(RuleId::ObjectKey, &key), &key);
+            named.add(self.given(RuleId::ObjectKey, &key), &key);
             flow.join(&named.forgotten_by(Forgetting::ObjectKey));
             keys = keys.reading(&key);
             entries.push((key_text(&key), value));
@@ -45,7 +48,38 @@ impl Infer<'_> {
             flow.perhaps(value);
         }
         let failing = entries.iter().fold(keys, |failing, (_, value)| failing.reading(value));
-        flow.onto(Abstract { failing, ..of_unknown_names(&entries) })
+        let object = of_unknown_names(&entries);
+        let ephemeral = object.ephemeral.with_inside(self.of_entries(items, &entries));
+        flow.onto(Abstract { failing, ephemeral, ..object })
+    }
+
+    /// When something in an object is ephemeral: a value that no later one of the same name replaces.
+    fn of_entries(&self, items: &[ObjectItem], entries: &[(Option<Str>, Abstract)]) -> When {
+        let mut all = When::Never;
+        for (position, (name, value)) in entries.iter().enumerate() {
+            let mut when = value.ephemeral.somewhere();
+            if when.is_never() {
+                continue;
+            }
+            if entries.len() > MOST_ENTRIES {
+                all = all.or(&self.weakened_by(&when, items.iter().map(|it| it.key)));
+                continue;
+            }
+            for (later, item) in entries.iter().zip(items).skip(position + 1) {
+                let is_other = match (name, &later.0) {
+                    (Some(name), Some(later)) if name == later => When::Never,
+                    (Some(_), Some(_)) => When::Always,
+                    (Some(name), None) => self.tested(item.key, Test::Key(name.clone())).not(),
+                    (None, Some(later)) => {
+                        self.tested(items[position].key, Test::Key(later.clone())).not()
+                    }
+                    (None, None) => self.depends(item.key),
+                };
+                when = when.and(&is_other);
+            }
+            all = all.or(&when);
+        }
+        all
     }
 
     fn check_key(&mut self, at: ExprId, key: &Abstract) {

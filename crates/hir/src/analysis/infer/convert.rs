@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use values::{MarkKind, Type, convert, rules::RuleId};
 
-use super::{Flow, Infer};
+use super::{Flow, Given, Infer};
 use crate::{
-    analysis::value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks},
+    analysis::value::{Abstract, Attrs, Ephemerality, Inside, Presence, Tri, TriMarks, When},
     eval,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
@@ -26,25 +26,39 @@ impl Infer<'_> {
             None => result_type(&value.ty, to),
         };
         let mut flow = Flow::default();
+        let mut ephemeral = value.ephemeral.clone();
         let inside = match to {
             Type::Set(_) => {
                 // A set cannot hold marked elements. What the conversion leaves out of them marks nothing.
                 let list = Type::list(ty.element().cloned().unwrap_or(Type::Dynamic));
                 let inside = self.converted_inside(&value.inside, &value.ty, &list);
-                let elements = Abstract { marks: TriMarks::NONE, inside, ..value.clone() };
-                flow.add(self.rule_marks(RuleId::SetConstruction, &elements), value);
+                let kept = kept_inside(value, &inside, &list);
+                let elements = Abstract {
+                    marks: TriMarks::NONE,
+                    inside,
+                    ephemeral: Ephemerality::new(When::Never, kept),
+                    ..value.clone()
+                };
+                flow.add(self.given(RuleId::SetConstruction, &elements), value);
+                ephemeral = ephemeral.with_inside(When::Never);
                 Inside::PLAIN
             }
-            _ => self.converted_inside(&value.inside, &value.ty, &ty),
+            _ => {
+                let inside = self.converted_inside(&value.inside, &value.ty, &ty);
+                ephemeral = ephemeral.with_inside(kept_inside(value, &inside, &ty));
+                inside
+            }
         };
         if is_read_from_elements(&value.ty, to) && may_shape(value) {
             // The new element type holds names out of ephemeral elements.
-            flow.add(value.inner_marks().only(MarkKind::Ephemeral).weakened(), value);
+            let marks = value.inner_marks().only(MarkKind::Ephemeral);
+            let when = value.ephemeral.inside().clone();
+            flow.add(Given { marks, when }.weakened(), value);
         }
         // While elements of a set are unknown, so is a list of them.
         let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
         let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
-        flow.onto(Abstract { ty, constant, inside, presence, ..value.clone() })
+        flow.onto(Abstract { ty, constant, inside, presence, ephemeral, ..value.clone() })
     }
 
     /// The value converted as a constraint says: defaults of optional attributes are filled in first.
@@ -77,7 +91,25 @@ impl Infer<'_> {
         };
         let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
         let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
-        Abstract { ty, constant: constant.map(ConstValue), inside, presence, ..value.clone() }
+        let filled =
+            Abstract { ty, constant: constant.map(ConstValue), inside, presence, ..value.clone() };
+        // A default may take the place of what was marked.
+        let ephemeral = match &filled.inside {
+            _ if value.ephemeral.inside().is_never() && filled.inside.ephemeral().is_never() => {
+                value.ephemeral.clone()
+            }
+            inside if value.presence == Presence::Known => {
+                filled.ephemeral.with_inside(match inside {
+                    Inside::Opaque(_) => value.ephemeral.inside().weakened(),
+                    inside => inside.ephemeral(),
+                })
+            }
+            inside => {
+                let when = value.ephemeral.inside().weakened().or(&inside.ephemeral().weakened());
+                filled.ephemeral.with_inside(when)
+            }
+        };
+        Abstract { ephemeral, ..filled }
     }
 
     fn filled_inside(&self, value: &Abstract, defaults: &Defaults, to: &Type) -> Inside {
@@ -125,7 +157,7 @@ impl Infer<'_> {
             return given.clone();
         }
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::OptionalDefault, given), given);
+        flow.add(self.given(RuleId::OptionalDefault, given), given);
         let presence = if default.is_null() { given.presence } else { Presence::NotNull };
         let default = flow.onto(default);
         match given.is_null() {
@@ -176,7 +208,23 @@ impl Infer<'_> {
             inside if leaves_out(&element.ty, to) => Inside::Opaque(inside.marks().weakened()),
             inside => inside.map(&mut Abstract::opened),
         };
-        Abstract { ty: Type::Dynamic, constant: None, inside, ..element.clone() }
+        let ephemeral = match leaves_out(&element.ty, to) {
+            true => element.ephemeral.with_inside(element.ephemeral.inside().weakened()),
+            false => element.ephemeral.clone(),
+        };
+        Abstract { ty: Type::Dynamic, constant: None, inside, ephemeral, ..element.clone() }
+    }
+}
+
+/// When something is ephemeral inside of a value after its conversion.
+fn kept_inside(value: &Abstract, converted: &Inside, to: &Type) -> When {
+    let before = value.ephemeral.inside();
+    let is_known = value.presence == Presence::Known;
+    match converted {
+        _ if before.is_never() && converted.ephemeral().is_never() => When::Never,
+        Inside::Attrs(_) | Inside::Items(_) if is_known => converted.ephemeral(),
+        _ if leaves_out(&value.ty, to) => before.weakened(),
+        _ => before.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use values::{Str, Type, convert, rules::RuleId};
 
 use super::{Certainty, Flow, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence},
+    analysis::value::{Abstract, Failing, Presence, When},
     expr::{ExprId, ForObject, ForTuple, SymbolId},
 };
 
@@ -44,6 +44,10 @@ struct Progress {
     is_decided: bool,
     /// Whether it may fail, where nobody may notice.
     may_fail: bool,
+    /// What is walked over.
+    collection: Abstract,
+    /// When something inside of the result is ephemeral.
+    inside: When,
 }
 
 impl Infer<'_> {
@@ -53,9 +57,10 @@ impl Infer<'_> {
         let (rounds, mut progress) = self.begin(round);
         let mut items = Vec::with_capacity(rounds.elements.len());
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
-            let item = it.expr(body);
+            let item = it.made_in(round, body);
             progress.holds(&item);
             if is_kept != Some(false) {
+                it.keep(round, progress, &item);
                 items.push(item);
             }
         });
@@ -72,9 +77,12 @@ impl Infer<'_> {
         let mut entries: BTreeMap<Str, Vec<Abstract>> = BTreeMap::new();
         let mut unnamed = Vec::new();
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
-            let name = it.for_key(item_key, progress, is_kept == Some(true));
-            let value = it.expr(item_value);
+            let name = it.for_key(round, item_key, progress, is_kept);
+            let value = it.made_in(round, item_value);
             progress.holds(&value);
+            if is_kept != Some(false) {
+                it.keep(round, progress, &value);
+            }
             match (is_kept, name) {
                 (Some(false), _) => {}
                 (Some(true), Some(name)) => {
@@ -127,10 +135,22 @@ impl Infer<'_> {
     }
 
     /// The key of an item, if the source determines it.
-    fn for_key(&mut self, id: ExprId, progress: &mut Progress, is_sure: bool) -> Option<Str> {
-        let key = self.expr(id);
-        let marks = self.rule_marks(RuleId::ForKey, &key);
-        progress.shape.add(if is_sure { marks } else { marks.weakened() }, &key);
+    fn for_key(
+        &mut self,
+        round: Loop,
+        id: ExprId,
+        progress: &mut Progress,
+        is_kept: Option<bool>,
+    ) -> Option<Str> {
+        let key = self.made_in(round, id);
+        let given = self.given(RuleId::ForKey, &key);
+        let given = match is_kept {
+            Some(true) => given,
+            Some(false) => given.only(&When::Never),
+            None if given.when.is_never() => given.weakened(),
+            None => given.only(&self.is_kept(round, progress)),
+        };
+        progress.shape.add(given, &key);
         progress.holds(&key);
         let summary = "Invalid object key";
         if key.is_null() {
@@ -155,8 +175,11 @@ impl Infer<'_> {
             failing: Failing::NEVER,
             is_decided: collection.presence == Presence::Known,
             may_fail,
+            collection,
+            inside: When::Never,
         };
-        progress.shape.add(self.rule_marks(RuleId::ForCollection, &collection), &collection);
+        let collection = progress.collection.clone();
+        progress.shape.add(self.given(RuleId::ForCollection, &collection), &collection);
         progress.holds(&collection);
         (self.rounds(&collection), progress)
     }
@@ -221,7 +244,7 @@ impl Infer<'_> {
             let body = |it: &mut Self| {
                 let is_kept = match is_empty {
                     true => it.idle_condition(round.condition, progress),
-                    false => it.condition(round.condition, progress, rounds.are_all),
+                    false => it.condition(round, progress, rounds.are_all),
                 };
                 let certainty = match is_kept {
                     Some(true) => Certainty::Sure,
@@ -242,6 +265,37 @@ impl Infer<'_> {
         self.rounds = outer;
     }
 
+    /// A part of the body, as it is outside of the loop.
+    fn made_in(&mut self, round: Loop, id: ExprId) -> Abstract {
+        let value = self.expr(id);
+        if value.ephemeral.is_never() {
+            return value;
+        }
+        value.outside_of(&round.names(), &self.reads_of(round.collection))
+    }
+
+    /// Notes that something is kept.
+    fn keep(&mut self, round: Loop, progress: &mut Progress, item: &Abstract) {
+        if !item.ephemeral.is_never() {
+            let when = self.is_kept(round, progress).and(&item.ephemeral.somewhere());
+            progress.inside = progress.inside.or(&when);
+        }
+    }
+
+    /// When there is an element like the one that is looked at.
+    fn is_walked(&mut self, round: Loop, progress: &Progress) -> When {
+        self.has_elements(round.collection, &progress.collection)
+    }
+
+    /// When there is such an element and the condition keeps it.
+    fn is_kept(&mut self, round: Loop, progress: &Progress) -> When {
+        let is_walked = self.is_walked(round, progress);
+        let Some(condition) = round.condition else { return is_walked };
+        let is_true = self.truth(condition);
+        let reads = self.reads_of(round.collection);
+        is_walked.and(&is_true.outside_of(&round.names(), &reads))
+    }
+
     /// The condition where there is no element.
     fn idle_condition(
         &mut self,
@@ -257,16 +311,16 @@ impl Infer<'_> {
     }
 
     /// The condition of one element: its marks go to the whole, and it may be decided.
-    fn condition(
-        &mut self,
-        condition: Option<ExprId>,
-        progress: &mut Progress,
-        is_sure: bool,
-    ) -> Option<bool> {
-        let Some(id) = condition else { return if is_sure { Some(true) } else { None } };
-        let value = self.expr(id);
-        let marks = self.rule_marks(RuleId::ForCondition, &value);
-        progress.shape.add(if is_sure { marks } else { marks.weakened() }, &value);
+    fn condition(&mut self, round: Loop, progress: &mut Progress, is_sure: bool) -> Option<bool> {
+        let Some(id) = round.condition else { return if is_sure { Some(true) } else { None } };
+        let value = self.made_in(round, id);
+        let given = self.given(RuleId::ForCondition, &value);
+        let given = match is_sure {
+            true => given,
+            false if given.when.is_never() => given.weakened(),
+            false => given.only(&self.is_walked(round, progress)),
+        };
+        progress.shape.add(given, &value);
         progress.holds(&value);
         self.check_kept(id, &value, progress);
         let constant = value.constant.as_ref();
@@ -295,6 +349,12 @@ impl Infer<'_> {
     }
 }
 
+impl Loop {
+    fn names(self) -> Vec<SymbolId> {
+        self.key.into_iter().chain([self.value]).collect()
+    }
+}
+
 impl Progress {
     /// Notes something that was read.
     fn holds(&mut self, value: &Abstract) {
@@ -308,6 +368,7 @@ impl Progress {
         if self.is_decided {
             return self.shape.onto(Abstract { failing, ..result });
         }
+        let result = Abstract { ephemeral: result.ephemeral.with_inside(self.inside), ..result };
         // While something is unknown, so is the result.
         let mut flow = self.shape;
         flow.join(&self.content);

@@ -17,7 +17,7 @@ impl Infer<'_> {
         let value = self.expr(operand);
         self.check_operand(operand, &value, &op.ty(), "operand");
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Operator, &value), &value);
+        flow.add(self.given(RuleId::Operator, &value), &value);
         let constant = value.plain_constant().and_then(|value| ops::unary(op, value).ok());
         flow.onto(result(op.ty(), constant, Failing::NEVER.reading(&value)))
     }
@@ -33,12 +33,12 @@ impl Infer<'_> {
         } else {
             for (at, value, which) in [(left, &a, "left operand"), (right, &b, "right operand")] {
                 self.check_operand(at, value, &op.operand_type(), which);
-                let marks = self.rule_marks(RuleId::Operator, value);
+                let given = self.given(RuleId::Operator, value);
                 // One operand of these that decides alone hides that the other fails.
                 let is_hidden = is_logic(op) && !value.failing.keeps_marks;
-                flow.add(if is_hidden { marks.weakened() } else { marks }, value);
+                flow.add(if is_hidden { given.weakened() } else { given }, value);
                 if is_logic(op) {
-                    flow.hidden(&value.failing);
+                    flow.hidden_in_every_run(&value.failing);
                 }
             }
         }
@@ -74,15 +74,15 @@ impl Infer<'_> {
         let against_null = a.is_null() || b.is_null();
         let may_be_null = a.presence == Presence::Open || b.presence == Presence::Open;
         for value in [a, b] {
-            let marks = match (against_null, may_be_null) {
-                (true, _) => self.rule_marks(RuleId::EqualityNull, value),
+            let given = match (against_null, may_be_null) {
+                (true, _) => self.given(RuleId::EqualityNull, value),
                 (false, true) => {
-                    let null = self.rule_marks(RuleId::EqualityNull, value);
-                    null.either(&self.rule_marks(RuleId::Equality, value))
+                    let null = self.given(RuleId::EqualityNull, value);
+                    null.either(&self.given(RuleId::Equality, value))
                 }
-                (false, false) => self.rule_marks(RuleId::Equality, value),
+                (false, false) => self.given(RuleId::Equality, value),
             };
-            flow.add(marks, value);
+            flow.add(given, value);
         }
     }
 

@@ -4,27 +4,31 @@ use values::{Type, rules::RuleId};
 
 use super::{Certainty, Flow, Infer, iterate::UNROLL};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence},
+    analysis::value::{Abstract, Failing, Presence, When, when::Test},
     expr::{ExprId, SymbolId},
 };
 
 impl Infer<'_> {
     pub(super) fn splat(&mut self, base: ExprId, item: SymbolId, each: ExprId) -> Abstract {
+        let at = base;
         let base = self.expr(base);
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Splat, &base), &base);
+        flow.add(self.given(RuleId::Splat, &base), &base);
         let around = flow.clone();
         let result = self.within(&around, |this| match &base.ty {
             // It may be a null that took no type from an arm that failed.
             _ if !base.failing.keeps_type && base.presence == Presence::Open => {
                 this.splat_of_any(&base, item, each, &mut flow)
             }
-            Type::List(_) | Type::Set(_) | Type::Tuple(_) => this.splat_of_many(&base, item, each),
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                this.splat_of_many(at, &base, item, each)
+            }
             Type::Dynamic => this.splat_of_any(&base, item, each, &mut flow),
             // What is no sequence counts as one element, and a null as none.
             _ if base.presence == Presence::Open => {
                 let element = this.perhaps_each(item, base.clone(), each);
-                Abstract::each(Type::Dynamic, element)
+                let is_there = this.tested(at, Test::Null).not();
+                this.each_where(Type::Dynamic, element, &is_there, &[item], at)
             }
             _ => Abstract::tuple(vec![this.with_symbol(item, base.clone(), |it| it.expr(each))]),
         });
@@ -59,7 +63,13 @@ impl Infer<'_> {
         })
     }
 
-    fn splat_of_many(&mut self, base: &Abstract, item: SymbolId, each: ExprId) -> Abstract {
+    fn splat_of_many(
+        &mut self,
+        at: ExprId,
+        base: &Abstract,
+        item: SymbolId,
+        each: ExprId,
+    ) -> Abstract {
         if base.is_null() {
             self.fails(
                 each,
@@ -76,8 +86,14 @@ impl Infer<'_> {
         match (&base.ty, results) {
             (Type::Tuple(_), Some(results)) => Abstract::tuple(results),
             (ty, results) => {
+                // Those that are known are all there are.
+                let mut all_of = None;
                 let element = match results {
-                    Some(results) => results.into_iter().reduce(|all, it| all.either(&it)),
+                    Some(results) => {
+                        let when = results.iter().map(|it| it.ephemeral.somewhere());
+                        all_of = Some(when.fold(When::Never, |any, it| any.or(&it)));
+                        results.into_iter().reduce(|all, it| all.either(&it))
+                    }
                     None => None,
                 };
                 let element = element.unwrap_or_else(|| {
@@ -87,7 +103,17 @@ impl Infer<'_> {
                     Type::Tuple(_) => Type::Dynamic,
                     _ => Type::list(element.ty.clone()),
                 };
-                Abstract::each(ty, element)
+                let mut result = match element.ephemeral.is_never() {
+                    true => Abstract::each(ty, element),
+                    false => {
+                        let is_filled = self.has_elements(at, base);
+                        self.each_where(ty, element, &is_filled, &[item], at)
+                    }
+                };
+                if let Some(when) = all_of {
+                    result.ephemeral = result.ephemeral.with_inside(when);
+                }
+                result
             }
         }
     }

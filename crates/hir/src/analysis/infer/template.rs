@@ -2,9 +2,9 @@
 
 use values::{Kind, Type, Value, convert, rules::RuleId};
 
-use super::{Flow, Infer};
+use super::{Flow, Given, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Inside, Presence},
+    analysis::value::{Abstract, Failing, Inside, Presence, TriMarks},
     expr::{ExprId, TemplatePart},
 };
 
@@ -19,7 +19,7 @@ impl Infer<'_> {
                 TemplatePart::Expr(expr) => {
                     let value = self.expr(*expr);
                     self.check_template_part(*expr, &value);
-                    flow.add(self.rule_marks(RuleId::Template, &value), &value);
+                    flow.add(self.given(RuleId::Template, &value), &value);
                     failing = failing.reading(&value);
                     push(&mut text, constant_text(&value).as_deref());
                 }
@@ -38,11 +38,15 @@ impl Infer<'_> {
     pub(super) fn template_join(&mut self, tuple: ExprId) -> Abstract {
         let tuple = self.expr(tuple);
         let mut flow = Flow::default();
-        flow.add(self.rule_marks(RuleId::Template, &tuple), &tuple);
+        flow.add(self.given(RuleId::Template, &tuple), &tuple);
         if let Inside::Items(items) = &tuple.inside {
             for item in items.iter() {
-                flow.add(self.rule_marks(RuleId::Template, item), &tuple);
+                flow.add(self.given(RuleId::Template, item), &tuple);
             }
+        }
+        if !matches!(tuple.inside, Inside::Items(_)) {
+            let each = Given { marks: TriMarks::NONE, when: tuple.ephemeral.inside().clone() };
+            flow.add(self.given_on(RuleId::Template, each), &tuple);
         }
         flow.perhaps(&tuple);
         let failing = Failing::NEVER.reading(&tuple).of_same_type();

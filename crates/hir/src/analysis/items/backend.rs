@@ -6,7 +6,7 @@ use values::{Kind, Type, Value, convert};
 use super::{for_each_argument, not_known, refuse_dynamic_blocks};
 use crate::{
     analysis::{
-        body::{BodyInfer, Persistence, by_certainty, without_schema, wrong_type},
+        body::{BodyInfer, Persistence, judged, without_schema, wrong_type},
         env::ItemEnv,
         infer::Infer,
         problem::{ItemProblem, not_supported},
@@ -102,7 +102,8 @@ impl Kept<'_> {
                     "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
                      ephemeral credentials via backend specific environment variables",
                 );
-                let problem = by_certainty(problem, certainty).because(value.origin.as_ref());
+                let judgement = (certainty, &value.ephemeral.somewhere());
+                let problem = judged(problem, judgement, value.origin.as_ref());
                 infer.problems.push(problem);
             }
         }

@@ -13,7 +13,7 @@ use crate::{
     Db,
     analysis::{
         AnalyzedItem, Inference,
-        body::by_certainty,
+        body::judged,
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
@@ -158,7 +158,7 @@ fn check_inputs(
         };
         let certainty = value.deep_marks().ephemeral;
         if !variable.ephemeral && certainty > Tri::No {
-            let problem = not_ephemeral(input, certainty).because(value.origin.as_ref());
+            let problem = not_ephemeral(input, value);
             infer.problems.push(declared_here(problem, env, *key));
             continue;
         }
@@ -248,7 +248,7 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
 }
 
 /// RFC, "Variables".
-fn not_ephemeral(input: &Attr, certainty: Tri) -> ItemProblem {
+fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
     let detail = format!(
         "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add \
          the following attribute to its declaration:\n  ephemeral = true",
@@ -260,7 +260,8 @@ fn not_ephemeral(input: &Attr, certainty: Tri) -> ItemProblem {
         "Invalid usage of ephemeral value",
         detail,
     );
-    by_certainty(problem, certainty)
+    let judgement = (value.deep_marks().ephemeral, &value.ephemeral.somewhere());
+    judged(problem, judgement, value.origin.as_ref())
 }
 
 fn type_error(variable: &VariableSignature, value: &Abstract) -> Option<String> {

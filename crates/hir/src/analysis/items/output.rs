@@ -7,7 +7,7 @@ use super::conditions;
 use crate::{
     analysis::{
         Inference,
-        body::by_certainty,
+        body::judged,
         env::ItemEnv,
         infer::{Infer, InferEnv},
         problem::ItemProblem,
@@ -91,7 +91,8 @@ fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bo
         output_not_ephemeral(is_root),
     );
     let certainty = value.deep_marks().ephemeral;
-    let mut problem = by_certainty(problem, certainty).because(value.origin.as_ref());
+    let judgement = (certainty, &value.ephemeral.somewhere());
+    let mut problem = judged(problem, judgement, value.origin.as_ref());
     // The reference looks at the parts of a value only when all of it is known.
     if is_root && value.marks.ephemeral == Tri::No && may_be_partly_unknown(value) {
         problem.detail.push_str(

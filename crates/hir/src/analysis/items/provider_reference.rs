@@ -6,7 +6,7 @@ use values::{Kind, Str, Type, convert};
 
 use super::{Infer, ItemProblem, resource::missing_provider_config};
 use crate::{
-    analysis::{body::by_certainty, env::ItemEnv, value::Tri},
+    analysis::{body::judged, env::ItemEnv, value::Tri},
     expr::{Expr, ExprId, Ref},
     fix::Fix,
     item::{Item, ProviderConfig, ProviderRef, Repetition},
@@ -71,7 +71,9 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     if certainty > Tri::No {
         let detail = format!("A provider instance key must not be derived from {word} value.");
         let problem = ItemProblem::error(key.into(), id, SUMMARY, detail);
-        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        let when = value.ephemeral.somewhere();
+        let judgement = (certainty, &when);
+        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
         return;
     }
     let constant = value.constant.as_ref().map(|it| &it.0);

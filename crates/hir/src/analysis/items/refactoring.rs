@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Str, Type, Value, convert};
 
 use super::{
-    Infer, Inference, ItemEnv, ItemProblem, by_certainty,
+    Infer, Inference, ItemEnv, ItemProblem, judged,
     provider_reference::{self, Referrer},
     provisioner,
 };
@@ -360,7 +360,9 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     );
     let summary = "Import block 'to' address contains an invalid key";
     let problem = ItemProblem::error(key.into(), "invalid-import-key", summary, detail);
-    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    let when = value.ephemeral.somewhere();
+    let judgement = (certainty, &when);
+    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
 
 /// Whether it surely is what no import may be made from.
@@ -381,7 +383,9 @@ fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str)
     let detail = format!("The import {what} cannot be {mark}.");
     let summary = format!("Invalid import {what} argument");
     let problem = ItemProblem::error(at.into(), "invalid-import-id", summary, detail);
-    infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+    let when = value.ephemeral.somewhere();
+    let judgement = (certainty, &when);
+    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
 
 fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     analysis::{
         Inference,
-        body::{BodyInfer, Persistence, by_certainty, without_schema},
+        body::{BodyInfer, Persistence, judged, without_schema},
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
@@ -214,7 +214,8 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
             "Invalid value for prevent_destroy",
             detail,
         );
-        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        let judgement = (certainty, &value.ephemeral.somewhere());
+        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
     let reason = match super::converted(&value, &Type::Bool) {
         Ok(Some(constant)) if constant.is_null() => "it is null".to_owned(),

@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc};
 use litemap::LiteMap;
 use values::Str;
 
-use super::{Abstract, TriMarks};
+use super::{Abstract, TriMarks, When};
 
 /// Whether a value is there, in growing order of what is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +76,17 @@ impl Inside {
         }
     }
 
+    /// When some part is ephemeral, if the value is known and not null. How many elements there are of one kind is not known
+    /// here, nor anything but marks where there are no parts.
+    pub(in crate::analysis) fn ephemeral(&self) -> When {
+        match self {
+            Inside::Opaque(_) => When::Never,
+            Inside::Attrs(attrs) => any_ephemeral(attrs.values()),
+            Inside::Items(items) => any_ephemeral(items.iter()),
+            Inside::Each(element) => element.ephemeral.somewhere().weakened(),
+        }
+    }
+
     /// The same parts, each changed.
     pub(in crate::analysis) fn map(
         &self,
@@ -90,6 +101,11 @@ impl Inside {
             Inside::Each(element) => Inside::Each(Arc::new(change(element))),
         }
     }
+}
+
+fn any_ephemeral<'a>(parts: impl Iterator<Item = &'a Abstract>) -> When {
+    let parts = parts.filter(|it| !it.ephemeral.is_never());
+    parts.fold(When::Never, |when, part| when.or(&part.ephemeral.somewhere()))
 }
 
 fn all_marks<'a>(parts: impl Iterator<Item = &'a Abstract>) -> TriMarks {

@@ -4,11 +4,16 @@ use std::{borrow::Cow, sync::Arc};
 
 use values::Type;
 
-use super::{Abstract, Attrs, Inside, Presence, TriMarks, opaque_part};
+use super::{Abstract, Attrs, Ephemerality, Inside, Presence, TriMarks, When};
 
 impl Abstract {
     /// One of two values, of which we do not know which it will be.
     pub fn either(&self, other: &Abstract) -> Abstract {
+        self.either_by(other, &When::depends([]))
+    }
+
+    /// This value where a condition holds, and the other where it does not.
+    pub fn either_by(&self, other: &Abstract, first: &When) -> Abstract {
         let constant = match (&self.constant, &other.constant) {
             (Some(a), Some(b)) if a == b => Some(a.clone()),
             _ => None,
@@ -18,7 +23,7 @@ impl Abstract {
             // A null has no parts that could differ.
             (true, _) => other.inside.clone(),
             (_, true) => self.inside.clone(),
-            _ => either_inside(self, other),
+            _ => either_inside(self, other, first),
         };
         let joined = Abstract {
             ty: join_types(&self.ty, &other.ty),
@@ -28,6 +33,7 @@ impl Abstract {
             presence: self.presence.min(other.presence),
             failing: self.failing.clone().with(&other.failing),
             origin: None,
+            ephemeral: Ephemerality::choose(first, &self.ephemeral, &other.ephemeral),
         };
         joined.with_origin(self.origin.clone().or_else(|| other.origin.clone()))
     }
@@ -38,7 +44,7 @@ impl Abstract {
             Inside::Attrs(attrs) => join(attrs.values()),
             Inside::Items(items) => join(items.iter()),
             Inside::Each(element) => Some((**element).clone()),
-            Inside::Opaque(marks) => Some(opaque_part(self.plain_element(), marks)),
+            Inside::Opaque(marks) => Some(self.opaque_part(self.plain_element(), marks)),
         };
         let mut element = element.unwrap_or_else(Abstract::any);
         element.constant = None;
@@ -79,7 +85,7 @@ fn join<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Option<Abstract> {
     })
 }
 
-fn either_inside(a: &Abstract, b: &Abstract) -> Inside {
+fn either_inside(a: &Abstract, b: &Abstract, first: &When) -> Inside {
     if a.inside.marks() == TriMarks::NONE && b.inside.marks() == TriMarks::NONE {
         let is_alike = matches!(
             (&a.inside, &b.inside),
@@ -95,13 +101,14 @@ fn either_inside(a: &Abstract, b: &Abstract) -> Inside {
     match (&*inside_a, &*inside_b) {
         (Inside::Attrs(a), Inside::Attrs(b)) if a.keys().eq(b.keys()) => {
             let pairs = a.iter().zip(b.values());
-            let parts: Attrs = pairs.map(|((name, a), b)| (name.clone(), a.either(b))).collect();
+            let parts: Attrs =
+                pairs.map(|((name, a), b)| (name.clone(), a.either_by(b, first))).collect();
             Inside::attrs(parts)
         }
         (Inside::Items(a), Inside::Items(b)) if a.len() == b.len() => {
-            Inside::items(a.iter().zip(b.iter()).map(|(a, b)| a.either(b)).collect())
+            Inside::items(a.iter().zip(b.iter()).map(|(a, b)| a.either_by(b, first)).collect())
         }
-        (Inside::Each(a), Inside::Each(b)) => Inside::Each(Arc::new(a.either(b))),
+        (Inside::Each(a), Inside::Each(b)) => Inside::Each(Arc::new(a.either_by(b, first))),
         (Inside::Items(items), Inside::Each(element))
         | (Inside::Each(element), Inside::Items(items)) => {
             let joined = items.iter().fold((**element).clone(), |all, item| all.either(item));

@@ -24,7 +24,7 @@ impl Abstract {
             ..Abstract::of_type(value.ty())
         };
         if value.is_wholly_known() && value.deep_marks() == *value.marks() {
-            return plain;
+            return plain.ephemeral_as_marked();
         }
         let part = |part: &Value| Abstract::constant(part.clone());
         let inside = match value.kind() {
@@ -37,7 +37,7 @@ impl Abstract {
             // Elements of a set have no marks, and which of them are equal is not known yet.
             _ => Inside::PLAIN,
         };
-        Abstract { inside, ..plain }
+        Abstract { inside, ..plain }.ephemeral_as_marked()
     }
 
     /// A value of which only its marks are kept, and its type where that does not grow with the value.

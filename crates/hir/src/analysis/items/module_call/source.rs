@@ -5,7 +5,7 @@ use db::Severity;
 use values::Str;
 
 use crate::{
-    analysis::{body::by_certainty, env::ItemEnv, infer::Infer, problem::ItemProblem, value::Tri},
+    analysis::{body::judged, env::ItemEnv, infer::Infer, problem::ItemProblem, value::Tri},
     expr::{At, Expr, ExprId, Literal},
     item::{Item, ModuleCall},
     names::{installed_modules, path_of_source},
@@ -79,7 +79,8 @@ fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: &str, detail: String) {
     let certainty = value.deep_marks().ephemeral;
     if certainty > Tri::No {
         let problem = ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
-        infer.problems.push(by_certainty(problem, certainty).because(value.origin.as_ref()));
+        let judgement = (certainty, &value.ephemeral.somewhere());
+        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
 }
 

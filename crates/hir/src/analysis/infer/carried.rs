@@ -1,0 +1,232 @@
+//! When what a function carries over is ephemeral, where its result cannot be made up part by part.
+
+use values::{
+    Str, Type,
+    functions::Function,
+    rules::{self, Domain, MarkRule, RuleId},
+};
+
+use super::{Infer, constructor::key_text};
+use crate::{
+    analysis::value::{Abstract, Ephemerality, Inside, Presence, When, when::Test},
+    expr::{Call, ExprId},
+};
+
+impl Infer<'_> {
+    /// What `element` and `lookup` give, where it is not known which part that is.
+    pub(super) fn of_chosen(
+        &mut self,
+        function: &Function,
+        (at, args): (&[ExprId], &[Abstract]),
+    ) -> Ephemerality {
+        let container = &args[0];
+        let found = match (function.name, at.get(..2)) {
+            ("lookup", Some(&[of, key])) => return self.of_lookup((of, key), args),
+            ("element", Some(&[_, index])) => match &container.inside {
+                Inside::Items(items) if !items.is_empty() => {
+                    let length = items.len();
+                    let tests = items.iter().enumerate();
+                    let tests: Vec<_> = tests
+                        .map(|(position, it)| (Test::Wraps { length, position }, &it.ephemeral))
+                        .collect();
+                    self.selected(index, &tests)
+                }
+                _ => some_element(container),
+            },
+            _ => some_element(container),
+        };
+        let either = args.get(2).map_or(found.clone(), |default| {
+            Ephemerality::choose(&When::depends([]), &found, &default.ephemeral)
+        });
+        either.map(|when| match is_vague(when) {
+            true => self.weakened_by(when, at.iter().copied()),
+            false => when.clone(),
+        })
+    }
+
+    fn of_lookup(&mut self, (of, key): (ExprId, ExprId), args: &[Abstract]) -> Ephemerality {
+        let (container, default) = (&args[0], args.get(2));
+        let otherwise = default.map(|it| it.ephemeral.clone());
+        let name = key_text(&args[1]);
+        match (&container.inside, name) {
+            (Inside::Attrs(attrs), None) => {
+                // Without a default, the key is one of those that are there.
+                let start = otherwise.unwrap_or_else(|| {
+                    attrs.values().next().map(|it| it.ephemeral.clone()).unwrap_or_default()
+                });
+                if attrs.values().all(|it| it.ephemeral == start) {
+                    return start;
+                }
+                attrs.iter().fold(start, |all, (name, part)| {
+                    let is_it = self.tested(key, Test::Key(name.clone()));
+                    Ephemerality::choose(&is_it, &part.ephemeral, &all)
+                })
+            }
+            (Inside::Attrs(attrs), Some(name)) => match attrs.get(&name) {
+                Some(part) => part.ephemeral.clone(),
+                None => otherwise.unwrap_or_default(),
+            },
+            (_, name) => {
+                let found = some_element(container);
+                let Some(otherwise) = otherwise.filter(|it| *it != found) else { return found };
+                let has = match name.filter(|_| matches!(container.ty, Type::Map(_))) {
+                    Some(name) => self.tested(of, Test::HasKey(name)),
+                    None => When::depends(self.reads_of(of).into_iter().chain(self.reads_of(key))),
+                };
+                Ephemerality::choose(&has, &found, &otherwise)
+            }
+        }
+    }
+
+    /// What a function gives that carries parts of its arguments somewhere.
+    pub(super) fn of_carried(
+        &mut self,
+        function: &Function,
+        at: &[ExprId],
+        args: &[Abstract],
+    ) -> Ephemerality {
+        let all = args.iter().fold(When::Never, |all, it| all.or(it.ephemeral.inside()));
+        if all.is_never() {
+            return Ephemerality::NEVER;
+        }
+        match function.name {
+            // Every part is there in the end.
+            "concat" | "reverse" | "values" | "chunklist" => Ephemerality::new(When::Never, all),
+            "flatten" => Ephemerality::new(dissolved(&args[0]), all),
+            "merge" => Ephemerality::new(When::Never, self.of_merged(at, args)),
+            "zipmap" => Ephemerality::new(When::Never, {
+                let values = args.get(1).map_or(When::Never, |it| it.ephemeral.inside().clone());
+                self.weakened_by(&values, at.iter().copied())
+            }),
+            _ => Ephemerality::new(When::Never, self.weakened_by(&all, at.iter().copied())),
+        }
+    }
+
+    /// Of entries of the same name, the last one stays.
+    fn of_merged(&mut self, at: &[ExprId], args: &[Abstract]) -> When {
+        let mut all = When::Never;
+        for (position, arg) in args.iter().enumerate() {
+            let later = position + 1..args.len();
+            let Inside::Attrs(attrs) = &arg.inside else {
+                let is_last = later.clone().all(|it| args[it].known_length() == Some(0));
+                let when = arg.ephemeral.inside();
+                let of_later = at.get(position + 1..).unwrap_or_default();
+                all = all.or(&match is_last {
+                    true => when.clone(),
+                    false => self.weakened_by(when, of_later.iter().copied()),
+                });
+                continue;
+            };
+            // A null among the arguments counts as nothing.
+            let is_there = arg.ephemeral.inside();
+            for (name, part) in attrs.iter().filter(|(_, it)| !it.ephemeral.is_never()) {
+                let stays =
+                    later.clone().map(|it| self.lacks(at.get(it).copied(), &args[it], name));
+                let stays = stays.fold(When::Always, |all, it| all.and(&it));
+                let mut when = part.ephemeral.somewhere().and(&stays);
+                if arg.presence == Presence::Open {
+                    when = when.and(is_there);
+                }
+                all = all.or(&when);
+            }
+        }
+        all
+    }
+
+    /// When an argument has no entry of a name.
+    fn lacks(&self, at: Option<ExprId>, arg: &Abstract, name: &Str) -> When {
+        match (&arg.inside, &arg.ty, at) {
+            _ if arg.is_null() => When::Always,
+            (Inside::Attrs(attrs), ..) if attrs.get(name).is_none() => When::Always,
+            (Inside::Attrs(_), ..) if arg.presence > Presence::Open => When::Never,
+            (Inside::Opaque(_), _, _) if arg.known_length().is_some() => {
+                if arg.attr(name).is_some() { When::Never } else { When::Always }
+            }
+            (_, Type::Object(object), _) if object.get(name).is_none() => When::Always,
+            (_, Type::Object(_), Some(at)) => self.tested(at, Test::Null),
+            (_, Type::Map(_), Some(at)) => self.tested(at, Test::HasKey(name.clone())).not(),
+            (_, _, Some(at)) => self.depends(at),
+            (_, _, None) => When::depends([]),
+        }
+    }
+
+    /// When something that is spread over the arguments is ephemeral. The marks of a collection go on its elements, and are gone
+    /// where it has none.
+    fn of_spread(&mut self, call: &Call, last: Option<&Abstract>) -> When {
+        let Some((last, at)) = last.zip(call.args.last()) else { return When::Never };
+        let inside = last.ephemeral.inside().clone();
+        match last.ephemeral.here() {
+            When::Never => inside,
+            // Nobody knows which of them is where, and what is on the whole of an empty one is gone.
+            _ if !inside.is_never() && matches!(last.inside, Inside::Opaque(_)) => {
+                self.weakened_by(&last.ephemeral.somewhere(), [*at])
+            }
+            here => here.and(&self.has_elements(*at, last)).or(&inside),
+        }
+    }
+
+    /// What a call gives of which nobody knows how many arguments there will be.
+    pub(super) fn of_any_number(
+        &mut self,
+        function: Option<&Function>,
+        rule: RuleId,
+        call: &Call,
+        args: &[Abstract],
+    ) -> Ephemerality {
+        let written = args.len().saturating_sub(1);
+        let all = args.iter().take(written);
+        let all = all.fold(When::Never, |all, it| all.or(&it.ephemeral.somewhere()));
+        let spread = self.of_spread(call, args.last());
+        let all = all.or(&spread);
+        let is_carried = rule == RuleId::CarryingFunction;
+        match rules::rule(rule, Domain::Abstract) {
+            _ if all.is_never() => Ephemerality::NEVER,
+            MarkRule::UnionDeep if !is_carried => Ephemerality::new(all, When::Never),
+            MarkRule::UnionTop if function.is_some_and(|it| it.name == "concat") => {
+                let here = args.iter().take(written);
+                let here = here.fold(spread.weakened(), |any, it| any.or(it.ephemeral.here()));
+                // The lists that are expanded dissolve in the result.
+                Ephemerality::new(here, all)
+            }
+            _ => {
+                let vague = self.weakened_by(&all, call.args.iter().copied());
+                let inside = if is_carried { vague.clone() } else { When::Never };
+                Ephemerality::new(vague, inside)
+            }
+        }
+    }
+}
+
+fn is_vague(when: &When) -> bool {
+    matches!(when, When::If(_)) && when.reads().is_empty()
+}
+
+/// An element of a container, whichever it is.
+fn some_element(container: &Abstract) -> Ephemerality {
+    container.any_element().ephemeral
+}
+
+/// When a list inside is ephemeral itself: it dissolves, and its mark goes on the whole.
+fn dissolved(list: &Abstract) -> When {
+    let of_element = |element: &Abstract| match &element.ty {
+        // A null is no list, and stays.
+        Type::List(_) | Type::Set(_) | Type::Tuple(_) if element.presence == Presence::Open => {
+            element.ephemeral.here().or(&dissolved(element)).weakened()
+        }
+        Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+            element.ephemeral.here().or(&dissolved(element))
+        }
+        Type::Dynamic => element.ephemeral.somewhere().weakened(),
+        _ => When::Never,
+    };
+    match &list.inside {
+        _ if list.ephemeral.inside().is_never() => When::Never,
+        Inside::Items(items) => items.iter().fold(When::Never, |any, it| any.or(&of_element(it))),
+        Inside::Each(element) => of_element(element).weakened(),
+        Inside::Attrs(_) => When::Never,
+        Inside::Opaque(_) => match list.ty.element() {
+            Some(element) if element.is_primitive() => When::Never,
+            _ => list.ephemeral.inside().weakened(),
+        },
+    }
+}
