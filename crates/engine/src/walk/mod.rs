@@ -167,7 +167,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) templates: Vec<Rc<Template>>,
     /// The module calls of the program.
     pub(crate) tree: ConfigTree,
-    dependencies: Dependencies,
+    pub(crate) dependencies: Dependencies,
     /// What an apply was told to do.
     pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
     /// What an import was told to do.
