@@ -12,7 +12,7 @@ use engine::{
     ApplyOptions, CancelLevel, Environment, EventSink, Journal, LogLevel, NoJournal,
     NoTempDirectories, PlanOptions, PlanOutcome, TempDirectories, VariableValues,
 };
-use hir::{Entry, Expr, Program, Ref, statics::LocalBackend, unsupported};
+use hir::{Entry, Explanations, Expr, Program, Ref, statics::LocalBackend, unsupported};
 use project::Project;
 use state::{
     Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
@@ -27,7 +27,7 @@ use crate::{
     modules::{self, ModuleDirectories, Of},
     place, planned,
     private_file::{self, Durable},
-    session::{Failure, LOCK_FILE, Loaded, Session},
+    session::{Failure, Loaded, Session},
     signals,
     store::{self, Keeper, OpenState},
     temp::{self, TempFiles},
@@ -274,6 +274,7 @@ pub(crate) fn check(
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
     let (diagnostics, mut program) = found;
+    program.explanations = Arc::new(explanations(&diagnostics));
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
@@ -293,6 +294,18 @@ pub(crate) fn check(
     let files = program.sources.files.iter().cloned();
     program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
     Ok(Checked { program: Arc::new(program), values, warnings })
+}
+
+/// The hints that explain an error of the run, should it come to one.
+fn explanations(found: &[Diagnostic]) -> Explanations {
+    let mut explanations = Explanations::new();
+    let hints = found.iter().filter(|it| it.severity == Severity::Hint && !it.related.is_empty());
+    for hint in hints {
+        if let Some(location) = &hint.location {
+            explanations.entry(location.clone()).or_default().push(hint.clone());
+        }
+    }
+    explanations
 }
 
 /// What is warned of because it depends on the state is an error where the state is as warned of.
@@ -440,7 +453,7 @@ fn save_plan(
         plan,
         prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
         previous_state: previous.clone(),
-        locks: session.system.read_file(Path::new(LOCK_FILE)).unwrap_or_default(),
+        locks: session.lock_file()?,
         config: planned::snapshot(session, &prepared.program)?,
         temp,
     };

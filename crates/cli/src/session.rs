@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::IsTerminal as _,
+    io::{ErrorKind, IsTerminal as _},
     mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -229,15 +229,37 @@ impl Session {
         self.base.join(named.unwrap_or_else(|| ".terraform".to_owned()))
     }
 
-    /// The selected workspace.
+    /// The name of the selected workspace, for what is shown and evaluated. A command that needs its state has asked for
+    /// [`selected_workspace`](Session::selected_workspace) before.
     pub(crate) fn workspace(&self) -> Str {
+        self.selected_workspace().unwrap_or_else(|_| backend::DEFAULT_WORKSPACE.into())
+    }
+
+    /// The selected workspace.
+    ///
+    /// # Errors
+    /// The file that names it is there and cannot be read: the default workspace has another state.
+    pub(crate) fn selected_workspace(&self) -> Result<Str, Failure> {
         let named = self.system.variable("TF_WORKSPACE").filter(|it| !it.is_empty());
-        let selected = || {
-            let bytes = self.system.read_file(&self.data_dir().join("environment")).ok()?;
-            let name = String::from_utf8(bytes).ok()?.trim().to_owned();
-            (!name.is_empty()).then_some(name)
+        if let Some(named) = named {
+            return Ok(named.into());
+        }
+        let path = self.data_dir().join("environment");
+        let unreadable = |error: &dyn std::fmt::Display| {
+            let detail = format!(
+                "{} says which workspace is selected, and cannot be read: {error}. Mend its permissions, or name the workspace in TF_WORKSPACE.",
+                path.display()
+            );
+            let summary = "Failed to read the selected workspace";
+            Failure::from(Diagnostic::error("invalid-workspace", summary, detail))
         };
-        Str::from(named.or_else(selected).unwrap_or_else(|| backend::DEFAULT_WORKSPACE.to_owned()))
+        let bytes = match self.system.read_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| unreadable(&error))?,
+        };
+        let name = String::from_utf8(bytes).map_err(|error| unreadable(&error))?;
+        let name = name.trim();
+        Ok(if name.is_empty() { backend::DEFAULT_WORKSPACE.into() } else { name.into() })
     }
 
     /// Encryption of state and plan by `TF_ENCRYPTION` must not be passed over: what it is to protect would be written in
@@ -323,20 +345,21 @@ impl Session {
         Ok(packages::Sources::new(config, &ImpliedMirrors { directories }, bundled))
     }
 
-    /// The lock file; none is an empty one.
-    pub(crate) fn locks(&self) -> Result<Locks, Failure> {
-        let path = Path::new(LOCK_FILE);
-        let bytes = match self.system.read_file(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Locks::default());
-            }
-            Err(error) => {
+    /// The bytes of the lock file; empty if there is none.
+    pub(crate) fn lock_file(&self) -> Result<Vec<u8>, Failure> {
+        match self.system.read_file(Path::new(LOCK_FILE)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            read => read.map_err(|error| {
                 let detail = format!("{LOCK_FILE} cannot be read: {error}.");
                 let summary = "Failed to read dependency lock file";
-                return Err(Diagnostic::error("lock-file", summary, detail).into());
-            }
-        };
+                Diagnostic::error("lock-file", summary, detail).into()
+            }),
+        }
+    }
+
+    /// The lock file; none is an empty one.
+    pub(crate) fn locks(&self) -> Result<Locks, Failure> {
+        let bytes = self.lock_file()?;
         let text = String::from_utf8_lossy(&bytes);
         let mut locks = Locks::parse(&text).map_err(|error| {
             let detail = format!(
@@ -482,13 +505,20 @@ impl Session {
     /// What is written there; nothing if there is no such file.
     pub(crate) fn read_manifest(&self) -> Result<ModuleManifest, Failure> {
         let path = self.module_manifest_path();
-        let Ok(bytes) = self.system.read_file(&path) else { return Ok(ModuleManifest::default()) };
-        ModuleManifest::parse(&bytes).map_err(|error| {
-            let detail = format!(
-                "{} is damaged: {error}. Run \"mayfly init\" to write it again.",
-                path.display()
-            );
+        let unreadable = |problem: String| {
+            let detail = format!("{} {problem}", path.display());
             Diagnostic::error("module-manifest", "Failed to read module manifest", detail).into()
+        };
+        let bytes = match self.system.read_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(ModuleManifest::default());
+            }
+            read => read.map_err(|error| {
+                unreadable(format!("cannot be read: {error}. Mend its permissions."))
+            })?,
+        };
+        ModuleManifest::parse(&bytes).map_err(|error| {
+            unreadable(format!("is damaged: {error}. Run \"mayfly init\" to write it again."))
         })
     }
 

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -336,7 +337,15 @@ impl<'a> Collect<'a> {
     }
 
     fn automatic_files(&mut self) {
-        for name in automatic_files(self.session) {
+        let names = match automatic_files(self.session) {
+            Ok(names) => names,
+            Err(error) => {
+                let detail = format!("The working directory cannot be read: {error}.");
+                self.error("unreadable-directory", "Failed to read module directory", detail);
+                return;
+            }
+        };
+        for name in names {
             let read = self.session.system.read_file(&name);
             self.file(&name, read);
         }
@@ -458,16 +467,16 @@ impl Way {
 }
 
 /// The files that are read without being named, in the order in which later ones win.
-fn automatic_files(session: &Session) -> Vec<PathBuf> {
+fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
     let is_automatic =
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-    let entries = session.system.list_directory(Path::new(".")).unwrap_or_default();
+    let entries = session.system.list_directory(Path::new("."))?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
     let files: BTreeSet<String> = files.collect();
     let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
     let named = named.into_iter().filter(|name| files.contains(name));
     let automatic = files.iter().filter(|name| is_automatic(name)).cloned();
-    named.chain(automatic).map(PathBuf::from).collect()
+    Ok(named.chain(automatic).map(PathBuf::from).collect())
 }
 
 /// A text that is no expression for a value. Neither the text nor the parser's words about it are kept: it may be a secret.
@@ -519,7 +528,8 @@ pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
 
 /// The texts of variables files, so that lines can be counted; none of them is shown.
 pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
-    let mut paths = automatic_files(session);
+    // Without a listing there is nothing of theirs to show, and the error was reported.
+    let mut paths = automatic_files(session).unwrap_or_default();
     paths.extend(flags.iter().filter_map(|flag| match flag {
         VarFlag::File(path) => Some(path.clone()),
         VarFlag::Value(_) => None,

@@ -4,56 +4,62 @@
 //! if it is run and its value comes out equal, its version stays, and whatever reads it is not run either.
 //!
 //! **Invariant:** an ephemeral value is not kept, only a hash of it under a key that exists in this process only.
+//! **Invariant:** what decides that a result is used again is equality of values, or of at least 128 bits of a hash under
+//! that key, for which no configuration can be made to collide.
 
-use std::{
-    hash::{Hash, Hasher},
-    rc::Rc,
-    sync::Arc,
-};
+use std::{rc::Rc, sync::Arc};
 
 use addr::{InstanceKey, ModuleInstance};
 use hir::Item;
 use hmac::{Hmac, Mac};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 use sha2::Sha256;
 use state::{Action, Object, ResourceChange};
-use values::{MarkKind, Str, Type, Value, msgpack};
+use values::{CodecError, MarkKind, Str, Type, Value, msgpack};
 
 /// Says whether something changed: equal versions mean equal values. Zero is no version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Version(u64);
+pub(crate) struct Version(u128);
 
 /// Between two of these something may come out in another way although nothing that it was made from has another version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Epoch(u64);
 
-/// The versions of what a node read, hashed. Versions are counters and no secret.
+/// The versions of what a node read, hashed under the memo's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Inputs(u64);
+pub(crate) struct Inputs(u128);
 
 /// A keyed hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Digest([u8; 32]);
 
 /// Set in versions that are hashes, so that none is equal to a counted one.
-const HASHED: u64 = 1 << 63;
+const HASHED: u128 = 1 << 127;
 
 impl Inputs {
     /// Those of nothing: what has them is computed again.
-    const NONE: Inputs = Inputs(u64::MAX);
+    const NONE: Inputs = Inputs(u128::MAX);
+}
+
+impl Digest {
+    /// The first 128 bits.
+    fn short(&self) -> u128 {
+        u128::from_le_bytes(std::array::from_fn(|index| self.0[index]))
+    }
 }
 
 impl Version {
     /// Stands in the inputs of what is to end, which are then those of nothing else.
-    pub(crate) const END: Version = Version(u64::MAX);
+    pub(crate) const END: Version = Version(u128::MAX);
     /// That of exactly one instance, always.
-    pub(crate) const ONE: Version = Version(u64::MAX - 1);
+    pub(crate) const ONE: Version = Version(u128::MAX - 1);
 }
 
 /// Everything that runs of one session remember. A run that begins with an empty memo does everything.
 pub(crate) struct Memo {
-    key: [u8; 32],
-    last_version: u64,
+    /// Has taken the key, so that each hash begins with a copy of it.
+    keyed: Hmac<Sha256>,
+    last_version: u128,
     epoch: Epoch,
     /// Whether a value with a secret in it is remembered that is not stale.
     has_secrets: bool,
@@ -128,7 +134,7 @@ impl Memo {
     /// Remembers nothing.
     pub(crate) fn new() -> Memo {
         Memo {
-            key: process_key(),
+            keyed: Hmac::new_from_slice(&process_key()).expect("a key of any length makes an HMAC"),
             last_version: 0,
             epoch: Epoch::default(),
             has_secrets: false,
@@ -192,9 +198,14 @@ impl Memo {
 
     /// A version that equal values share.
     pub(crate) fn version_of_value(&self, value: &Value) -> Version {
-        let Digest(bytes) = self.value_digest(value);
-        let (first, _) = bytes.split_at(8);
-        Version(u64::from_le_bytes(first.try_into().unwrap_or_default()) | HASHED)
+        Version(self.value_digest(value).short() | HASHED)
+    }
+
+    /// Hashes the versions of what something reads.
+    pub(crate) fn inputs(&self, versions: impl Iterator<Item = Version>) -> Inputs {
+        let mut mac = self.mac();
+        versions.for_each(|version| mac.update(&version.0.to_le_bytes()));
+        Inputs(digest(mac).short())
     }
 
     /// A version of something that changes only when what it reads does.
@@ -266,14 +277,19 @@ impl Memo {
 
     /// Hashes a value with its type and the places of its marks.
     pub(crate) fn value_digest(&self, value: &Value) -> Digest {
-        let mut mac = self.mac();
         let (plain, marks) = value.unmark_deep();
+        let marks: Vec<String> =
+            marks.into_iter().map(|(path, marks)| format!("{path}{marks:?}")).collect();
         // Every value can be encoded as one of unknown type; the type is then part of the bytes.
-        mac.update(&msgpack::encode(&plain, &Type::Dynamic).unwrap_or_default());
-        for (path, marks) in marks {
-            mac.update(format!("{path}{marks:?}").as_bytes());
-        }
-        Digest(mac.finalize().into_bytes().into())
+        self.encoded_digest(msgpack::encode(&plain, &Type::Dynamic), &marks)
+    }
+
+    /// A value that cannot be encoded has a digest that no other value has, itself another time included: what was made
+    /// from it is computed again.
+    fn encoded_digest(&self, encoded: Result<Vec<u8>, CodecError>, marks: &[String]) -> Digest {
+        let encoded = encoded.unwrap_or_else(|_| process_key().to_vec());
+        let marks = marks.iter().map(String::as_bytes);
+        self.digest(&std::iter::once(&*encoded).chain(marks).collect::<Vec<_>>())
     }
 
     pub(crate) fn digest(&self, parts: &[&[u8]]) -> Digest {
@@ -282,32 +298,27 @@ impl Memo {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
         }
-        Digest(mac.finalize().into_bytes().into())
+        digest(mac)
     }
 
     pub(crate) fn combine(&self, digests: &[Digest]) -> Digest {
         let mut mac = self.mac();
         digests.iter().for_each(|it| mac.update(&it.0));
-        Digest(mac.finalize().into_bytes().into())
+        digest(mac)
     }
 
     fn mac(&self) -> Hmac<Sha256> {
-        Hmac::new_from_slice(&self.key).expect("a key of any length makes an HMAC")
+        self.keyed.clone()
     }
+}
+
+fn digest(mac: Hmac<Sha256>) -> Digest {
+    Digest(mac.finalize().into_bytes().into())
 }
 
 /// Whether an item is as it was. One that was read anew is another in memory, and may be the same all the same.
 pub(crate) fn is_same(a: &Arc<Item>, b: &Arc<Item>) -> bool {
     Arc::ptr_eq(a, b) || a == b
-}
-
-/// Hashes versions.
-pub(crate) fn inputs(versions: impl Iterator<Item = Version>) -> Inputs {
-    let mut hasher = FxHasher::default();
-    for version in versions {
-        version.hash(&mut hasher);
-    }
-    Inputs(hasher.finish())
 }
 
 /// A key that nobody can know outside of this process.
@@ -317,4 +328,42 @@ pub(crate) fn process_key() -> [u8; 32] {
         half.copy_from_slice(uuid::Uuid::new_v4().as_bytes());
     }
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_hashed_under_a_key_of_their_own() {
+        let (memo, other) = (Memo::new(), Memo::new());
+        let versions = || [1, 2, 3].into_iter().map(Version);
+        assert_eq!(memo.inputs(versions()), memo.inputs(versions()));
+        assert_ne!(memo.inputs(versions()), memo.inputs(versions().rev()));
+        assert_ne!(memo.inputs(versions()), memo.inputs(versions().take(2)));
+        // Without the key, nobody can find versions that collide.
+        assert_ne!(memo.inputs(versions()), other.inputs(versions()));
+    }
+
+    #[test]
+    fn equal_values_have_one_version_and_others_another() {
+        let memo = Memo::new();
+        let version = |value: &Value| memo.version_of_value(value);
+        let one = Value::string("one");
+        assert_eq!(version(&one), version(&Value::string("one")));
+        assert_ne!(version(&one), version(&Value::string("two")));
+        assert_ne!(version(&one), version(&one.clone().with_mark(values::Mark::Sensitive)));
+        assert_ne!(version(&Value::int(1)), version(&Value::string("1")));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_encoded_equals_no_value() {
+        let memo = Memo::new();
+        // A marked value has no encoding.
+        let marked = Value::string("").with_mark(values::Mark::Sensitive);
+        let failed = || memo.encoded_digest(msgpack::encode(&marked, &Type::Dynamic), &[]);
+        let empty = memo.encoded_digest(Ok(Vec::new()), &[]);
+        assert!(failed() != failed());
+        assert!(failed() != empty);
+    }
 }

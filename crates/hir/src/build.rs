@@ -47,6 +47,7 @@ impl ProgramButLocals {
             schemas: schemas(db, workspace),
             sources: sources(db, &directories),
             overrides: Arc::new(build.overrides(&directories)),
+            explanations: Arc::default(),
         })
     }
 

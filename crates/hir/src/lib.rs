@@ -43,7 +43,7 @@ pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
-pub use program::{Entry, Module, ModuleId, ModulePath, Origin, Program};
+pub use program::{Entry, Explanations, Module, ModuleId, ModulePath, Origin, Program};
 pub use scope::{EvalDiagnostic, Interrupt, Scope, SecretParts};
 pub use symbols::Symbols;
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};

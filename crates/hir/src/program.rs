@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Location, Sources};
+use db::{ByteRange, Diagnostic, Location, Sources};
 use indexmap::IndexMap;
 use provider::ProviderSchemas;
 use rustc_hash::FxBuildHasher;
@@ -33,7 +33,12 @@ pub struct Program {
     pub sources: Sources,
     /// What override files change, by the file and the block that are changed: the item, and what changes it.
     pub overrides: Arc<Overrides>,
+    /// Places where the analysis knows that a value may be ephemeral and may not be, with how it came to be so.
+    pub explanations: Arc<Explanations>,
 }
+
+/// Hints of the analysis with further places, by their own place.
+pub type Explanations = BTreeMap<Location, Vec<Diagnostic>>;
 
 /// What override files change, by the file and the block that are changed: the item, and what changes it.
 pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
@@ -167,6 +172,33 @@ impl Program {
     /// happens when something is shown to a person.
     pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
         crate::source_map::locate(self, origin, at)
+    }
+
+    /// Adds to an error of a run how an ephemeral value came to its place. The analysis found that before: while it did
+    /// not know whether the value would be ephemeral, it was a hint.
+    pub fn explained(&self, found: Diagnostic) -> Diagnostic {
+        let known = found.location.as_ref().filter(|_| found.related.is_empty());
+        let Some(known) = known.and_then(|at| self.explanation(at, &found)) else { return found };
+        let note = known.detail.split_once(&*found.detail).map(|(_, note)| note);
+        Diagnostic {
+            detail: format!("{}{}", found.detail, note.unwrap_or_default()),
+            related: known.related.clone(),
+            ..found
+        }
+    }
+
+    /// The hint at a place, or else the first one inside of it, that is about the same.
+    fn explanation(&self, at: &Location, found: &Diagnostic) -> Option<&Diagnostic> {
+        let is_about = |it: &&Diagnostic| it.id == found.id || it.detail.contains(&found.detail);
+        let here = self.explanations.get(at).into_iter().flatten();
+        here.chain(self.explanations_inside(at)).find(is_about)
+    }
+
+    fn explanations_inside(&self, at: &Location) -> impl Iterator<Item = &Diagnostic> {
+        let (path, end) = (Arc::clone(&at.path), at.range.end);
+        let last = Location { path, range: ByteRange { start: end, end } };
+        let inside = self.explanations.range(at..&last);
+        inside.filter(move |(it, _)| it.range.end <= end).flat_map(|(_, hints)| hints)
     }
 
     /// The header of the block around an item, as diagnostics show it after "in": `resource "a" "b"`.

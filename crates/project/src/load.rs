@@ -24,6 +24,11 @@ pub struct UnfitFile {
     pub problem: Diagnostic,
 }
 
+/// Returns true if a directory is not there, so that it has no files. One that is there and cannot be listed may have some.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Lists the configuration files of the directory shown as `shown`: those on the disk, and those that are open in an
 /// editor and perhaps not there yet.
 pub(crate) fn list(

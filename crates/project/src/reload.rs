@@ -15,7 +15,7 @@ use std::{
 
 use db::{Block, File, System, system::normalize};
 
-use crate::{Project, tree::called_paths};
+use crate::{Project, load::is_gone, tree::called_paths};
 
 /// Which files there are in the directories of a configuration.
 pub struct Files {
@@ -54,7 +54,7 @@ impl Files {
 
     fn list(&mut self, project: &Project) {
         let listing = |shown: Arc<str>| {
-            let listing = self.listing(project, &shown);
+            let listing = self.listing(project, &shown).unwrap_or_default();
             (shown, listing)
         };
         self.listings = directories(project).into_iter().map(listing).collect();
@@ -68,7 +68,7 @@ impl Files {
     fn other_files(&self, project: &Project) -> Vec<String> {
         let mut others = Vec::new();
         for (shown, known) in &self.listings {
-            let listing = self.listing(project, shown);
+            let Some(listing) = self.listing(project, shown) else { continue };
             let names: BTreeSet<&String> = listing.keys().chain(known.keys()).collect();
             let differ = names.into_iter().filter(|name| listing.get(*name) != known.get(*name));
             others.extend(differ.map(|name| shown_as(shown, name)));
@@ -76,10 +76,13 @@ impl Files {
         others
     }
 
-    /// The files of a directory; none where it cannot be listed.
-    fn listing(&self, project: &Project, shown: &Arc<str>) -> Listing {
+    /// The files of a directory; `None` if it is there and cannot be listed.
+    fn listing(&self, project: &Project, shown: &Arc<str>) -> Option<Listing> {
         let path = self.path_of(shown);
-        let entries = self.system.list_directory(&path).unwrap_or_default();
+        let entries = match self.system.list_directory(&path) {
+            Err(error) if is_gone(&error) => Vec::new(),
+            listed => listed.ok()?,
+        };
         let candidates =
             entries.into_iter().filter(|it| !it.is_directory && is_candidate(&it.name));
         let described = candidates.map(|entry| {
@@ -88,7 +91,7 @@ impl Files {
                 (!is_loaded).then(|| self.system.read_file(&path.join(&entry.name)).is_ok());
             (entry.name, readable)
         });
-        described.collect()
+        Some(described.collect())
     }
 
     /// Files with another text.

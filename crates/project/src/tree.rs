@@ -394,8 +394,12 @@ impl SourceTree {
 
     fn reload_directory(&mut self, path: &str, changed: &BTreeSet<Arc<str>>) {
         let Some(&directory) = self.directories.get(path) else { return };
-        let listing =
-            load::list(&*self.system, &self.base, path, &self.open_in(path)).unwrap_or_default();
+        let listing = match load::list(&*self.system, &self.base, path, &self.open_in(path)) {
+            Ok(listing) => listing,
+            Err(error) if load::is_gone(&error) => load::Listing::default(),
+            // Without its files, everything that the module declares would be planned to be destroyed.
+            Err(_) => return,
+        };
         let mut unfit = listing.unfit;
         let mut present = BTreeSet::new();
         for shown in listing.files {

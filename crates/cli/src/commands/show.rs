@@ -1,6 +1,6 @@
 //! `show`.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use backend::LocalPaths;
 use db::{Diagnostic, System};
@@ -28,18 +28,20 @@ pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
-    let bytes = session.system.read_file(path).map_err(|error| {
-        Diagnostic::error(
-            "unreadable-state-or-plan",
-            "Failed to read the given file as a state or plan file",
-            format!("{}: {error}.", path.display()),
-        )
-    })?;
+    let bytes = session.system.read_file(path).map_err(|error| unreadable(path, &error))?;
     Ok(bytes.starts_with(b"PK"))
 }
 
+fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(
+        "unreadable-state-or-plan",
+        "Failed to read the given file as a state or plan file",
+        format!("{}: {error}.", path.display()),
+    )
+}
+
 fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
-    let bytes = session.system.read_file(path).unwrap_or_default();
+    let bytes = session.system.read_file(path).map_err(|error| unreadable(path, &error))?;
     StateFile::read(&bytes).map_err(|error| {
         let backup = LocalPaths::at(path).backup;
         let damaged = store::damaged(session, &error, path, backup.as_deref());

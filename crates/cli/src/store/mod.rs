@@ -218,7 +218,7 @@ pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf,
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = place::workspaces(&session.place()?);
-    workspaces.paths(&session.workspace()).map_err(|error| {
+    workspaces.paths(&session.selected_workspace()?).map_err(|error| {
         Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
     })
 }

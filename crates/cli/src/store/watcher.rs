@@ -1,13 +1,16 @@
 //! What a watcher keeps open between its plans. It holds no lock on the state, so it has a journal of its own beside it, which
 //! is there as long as something is open, and locked as long as the watcher lives.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use addr::{ProviderSource, ResourceInstance};
-use backend::{JournalStore, LocalJournal, LocalPaths};
+use backend::{JournalStore, LocalJournal, LocalPaths, StoreError};
 use db::{Diagnostic, Sources};
 use engine::{NoJournal, Number};
 use provider::BoxFuture;
@@ -111,7 +114,18 @@ pub(crate) fn report_dead_watchers(session: &Session, args: &StateArgs) -> Resul
 
 pub(super) fn report(session: &Session, paths: &LocalPaths) {
     for dead in LocalJournal::of_dead_watchers(&paths.write) {
-        let told = left_by(&dead.journal);
+        let told = match left_by(&dead.journal) {
+            Ok(told) => told,
+            Err(error) => {
+                let detail = format!(
+                    "{error}. It says what \"mayfly watch\" kept open when it was killed, and stays where it is. Mend its permissions, or remove it."
+                );
+                let summary = "Failed to read the journal of a watcher";
+                let warning = Diagnostic::warning("journal-unreadable", summary, detail);
+                session.ui.diagnostics(&[warning], &Sources::default());
+                continue;
+            }
+        };
         session.ui.diagnostics(&told, &Sources::default());
         if let Err(error) = dead.journal.remove() {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
@@ -123,20 +137,29 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
     }
 }
 
-fn left_by(store: &LocalJournal) -> Vec<Diagnostic> {
-    let entries = store.read().ok().flatten().unwrap_or_default();
-    match Journal::read(&entries) {
+/// What a journal says that its watcher left open.
+///
+/// # Errors
+/// It cannot be opened, so that it must not be removed.
+fn left_by(store: &LocalJournal) -> Result<Vec<Diagnostic>, StoreError> {
+    let entries = match store.read() {
+        Err(error @ StoreError::Damaged { .. }) => return Ok(vec![damaged(store, &error)]),
+        read => read?.unwrap_or_default(),
+    };
+    Ok(match Journal::read(&entries) {
         Ok(Some(journal)) => {
             let openings: Vec<_> = journal.left_open().into_iter().cloned().collect();
             recovery::left_open(&openings).into_iter().collect()
         }
         Ok(None) => Vec::new(),
-        Err(error) => {
-            let detail = format!(
-                "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: there is nothing else in it.",
-                store.place()
-            );
-            vec![Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)]
-        }
-    }
+        Err(error) => vec![damaged(store, &error)],
+    })
+}
+
+fn damaged(store: &LocalJournal, error: &dyn fmt::Display) -> Diagnostic {
+    let detail = format!(
+        "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: there is nothing else in it.",
+        store.place()
+    );
+    Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)
 }

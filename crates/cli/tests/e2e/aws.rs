@@ -226,3 +226,126 @@ fn compare(ours: &BTreeMap<String, Errors>, theirs: &BTreeMap<String, Errors>) {
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
+
+/// Security groups whose rules are written in every way that makes none, and in some that make one.
+const RULES: &str = r#"
+variable "rules" {
+  default = []
+}
+resource "aws_security_group" "unset" {
+  name = "unset"
+}
+resource "aws_security_group" "explicit" {
+  name    = "explicit"
+  ingress = []
+}
+resource "aws_security_group" "no_rules" {
+  name = "no-rules"
+  dynamic "ingress" {
+    for_each = var.rules
+    content {
+      from_port = ingress.value
+      to_port   = 443
+      protocol  = "tcp"
+    }
+  }
+}
+resource "aws_security_group" "one_rule" {
+  name = "one-rule"
+  dynamic "ingress" {
+    for_each = var.rules
+    content {
+      from_port = ingress.value
+      to_port   = 443
+      protocol  = "tcp"
+    }
+  }
+  dynamic "ingress" {
+    for_each = [443]
+    content {
+      from_port = ingress.value
+      to_port   = 443
+      protocol  = "tcp"
+    }
+  }
+}
+resource "aws_default_security_group" "adopted" {
+  dynamic "ingress" {
+    for_each = var.rules
+    content {
+      from_port = ingress.value
+      to_port   = 443
+      protocol  = "tcp"
+    }
+  }
+}
+resource "aws_route_table" "no_routes" {
+  vpc_id = "vpc-1"
+  dynamic "route" {
+    for_each = var.rules
+    content {
+      cidr_block = route.value
+    }
+  }
+}
+"#;
+
+const RULES_IN_JSON: &str = r#"{"resource": {"aws_security_group": {
+  "json_none":     {"name": "a", "dynamic": {"ingress": {"for_each": [], "content": {"from_port": 1, "to_port": 2, "protocol": "tcp"}}}},
+  "json_empty":    {"name": "b", "dynamic": {"ingress": []}},
+  "json_explicit": {"name": "c", "ingress": []}
+}}}"#;
+
+/// The provider is asked to remove every rule only where the configuration says so.
+#[test]
+fn dynamic_blocks_that_make_no_rule_leave_the_rules_alone() {
+    let Some(bed) = Bed::new() else { return };
+    let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
+    bed.bench.write("main.tf", &format!("{header}{RULES}"));
+    bed.bench.write("more.tf.json", RULES_IN_JSON);
+    let ours = planned_rules(&bed, "mayfly");
+    let is_unset = |name: &str, rules: &str| ours[name][rules]["after_unknown"] == true;
+    for name in ["unset", "no_rules", "adopted", "json_none", "json_empty"] {
+        assert!(is_unset(name, "ingress"), "{name}: {:#}", ours[name]);
+    }
+    assert!(is_unset("no_routes", "route"), "{:#}", ours["no_routes"]);
+    for (name, count) in [("explicit", 0), ("json_explicit", 0), ("one_rule", 1)] {
+        let rules = ours[name]["ingress"]["after"].as_array();
+        assert_eq!(rules.map(Vec::len), Some(count), "{name}");
+    }
+    if bed.has_terraform {
+        assert_eq!(ours, planned_rules(&bed, "terraform"));
+    }
+}
+
+/// What is planned of the rules of each resource, by its name.
+fn planned_rules(bed: &Bed, program: &str) -> BTreeMap<String, Json> {
+    let run = |arguments: &[&str]| {
+        let run = match program {
+            "mayfly" => bed.bench.mayfly(".", arguments),
+            other => bed.bench.program(other, ".", arguments),
+        };
+        let of_program = bed.bench.path(&format!(".{program}"));
+        run.env("TF_CLI_CONFIG_FILE", bed.bench.path("terraformrc"))
+            .env("TF_DATA_DIR", of_program)
+            .env("CHECKPOINT_DISABLE", "1")
+            .succeeds()
+    };
+    run(&["init", "-no-color"]);
+    run(&["plan", "-no-color", "-out=p"]);
+    let shown = run(&["show", "-json", "p"]).json();
+    let changes = shown["resource_changes"].as_array().expect("a list");
+    let rules = |change: &Json| {
+        let of = |rules: &str| {
+            let change = &change["change"];
+            serde_json::json!({
+                "after": change["after"][rules],
+                "after_unknown": change["after_unknown"][rules],
+            })
+        };
+        let rules = ["ingress", "egress", "route"].map(|it| (it.to_owned(), of(it)));
+        let name = change["name"].as_str().expect("a name").to_owned();
+        (name, Json::Object(rules.into_iter().collect()))
+    };
+    changes.iter().map(rules).collect()
+}

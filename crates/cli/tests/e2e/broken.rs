@@ -165,3 +165,27 @@ fn the_first_syntax_error_is_that_of_the_reference() {
     let same = counts[&First] + counts.get(&InTheTextsOrder).unwrap_or(&0);
     assert!(same * 10 > texts.len() * 9, "{counts:?}");
 }
+
+/// A file that says something is not as good as absent because it cannot be read.
+#[test]
+fn what_cannot_be_read_is_not_taken_for_absent() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"r\" {}\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    // A directory cannot be read as a file, whoever asks.
+    std::fs::create_dir_all(bench.path(".terraform/environment")).expect("can be made");
+    for command in [&["plan"][..], &["state", "list"], &["apply", "-auto-approve"]] {
+        let ended = bench.mayfly(".", command).fails();
+        ended.shows(&["Error: Failed to read the selected workspace", "environment"]);
+    }
+    bench.mayfly(".", ["plan"]).env("TF_WORKSPACE", "default").succeeds();
+    std::fs::remove_dir(bench.path(".terraform/environment")).expect("can be removed");
+    let journal = "terraform.tfstate.watch-1";
+    bench.write(journal, "no journal at all");
+    bench.mayfly(".", ["plan"]).succeeds().shows(&["Warning: Damaged journal of a watcher"]);
+    assert!(!bench.path(journal).exists());
+    std::fs::create_dir(bench.path(journal)).expect("can be made");
+    let ended = bench.mayfly(".", ["plan"]).succeeds();
+    ended.shows(&["Warning: Failed to read the journal of a watcher"]);
+    assert!(bench.path(journal).exists(), "what it says is not lost");
+}

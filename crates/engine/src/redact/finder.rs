@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Leaf, MAX_INSIDE, Patterns, Reading, leaves, spelling};
+use super::{Layers, Leaf, MAX_INSIDE, Patterns, leaves, spelling};
 
 /// The shortest secret that is looked for inside of larger texts, in bytes.
 const LEAST_PART: usize = 16;
@@ -94,17 +94,11 @@ impl Finder {
 
     /// Whether a secret that means nothing else stands between borders, in the text or in a reading of it.
     fn stands_apart(&self, text: &str) -> bool {
-        let stands = |text: &[u8]| {
-            let raw = self.unmistakable.spellings.find(text);
-            raw.into_iter().any(|it| is_bordered(text, &it)) || {
-                let read = Reading::unescaped(text).text;
-                let found = self.unmistakable.unescaped.find(&read);
-                found.into_iter().any(|it| is_bordered(&read, &it))
-            }
-        };
-        !self.unmistakable.spellings.is_empty()
-            && (stands(text.as_bytes())
-                || Reading::all(text.as_bytes()).any(|reading| stands(&reading.text)))
+        let known = &self.unmistakable;
+        !known.spellings.is_empty()
+            && Layers::visit(text.as_bytes(), &mut |layers| {
+                known.places(layers).into_iter().any(|it| is_bordered(layers.text, &it))
+            })
     }
 }
 

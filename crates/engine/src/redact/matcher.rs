@@ -36,6 +36,12 @@ impl Matcher {
         self.sets.is_empty()
     }
 
+    /// The length of all texts.
+    #[cfg(test)]
+    pub(super) fn length(&self) -> usize {
+        self.sets.iter().flat_map(|set| &set.texts).map(|text| text.len()).sum()
+    }
+
     /// Where the texts are. Those that one set finds are in order, and what overlaps is one.
     pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();

@@ -1,19 +1,23 @@
 //! Takes secrets out of what providers and commands say.
 //!
-//! A secret is looked for in every spelling in which programs quote things: as it is, escaped with backslashes any
-//! number of times, percent-encoded, with the entities of HTML, as a list of bytes, in base64 at its three alignments, and
-//! in hexadecimal; a number also with an exponent. Programs also quote parts: the lines of a secret, what is inside of one
-//! that is JSON, and the password in a URL are secrets of their own. So are keys of secret maps and of secret JSON, but
-//! for names: in JSON, keys of letters, `_` and `-` only name fields, and are words of many messages.
+//! A secret is looked for under every composition of two of the encodings in which programs quote things: escaped with
+//! backslashes any number of times, percent-encoded, as a form, with the entities of HTML, as a list of bytes, in base64
+//! at its three alignments, and in hexadecimal; a number also with an exponent. Programs also quote parts: the lines of a
+//! secret, what is inside of one that is JSON, and the password in a URL are secrets of their own. So are keys of secret
+//! maps and of secret JSON, but for names: in JSON, keys of letters, `_` and `-` only name fields, and are words of many
+//! messages.
 //!
 //! ```text
-//!   text ─┬──────────────────────────────┬─► without backslashes ─┬─► where secrets are
-//!         └─► Reading: percent, entities ┘                        │
-//!         └─► Reading: base64, bytes ─────────────────────────────┘
+//!   text ─┬─────────────────────────────────────────────────────┬─► where secrets are
+//!         ├─► Reading without one encoding ─────────────────────┤
+//!         └─► Reading without one ─► Reading without another ───┘
 //! ```
 //!
-//! Looking for a secret takes a hundred times its length of memory and more. Where there are more than [`MAX_SECRETS`]
-//! bytes of them, none is looked for, and nothing is said instead of every text: [`WITHHELD`].
+//! The encodings are taken off the text and not put on the secret: what is known of a secret does not grow with the number
+//! of compositions, and looking through a text takes a fixed number of passes, however many secrets there are.
+//!
+//! Looking for a secret takes many times its length of memory. Where there are more than [`MAX_SECRETS`] bytes of them,
+//! none is looked for, and nothing is said instead of every text: [`WITHHELD`].
 //!
 //! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
 
@@ -32,7 +36,10 @@ use serde_json::Value as Json;
 use values::{Kind, MarkKind, Value};
 
 pub(crate) use self::finder::{Finder, Trace};
-use self::{matcher::Matcher, reading::Reading};
+use self::{
+    matcher::Matcher,
+    reading::{Layers, Reading},
+};
 
 /// The shortest secret that is replaced, in bytes.
 pub const MIN_SECRET: usize = 6;
@@ -69,9 +76,9 @@ struct Patterns {
     length: usize,
     /// Whether there are more secrets than are looked for; then none is here.
     is_full: bool,
-    /// What is looked for in the text itself.
+    /// What is looked for in the text and in every reading of it.
     spellings: Matcher,
-    /// What is looked for in the text without its escapes.
+    /// What is left of secrets with backslashes where backslashes were taken off.
     unescaped: Matcher,
 }
 
@@ -229,7 +236,8 @@ impl Patterns {
             return;
         }
         // What arrives line by line never holds a text of several lines as a whole.
-        let lines = secret.lines().map(str::trim).filter(|line| line.len() >= MIN_SECRET);
+        let lines = secret.lines().map(str::trim);
+        let lines = lines.filter(|line| line.len() >= MIN_SECRET && *line != secret);
         self.spellings.add(lines.map(str::to_owned).collect());
         let Some(depth) = depth.checked_sub(1) else { return };
         for part in spelling::userinfo(secret) {
@@ -265,10 +273,12 @@ impl Patterns {
         }
         self.length += secret.len();
         self.spellings.add(spelling::spellings(secret));
-        // A backslash at the end may escape what follows in the text, and is gone there.
-        let unescaped = Reading::unescaped(secret.trim_end_matches('\\').as_bytes()).text;
-        if unescaped.len() >= MIN_SECRET {
-            self.unescaped.add(vec![unescaped]);
+        if secret.contains('\\') {
+            // A backslash at the end may escape what follows in the text, and is gone there.
+            let unescaped = Reading::unescaped(secret.trim_end_matches('\\').as_bytes()).text;
+            if unescaped.len() >= MIN_SECRET {
+                self.unescaped.add(vec![unescaped]);
+            }
         }
         true
     }
@@ -302,11 +312,12 @@ impl Patterns {
         if self.spellings.is_empty() {
             return Vec::new();
         }
-        let mut found = self.find_unescaped(text.as_bytes());
-        for reading in Reading::all(text.as_bytes()) {
-            let places = self.find_unescaped(&reading.text);
-            found.extend(places.into_iter().map(|it| reading.written(it)));
-        }
+        let mut found = Vec::new();
+        Layers::visit(text.as_bytes(), &mut |layers| {
+            let places = self.places(layers).into_iter();
+            found.extend(places.map(|it| layers.written(it)));
+            false
+        });
         for range in &mut found {
             // A secret that holds an escape of its own may end inside of a character.
             while !text.is_char_boundary(range.start) {
@@ -319,15 +330,13 @@ impl Patterns {
         merged(found)
     }
 
-    /// Where secrets are, as they are or behind backslashes.
-    fn find_unescaped(&self, text: &[u8]) -> Vec<Range<usize>> {
-        let mut found = self.spellings.find(text);
-        if text.contains(&b'\\') && !self.unescaped.is_empty() {
-            let unescaped = Reading::unescaped(text);
-            let places = self.unescaped.find(&unescaped.text);
-            found.extend(places.into_iter().map(|it| unescaped.written(it)));
+    /// Where secrets are in a reading.
+    fn places(&self, layers: &Layers<'_>) -> Vec<Range<usize>> {
+        let mut places = self.spellings.find(layers.text);
+        if layers.is_unescaped {
+            places.extend(self.unescaped.find(layers.text));
         }
-        found
+        places
     }
 }
 

@@ -5,6 +5,114 @@ use std::ops::Range;
 
 use super::MIN_SECRET;
 
+/// How many encodings are taken off a text, one after the other.
+const MAX_LAYERS: usize = 2;
+
+/// An encoding that can be taken off a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    /// Escapes of JSON and its kin, however often the text was quoted.
+    Backslashes,
+    /// `%3C`
+    Percent,
+    /// `%3C`, and `+` for a space.
+    Form,
+    /// `&lt;`
+    Entities,
+    /// `[104 117]`
+    Bytes(Notation),
+    /// `6875`, from the digit at this offset of each run.
+    Hex(usize),
+    /// Base64 in either alphabet, from the character at this offset of each run.
+    Base64(usize),
+}
+
+impl Encoding {
+    /// The table of single encodings; [`Layers::visit`] composes it with itself.
+    const ALL: [Encoding; 12] = [
+        Encoding::Backslashes,
+        Encoding::Percent,
+        Encoding::Form,
+        Encoding::Entities,
+        Encoding::Bytes(Notation::Number),
+        Encoding::Bytes(Notation::Hex),
+        Encoding::Hex(0),
+        Encoding::Hex(1),
+        Encoding::Base64(0),
+        Encoding::Base64(1),
+        Encoding::Base64(2),
+        Encoding::Base64(3),
+    ];
+
+    /// The text without the encoding; `None` if it holds no such encoding that is long enough for a secret.
+    fn read(self, text: &[u8]) -> Option<Reading> {
+        let reading = match self {
+            Encoding::Backslashes if text.contains(&b'\\') => Reading::unescaped(text),
+            Encoding::Percent if text.contains(&b'%') => Reading::percent_decoded(text),
+            Encoding::Form if text.contains(&b'+') => Reading::form_decoded(text),
+            Encoding::Entities if text.contains(&b'&') => Reading::without_entities(text),
+            Encoding::Bytes(notation) => Reading::byte_lists(text, notation),
+            Encoding::Hex(offset) => Reading::hex_decoded(text, offset),
+            Encoding::Base64(offset) => Reading::base64_decoded(text, offset),
+            _ => return None,
+        };
+        (reading.text.len() >= MIN_SECRET).then_some(reading)
+    }
+}
+
+/// A text with some encodings taken off, and the layers that were taken off.
+///
+/// ```text
+///   text ──Form──► reading ──Backslashes──► reading
+///     ▲               ▲                        │ a secret at 3..9
+///     └── written ────┴────────── written ─────┘
+/// ```
+pub(super) struct Layers<'a> {
+    pub(super) text: &'a [u8],
+    /// Whether one of the layers was backslashes, so that backslashes of the secret itself are gone too.
+    pub(super) is_unescaped: bool,
+    /// The last layer, and the text that it was taken off.
+    last: Option<(Encoding, &'a Reading, &'a Layers<'a>)>,
+}
+
+impl Layers<'_> {
+    /// Visits the text, and what it reads as without every composition of at most [`MAX_LAYERS`] encodings, until `visit`
+    /// returns true. Returns whether it did. Only the readings of one composition are in memory at a time.
+    pub(super) fn visit(text: &[u8], visit: &mut dyn FnMut(&Layers<'_>) -> bool) -> bool {
+        Layers { text, is_unescaped: false, last: None }.visit_within(MAX_LAYERS, visit)
+    }
+
+    fn visit_within(&self, depth: usize, visit: &mut dyn FnMut(&Layers<'_>) -> bool) -> bool {
+        if visit(self) {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let of_last = self.last.as_ref().map(|(encoding, ..)| *encoding);
+        Encoding::ALL.into_iter().any(|encoding| {
+            let is_backslashes = encoding == Encoding::Backslashes;
+            // All levels of backslashes are taken off at once.
+            if is_backslashes && of_last == Some(encoding) {
+                return false;
+            }
+            let Some(reading) = encoding.read(self.text) else { return false };
+            let inner = Layers {
+                text: &reading.text,
+                is_unescaped: self.is_unescaped || is_backslashes,
+                last: Some((encoding, &reading, self)),
+            };
+            inner.visit_within(depth, visit)
+        })
+    }
+
+    /// Where a part of the reading is written in the text that was visited.
+    pub(super) fn written(&self, part: Range<usize>) -> Range<usize> {
+        match &self.last {
+            Some((_, reading, outer)) => outer.written(reading.written(part)),
+            None => part,
+        }
+    }
+}
+
 /// A text read without an encoding.
 pub(super) struct Reading {
     pub(super) text: Vec<u8>,
@@ -19,28 +127,41 @@ pub(super) struct Reading {
 const GAP: u8 = 0xff;
 
 impl Reading {
-    /// Every reading that the text has, but for the one without backslashes; one at a time, because each is longer than
-    /// the text.
-    pub(super) fn all(text: &[u8]) -> impl Iterator<Item = Reading> {
-        let percent = text.contains(&b'%').then(|| Reading::percent_decoded(text));
-        let entities = text.contains(&b'&').then(|| Reading::without_entities(text));
-        let lists = Notation::ALL.iter().map(|it| Reading::byte_lists(text, *it));
-        let runs = base64_runs(text);
-        let base64 = (0..4).map(move |offset| Reading::base64_decoded(text, &runs, offset));
-        let all = percent.into_iter().chain(entities).chain(lists).chain(base64);
-        all.filter(|it| it.text.len() >= MIN_SECRET)
-    }
-
     /// Without percent-encoding, whichever bytes were encoded.
     pub(super) fn percent_decoded(text: &[u8]) -> Reading {
+        Reading::url_decoded(text, b'+')
+    }
+
+    /// The same with `+` read as a space, as only forms write it.
+    fn form_decoded(text: &[u8]) -> Reading {
+        Reading::url_decoded(text, b' ')
+    }
+
+    fn url_decoded(text: &[u8], plus: u8) -> Reading {
         let mut it = Reading::for_text(text);
         let mut at = 0;
         while at < text.len() {
             let encoded = (text[at] == b'%').then(|| hex(text, at + 1, 2)).flatten();
-            it.push(encoded.map_or(text[at], |byte| byte as u8), at);
+            let plain = if text[at] == b'+' { plus } else { text[at] };
+            it.push(encoded.map_or(plain, |byte| byte as u8), at);
             at += if encoded.is_some() { 3 } else { 1 };
         }
         it.ending(at)
+    }
+
+    /// The bytes of what may be hexadecimal digits without anything between them, from the digit at `offset` of each run
+    /// on.
+    fn hex_decoded(text: &[u8], offset: usize) -> Reading {
+        let mut it = Reading::empty();
+        for run in runs(text, 2 * MIN_SECRET, |byte| byte.is_ascii_hexdigit()) {
+            let mut at = run.start + offset;
+            while let Some(byte) = (at + 2 <= run.end).then(|| hex(text, at, 2)).flatten() {
+                it.push(byte as u8, at);
+                at += 2;
+            }
+            it.push(GAP, at);
+        }
+        it.ending(text.len())
     }
 
     /// Without the escapes of JSON and its kin, however often it was quoted. Encoders differ in what they escape (`<` in
@@ -109,9 +230,11 @@ impl Reading {
     }
 
     /// The bytes of what may be base64, from the character at `offset` of each run on.
-    fn base64_decoded(text: &[u8], runs: &[Range<usize>], offset: usize) -> Reading {
+    fn base64_decoded(text: &[u8], offset: usize) -> Reading {
         let mut it = Reading { shares: true, ..Reading::empty() };
-        for run in runs {
+        // Six bytes are eight characters.
+        let least = MIN_SECRET.div_ceil(3) * 4;
+        for run in runs(text, least, |byte| sextet(byte).is_some()) {
             let mut bits = 0_u32;
             for (index, at) in (run.start + offset..run.end).enumerate() {
                 bits = bits << 6 | u32::from(sextet(text[at]).unwrap_or_default());
@@ -173,7 +296,7 @@ impl Reading {
 const MAX_BETWEEN: usize = 4;
 
 /// How the numbers of a list are written.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
     /// `104`, `0x68`
     Number,
@@ -182,8 +305,6 @@ enum Notation {
 }
 
 impl Notation {
-    const ALL: [Notation; 2] = [Notation::Number, Notation::Hex];
-
     fn byte(self, digits: &[u8]) -> Option<u8> {
         let digits = std::str::from_utf8(digits).ok()?;
         match self {
@@ -196,20 +317,25 @@ impl Notation {
     }
 }
 
-/// Where base64 in either alphabet may be that is long enough to hold a secret.
-fn base64_runs(text: &[u8]) -> Vec<Range<usize>> {
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for at in 0..=text.len() {
-        if text.get(at).is_none_or(|byte| sextet(*byte).is_none()) {
-            // Six bytes are eight characters.
-            if at - start >= MIN_SECRET.div_ceil(3) * 4 {
-                runs.push(start..at);
+/// The runs of at least `least` bytes that are all of one sort.
+fn runs(
+    text: &[u8],
+    least: usize,
+    is_of_it: impl Fn(u8) -> bool,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let start = at;
+            at += text[at..].iter().take_while(|byte| is_of_it(**byte)).count();
+            let run = start..at;
+            at += 1;
+            if run.len() >= least {
+                return Some(run);
             }
-            start = at + 1;
         }
-    }
-    runs
+        None
+    })
 }
 
 fn sextet(byte: u8) -> Option<u8> {

@@ -1,6 +1,4 @@
-//! The forms in which a secret may be quoted, but for those that [`super::Reading`] takes back.
-
-use std::fmt::Write;
+//! What is looked for of a secret: the forms that no [`super::Reading`] takes back, and the parts that programs quote.
 
 use base64::{
     Engine,
@@ -9,20 +7,9 @@ use base64::{
 
 use super::{MIN_SECRET, Reading};
 
-/// Every form in which a secret may be quoted, but for those that backslashes make.
+/// The forms of a secret that are looked for in every reading of a text.
 pub(super) fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
-    // Forms write a space as a plus, which only they read as one; percent signs are read by `Reading`.
-    if secret.contains(' ') {
-        found.push(secret.replace(' ', "+"));
-    }
-    found.extend(base64_forms(secret.as_bytes()));
-    let hex = secret.bytes().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    found.push(hex.to_uppercase());
-    found.push(hex);
     found.extend(exponent_forms(secret));
     found.retain(|it| it.len() >= MIN_SECRET);
     found
@@ -49,26 +36,6 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD]
         .into_iter()
         .find_map(|engine| engine.decode(text).ok())
-}
-
-/// The characters of base64 that depend on nothing but the secret, wherever in a longer text it begins.
-fn base64_forms(secret: &[u8]) -> Vec<String> {
-    let mut forms = Vec::new();
-    for alignment in 0..3 {
-        let mut bytes = vec![0; alignment];
-        bytes.extend_from_slice(secret);
-        for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-            let text = engine.encode(&bytes);
-            let first = [0, 2, 3][alignment];
-            let last = text.len() - usize::from(bytes.len() % 3 != 0);
-            if let Some(form) = text.get(first..last)
-                && form.len() >= MIN_SECRET
-            {
-                forms.push(form.to_owned());
-            }
-        }
-    }
-    forms
 }
 
 /// A number as programs write large and small ones: `1.23456e+11`. Nothing where the text is no number.

@@ -1,4 +1,4 @@
-use base64::prelude::{BASE64_STANDARD, Engine as _};
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD, Engine as _};
 use values::Mark;
 
 use super::*;
@@ -311,4 +311,109 @@ fn every_text_of_json_in_bytes_counts_for_itself() {
     assert!(finder.is_in_bytes(br#"{"playground":1}"#));
     let inner = BASE64_STANDARD.encode(r#"{"k":"playground"}"#);
     assert!(finder.is_in_bytes(format!(r#"{{"k":"{inner}"}}"#).as_bytes()));
+}
+
+/// Encodings as programs write them, each by itself.
+const ENCODINGS: [(&str, fn(&str) -> String); 17] = [
+    ("raw", str::to_owned),
+    ("json", json),
+    ("json of Go", |text| go_json(&json(text))),
+    ("json in ASCII", |text| ascii_json(&json(text))),
+    ("json twice", |text| json(&json(text))),
+    ("url", |text| percent(text, "%20", |byte| format!("%{byte:02X}"))),
+    ("url in lower case", |text| percent(text, "%20", |byte| format!("%{byte:02x}"))),
+    ("form", |text| percent(text, "+", |byte| format!("%{byte:02X}"))),
+    ("entities", entities),
+    ("bytes", |text| format!("{:?}", text.as_bytes())),
+    ("hex", |text| text.bytes().map(|byte| format!("{byte:02x}")).collect()),
+    ("upper hex", |text| text.bytes().map(|byte| format!("{byte:02X}")).collect()),
+    ("base64", |text| BASE64_STANDARD.encode(text)),
+    ("base64 at 1", |text| BASE64_STANDARD.encode(format!(":{text}"))),
+    ("base64 at 2", |text| BASE64_STANDARD.encode(format!("::{text}"))),
+    ("base64 for URLs", |text| BASE64_URL_SAFE.encode(text)),
+    ("base64 for URLs, unpadded", |text| BASE64_URL_SAFE_NO_PAD.encode(format!(":{text}"))),
+];
+
+fn json(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is JSON")
+}
+
+fn go_json(json: &str) -> String {
+    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028")];
+    escapes.iter().fold(json.to_owned(), |json, (from, to)| json.replace(*from, to))
+}
+
+fn ascii_json(json: &str) -> String {
+    let one = |character: char| match character.is_ascii() {
+        true => character.to_string(),
+        false => {
+            let mut units = [0; 2];
+            character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+        }
+    };
+    json.chars().map(one).collect()
+}
+
+fn percent(text: &str, space: &str, encoded: fn(u8) -> String) -> String {
+    let one = |byte: u8| match byte {
+        b' ' => space.to_owned(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => encoded(byte),
+    };
+    text.bytes().map(one).collect()
+}
+
+fn entities(text: &str) -> String {
+    let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&#34;"), ('\'', "&#39;")];
+    escapes.iter().fold(text.to_owned(), |text, (from, to)| text.replace(*from, to))
+}
+
+fn random_secret(random: &mut fastrand::Rng) -> String {
+    let others = [
+        '\n', '\r', '\t', '"', '\'', '<', '>', '&', '+', '/', '=', '%', ' ', 'é', '😀', '\u{2028}',
+    ];
+    let mut secret: Vec<char> = (0..random.usize(8..24)).map(|_| random.alphanumeric()).collect();
+    for _ in 0..random.usize(1..8) {
+        let at = random.usize(0..=secret.len());
+        secret.insert(at, others[random.usize(0..others.len())]);
+    }
+    if random.bool() {
+        // A second one may follow it: how many there are is lost where a text is quoted several times.
+        secret.insert(random.usize(1..secret.len()), '\\');
+    }
+    secret.into_iter().collect()
+}
+
+#[test]
+fn every_secret_is_found_behind_every_two_encodings() {
+    const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA+x/yz\nq9==\n-----END RSA PRIVATE KEY-----\n";
+    let mut random = fastrand::Rng::with_seed(20);
+    let mut secrets = vec![KEY.to_owned(), "p\"ss<w&rd\\é 1\n".to_owned()];
+    secrets.extend((0..60).map(|_| random_secret(&mut random)));
+    for secret in &secrets {
+        let redactor = knowing(secret);
+        for (first, inner) in ENCODINGS {
+            for (second, outer) in ENCODINGS {
+                let text = format!("[{}]", outer(&format!("<{}>", inner(&format!(".{secret}.")))));
+                let shown = redactor.redact(&text);
+                let left = shown.replace(REPLACEMENT, "");
+                // What is left are the borders, in the encodings.
+                assert!(
+                    shown.contains(REPLACEMENT) && left.len() <= 96,
+                    "{first}, then {second}: {secret:?} in {text}: {shown}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_known_of_a_secret_does_not_grow_with_the_encodings() {
+    let secret = "0123456789".repeat(100);
+    let redactor = knowing(&format!("-{secret}-"));
+    let known = redactor.known();
+    assert_eq!(known.ephemeral.spellings.length(), secret.len() + 2);
+    assert_eq!(known.ephemeral.unescaped.length(), 0);
 }

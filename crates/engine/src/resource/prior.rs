@@ -127,7 +127,8 @@ impl Walk<'_> {
             Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
             Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
         };
-        let version = i64::try_from(stored.schema_version).unwrap_or_default();
+        // No provider has such a version, and it says so. It must not take the object for one of version 0.
+        let version = i64::try_from(stored.schema_version).unwrap_or(i64::MAX);
         let request =
             UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
         let response = provider.upgrade_resource_state(request).await;

@@ -290,7 +290,7 @@ impl Walk<'_> {
     /// The end of an instance depends on nothing but its provider, and that this is the end.
     fn end_inputs(&self, subject: &Subject) -> Inputs {
         let provider = self.with_facts(subject.provider_node, |it| it.version);
-        memo::inputs([provider, Version::END].into_iter())
+        self.memo.borrow().inputs([provider, Version::END].into_iter())
     }
 
     /// Remembers the plan for the end of an instance.

@@ -150,12 +150,12 @@ impl Walk<'_> {
         address: Option<&str>,
         diagnostic: Diagnostic,
     ) {
-        self.report(Diagnostic {
+        self.report(self.program.explained(Diagnostic {
             address: address.map(str::to_owned).or(diagnostic.address),
             location: self.program.locate(entry.origin, at),
             context: self.context(entry),
             ..diagnostic
-        });
+        }));
     }
 
     /// Tells that a part of the language is understood, but not run. A directory that is in the program twice is one text.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     graph::{Declared, EdgeKind, ModuleIx, NodeIx},
-    memo::{self, Version},
+    memo::Version,
 };
 
 /// The most instances of one run: of resources, and of everything else that is declared in instances of modules. A slip of
@@ -188,7 +188,9 @@ impl Walk<'_> {
         let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
         let names = self.memo.borrow().version_of_value(&Value::string(names));
         let values = keys.instances.iter().map(|it| self.each_version(it));
-        let version = self.memo.borrow().version_of_inputs(memo::inputs(values.chain([names])));
+        let memo = self.memo.borrow();
+        let version = memo.version_of_inputs(memo.inputs(values.chain([names])));
+        drop(memo);
         self.with_facts(node, |it| it.version = version);
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
         Ok(())

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     graph::{Declared, ModuleIx, NodeIx},
-    memo::{self, Inputs, NodeKey, NodeName, Version},
+    memo::{Inputs, NodeKey, NodeName, Version},
 };
 
 /// How a node's turn ended.
@@ -74,7 +74,7 @@ impl Walk<'_> {
         let graph = self.graph.borrow();
         let facts = self.facts.borrow();
         let read = graph.dependencies(node).filter(|(_, _, active)| *active);
-        memo::inputs(
+        self.memo.borrow().inputs(
             read.map(|(dependency, ..)| facts[dependency.0 as usize].version)
                 .chain(also.iter().copied()),
         )
