@@ -1,17 +1,26 @@
-//! `cargo xtask torture`: kills the executable at random moments for as long as somebody likes.
+//! `cargo xtask torture`: kills the executable and its providers at random moments for as long as somebody likes.
+//!
+//! Kills come in batches, each with a folder and a seed of its own. The figures of a finished batch are kept, so that the same
+//! command goes on where it was stopped.
 
-use std::{path::Path, time::Instant};
+use std::{fs, path::Path, time::Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
+use torture::Report;
 
 const USAGE: &str = "\
 usage: cargo xtask torture [--seed S] [--kills N] [--program PATH]
 
-Kills an executable N times (1,000) while it applies, replaces and destroys, and looks after each kill whether anything was
-lost or made twice. The executable is target/release/mayfly if nothing else is said.";
+Kills an executable, its providers or both N times (1,000) while it applies, replaces and destroys, and looks after each kill
+whether anything was lost or made twice, and whether a process is left. The executable is target/release/mayfly if nothing
+else is said. With the seed of an earlier run it goes on with the first batch that did not come to its end; remove
+target/torture-S to begin anew.";
 
-/// After how many kills it says how far it is.
-const PROGRESS: usize = 100;
+/// How many kills are a batch.
+const BATCH: usize = 100;
+
+/// The file with the figures of a batch.
+const FIGURES: &str = "figures.json";
 
 struct Options {
     seed: u64,
@@ -40,27 +49,48 @@ impl Options {
 /// Runs it, and prints what happened.
 ///
 /// # Errors
-/// What was lost or made twice, with the folder in which that can be looked at.
+/// What was lost, made twice or left running, with the folder in which that can be looked at.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let options = Options::parse(root, arguments)?;
     let program = options
         .program
         .canonicalize()
         .with_context(|| format!("{} is not there: build it first", options.program.display()))?;
-    let folder = root.join(format!("target/torture-{}", options.seed));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
-    }
-    std::fs::create_dir_all(&folder)?;
-    let begun = Instant::now();
-    let mut torture = torture::Torture::new(&program, &folder, options.seed);
-    let mut kills = 0;
-    while kills < options.kills {
-        kills = options.kills.min(kills + PROGRESS);
-        let report = torture.run(kills).map_err(|wrong| {
-            anyhow!("seed {}, {wrong}\nlook at {}", options.seed, folder.display())
-        })?;
-        println!("seed {}: {report}; {} s", options.seed, begun.elapsed().as_secs());
+    let all = root.join(format!("target/torture-{}", options.seed));
+    let (begun, mut sum) = (Instant::now(), Report::default());
+    for batch in 0.. {
+        let kills = BATCH.min(options.kills.saturating_sub(sum.kills));
+        if kills == 0 {
+            break;
+        }
+        let folder = all.join(format!("batch-{batch}"));
+        sum.add(&match finished(&folder) {
+            Some(report) => report,
+            None => run_batch(&program, &folder, options.seed, batch, kills)?,
+        });
+        println!("seed {}: {sum}; {} s", options.seed, begun.elapsed().as_secs());
     }
     Ok(())
+}
+
+/// The figures of a batch that came to its end.
+fn finished(folder: &Path) -> Option<Report> {
+    let figures = fs::read(folder.join(FIGURES)).ok()?;
+    serde_json::from_slice(&figures).ok().map(|it| Report::from_json(&it))
+}
+
+fn run_batch(program: &Path, folder: &Path, seed: u64, batch: u64, kills: usize) -> Result<Report> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let folder = folder.canonicalize()?;
+    // Seeds of batches of one run and of runs with neighbouring seeds differ.
+    let of_batch = seed.wrapping_mul(1_000_003).wrapping_add(batch);
+    let mut torture = torture::Torture::new(program, &folder, of_batch);
+    let report = torture.run(kills).map_err(|wrong| {
+        anyhow!("seed {seed}, batch {batch}, {wrong}\nlook at {}", folder.display())
+    })?;
+    fs::write(folder.join(FIGURES), report.to_json().to_string())?;
+    Ok(report)
 }

@@ -1,5 +1,5 @@
-//! Kills the real executable at random moments while it applies, replaces and destroys, and looks after each kill whether
-//! anything was lost or made twice.
+//! Kills the real executable, its providers, or both at random moments while it applies, replaces and destroys, and looks
+//! after each kill whether anything was lost or made twice, and whether a process is left.
 //!
 //! ```text
 //!   another configuration ─► apply or destroy ─► killed ─► plan: takes over what the killed run left ─► held against the ledger
@@ -16,16 +16,20 @@
     reason = "it runs programs, sleeps and looks at files: that is what it is for"
 )]
 
+mod strike;
 mod world;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     path::Path,
     time::{Duration, Instant},
 };
 
 use fastrand::Rng;
-use world::{Ended, World};
+use serde_json::{Value, json};
+use strike::Strike;
+use world::{Ended, Outcome, World};
 
 /// Objects that a configuration may have.
 const OBJECTS: usize = 6;
@@ -51,6 +55,69 @@ pub struct Report {
     pub gone: usize,
     /// Objects that the remote system made.
     pub made: usize,
+    /// How often it was killed in which way.
+    pub ways: BTreeMap<String, usize>,
+    /// The longest that a process lived on after its run.
+    pub longest: Duration,
+}
+
+impl Report {
+    /// Adds what happened elsewhere.
+    pub fn add(&mut self, other: &Report) {
+        let pairs = [
+            (&mut self.kills, other.kills),
+            (&mut self.too_late, other.too_late),
+            (&mut self.applies, other.applies),
+            (&mut self.destroys, other.destroys),
+            (&mut self.recoveries, other.recoveries),
+            (&mut self.taken_over, other.taken_over),
+            (&mut self.adopted, other.adopted),
+            (&mut self.gone, other.gone),
+            (&mut self.made, other.made),
+        ];
+        for (sum, more) in pairs {
+            *sum += more;
+        }
+        for (way, times) in &other.ways {
+            *self.ways.entry(way.clone()).or_default() += times;
+        }
+        self.longest = self.longest.max(other.longest);
+    }
+
+    /// The figures, to be read back by [`Report::from_json`].
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "kills": self.kills, "too_late": self.too_late, "applies": self.applies, "destroys": self.destroys,
+            "recoveries": self.recoveries, "taken_over": self.taken_over, "adopted": self.adopted, "gone": self.gone,
+            "made": self.made, "ways": self.ways, "longest_ms": self.longest.as_millis() as u64,
+        })
+    }
+
+    /// Figures that were written down; what is missing is none.
+    #[must_use]
+    pub fn from_json(figures: &Value) -> Report {
+        let number = |name: &str| figures[name].as_u64().unwrap_or_default();
+        let count = |name: &str| usize::try_from(number(name)).unwrap_or_default();
+        let ways = figures["ways"].as_object().into_iter().flatten();
+        let ways = ways.map(|(way, times)| {
+            let times = times.as_u64().and_then(|it| usize::try_from(it).ok());
+            (way.clone(), times.unwrap_or_default())
+        });
+        Report {
+            kills: count("kills"),
+            too_late: count("too_late"),
+            applies: count("applies"),
+            destroys: count("destroys"),
+            recoveries: count("recoveries"),
+            taken_over: count("taken_over"),
+            adopted: count("adopted"),
+            gone: count("gone"),
+            made: count("made"),
+            ways: ways.collect(),
+            longest: Duration::from_millis(number("longest_ms")),
+        }
+    }
 }
 
 impl fmt::Display for Report {
@@ -60,9 +127,12 @@ impl fmt::Display for Report {
         write!(
             f,
             "{kills} kills ({applies} of apply, {destroys} of destroy, {recoveries} of what recovers), {too_late} too late; \
-             {made} objects made, {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not",
-            adopted + gone
-        )
+             {made} objects made, {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; \
+             no process lived on for more than {} ms",
+            adopted + gone,
+            self.longest.as_millis()
+        )?;
+        self.ways.iter().try_for_each(|(way, times)| write!(f, "; {times} {way}"))
     }
 }
 
@@ -111,13 +181,11 @@ impl Torture {
         let destroys = self.random.usize(..8) == 0;
         let arguments = if destroys { "destroy" } else { "apply" };
         if self.killed(&[arguments, "-auto-approve", "-input=false"])? {
-            self.report.kills += 1;
             *(if destroys { &mut self.report.destroys } else { &mut self.report.applies }) += 1;
         } else {
             self.report.too_late += 1;
         }
         if self.random.usize(..6) == 0 && self.killed(&["plan", "-input=false"])? {
-            self.report.kills += 1;
             self.report.recoveries += 1;
         }
         self.check()?;
@@ -129,15 +197,27 @@ impl Torture {
         let longest = self.usual.as_micros() as usize * 11 / 10;
         let after = Duration::from_micros(self.random.usize(..longest.max(1)) as u64);
         let begun = Instant::now();
-        let ended = self.world.killed_after(arguments, after)?;
-        if let Some(ended) = ended {
-            if ended.code != Some(0) && !ended.says_uncertain() {
-                return Err(format!("{} failed:\n{}", arguments.join(" "), ended.printed));
+        let strike = Strike::random(&mut self.random);
+        let struck = self.world.struck(arguments, after, strike);
+        let what = format!("{strike} in {} after {after:?}", arguments.join(" "));
+        let (ended, longer) = match struck.map_err(|wrong| format!("{what}: {wrong}"))? {
+            Outcome::TooLate(ended) => {
+                if ended.code != Some(0) && !ended.says_uncertain() {
+                    return Err(format!("{} failed:\n{}", arguments.join(" "), ended.printed));
+                }
+                self.took(begun.elapsed());
+                return Ok(false);
             }
-            self.took(begun.elapsed());
-            return Ok(false);
+            Outcome::Struck(ended, longer) => (ended, longer),
+        };
+        // A signal that can be handled ends it in good order, or comes too late; another one gives no code.
+        let is_in_order = matches!(ended.code, None | Some(0 | 1));
+        if !is_in_order || ended.printed.contains("Mayfly crashed") {
+            return Err(format!("{what}: code {:?}:\n{}", ended.code, ended.printed));
         }
-        self.world.wait_for_providers()?;
+        self.report.kills += 1;
+        *self.report.ways.entry(strike.to_string()).or_default() += 1;
+        self.report.longest = self.report.longest.max(longer);
         Ok(true)
     }
 
@@ -218,8 +298,10 @@ impl Torture {
             earlier.push(index);
         }
         text += &format!(
-            "resource \"terraform_data\" \"t\" {{\n  input            = {}\n  triggers_replace = {}\n}}\n",
+            "resource \"terraform_data\" \"t\" {{\n  input            = {}\n  triggers_replace = {}\n  \
+             provisioner \"local-exec\" {{\n    command = \"sleep 0.{}\"\n  }}\n}}\n",
             self.random.usize(..1000),
+            self.random.usize(..3),
             self.random.usize(..3)
         );
         self.world.write(&text)
@@ -228,3 +310,23 @@ impl Torture {
 
 const HEAD: &str = "terraform {\n  required_providers {\n    playground = { source = \"registry.opentofu.org/mayfly/playground\" }\n  }\n}\n\
                     ephemeral \"playground_random\" \"value\" {}\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_back_and_added() {
+        let mut report = Report {
+            kills: 3,
+            made: 2,
+            ways: [("KILL of both".to_owned(), 3)].into(),
+            longest: Duration::from_millis(40),
+            ..Report::default()
+        };
+        assert_eq!(Report::from_json(&report.to_json()), report);
+        report.add(&report.clone());
+        assert_eq!((report.kills, report.made, report.ways["KILL of both"]), (6, 4, 6));
+        assert_eq!(report.longest, Duration::from_millis(40));
+    }
+}

@@ -3,18 +3,25 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, kill_process, kill_process_group};
 use serde_json::Value;
+
+use crate::strike::{Reach, Strike, Target};
 
 /// No command may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// A provider whose core was killed ends by itself in this time.
-const PROVIDERS_END: Duration = Duration::from_secs(20);
+/// No process that a run started may live longer than this after it.
+const PROCESSES_END: Duration = Duration::from_secs(10);
+
+/// In the environment of a run; all that it starts inherits it.
+const COOKIE: &str = "MAYFLY_TORTURE";
 
 pub(crate) struct World {
     program: PathBuf,
@@ -42,9 +49,17 @@ impl Ended {
     }
 }
 
-/// What the remote system wrote down.
+/// What came of a run that was to be struck.
+pub(crate) enum Outcome {
+    /// It ended before that.
+    TooLate(Ended),
+    /// It was struck, and has ended; all that it had started ended so much later.
+    Struck(Ended, Duration),
+}
+
+/// What the remote system has.
 pub(crate) struct Deeds {
-    /// How many objects it has made.
+    /// How many objects it has made. A provider that is killed may have made one and not have said so.
     pub(crate) made: usize,
     /// The names of those that are there.
     alive: BTreeSet<String>,
@@ -80,92 +95,135 @@ impl World {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &self.folder)
+            .env(COOKIE, &self.folder)
+            .process_group(0)
             .stdin(Stdio::null());
         command
     }
 
     /// Runs a command to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<Ended, String> {
-        match self.killed_after(arguments, LONGEST)? {
-            Some(ended) => Ok(ended),
-            None => Err(format!("{} took longer than {LONGEST:?}", arguments.join(" "))),
-        }
+        let mut child = self.start(arguments)?;
+        let status = wait(&mut child, Instant::now() + LONGEST)?;
+        let ended = self.ended(status)?;
+        self.wait_for_processes(&child)?;
+        Ok(ended)
     }
 
-    /// Starts a command and kills it after some time; none if that came before its end.
-    pub(crate) fn killed_after(
+    /// Starts a command and strikes after some time.
+    pub(crate) fn struck(
         &self,
         arguments: &[&str],
         after: Duration,
-    ) -> Result<Option<Ended>, String> {
-        // Into a file: a pipe has to be read, and a provider that lives on keeps it open.
-        let log = self.folder.join(".printed");
-        let to = |path: &Path| fs::File::create(path).map_err(|error| error.to_string());
-        let out = to(&log)?;
-        let err = out.try_clone().map_err(|error| error.to_string())?;
-        let mut command = self.command(arguments);
+        strike: Strike,
+    ) -> Result<Outcome, String> {
+        let mut child = self.start(arguments)?;
         let begun = Instant::now();
-        let mut child =
-            command.stdout(out).stderr(err).spawn().map_err(|error| error.to_string())?;
         loop {
-            if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-                let printed = fs::read(&log).map_err(|error| error.to_string())?;
-                let printed = String::from_utf8_lossy(&printed).into_owned();
-                return Ok(Some(Ended { code: status.code(), printed }));
+            let status = child.try_wait().map_err(|error| error.to_string())?;
+            if let Some(status) = status {
+                let ended = self.ended(status)?;
+                self.wait_for_processes(&child)?;
+                return Ok(Outcome::TooLate(ended));
             }
             let left = after.saturating_sub(begun.elapsed());
-            if left.is_zero() {
-                child.kill().map_err(|error| error.to_string())?;
-                child.wait().map_err(|error| error.to_string())?;
-                return Ok(None);
+            if left.is_zero() && self.strike(&child, strike) {
+                let status = wait(&mut child, Instant::now() + LONGEST)?;
+                let longer = self.wait_for_processes(&child)?;
+                return Ok(Outcome::Struck(self.ended(status)?, longer));
             }
-            std::thread::sleep(left.min(Duration::from_millis(2)));
+            std::thread::sleep(left.min(Duration::from_millis(2)).max(Duration::from_micros(200)));
         }
     }
 
-    /// Waits until every provider of this folder has ended: until then the remote system may still change.
-    pub(crate) fn wait_for_providers(&self) -> Result<(), String> {
+    fn start(&self, arguments: &[&str]) -> Result<Child, String> {
+        // Into a file: a pipe has to be read, and a provider that lives on keeps it open.
+        let out = fs::File::create(self.log()).map_err(|error| error.to_string())?;
+        let err = out.try_clone().map_err(|error| error.to_string())?;
+        let mut command = self.command(arguments);
+        command.stdout(out).stderr(err).spawn().map_err(|error| error.to_string())
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join(".printed")
+    }
+
+    fn ended(&self, status: ExitStatus) -> Result<Ended, String> {
+        let printed = fs::read(self.log()).map_err(|error| error.to_string())?;
+        Ok(Ended { code: status.code(), printed: String::from_utf8_lossy(&printed).into_owned() })
+    }
+
+    /// Strikes. Returns false if there is no provider yet that could be.
+    fn strike(&self, child: &Child, strike: Strike) -> bool {
+        let providers = match strike.target {
+            Target::Client => Vec::new(),
+            Target::Provider | Target::Both => self.processes(child, "serve-bundled-provider"),
+        };
+        if strike.target != Target::Client && providers.is_empty() {
+            return false;
+        }
+        for provider in providers {
+            // An error means that it has ended by itself.
+            let _ended = kill_process(provider, strike.of_provider);
+        }
+        if strike.target == Target::Provider {
+            return true;
+        }
+        if let Some(client) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            let _ended = match strike.reach {
+                Reach::Process => kill_process(client, strike.of_client),
+                Reach::Group => kill_process_group(client, strike.of_client),
+            };
+        }
+        true
+    }
+
+    /// Waits until every process of a run has ended. Returns how long that was.
+    fn wait_for_processes(&self, child: &Child) -> Result<Duration, String> {
         let begun = Instant::now();
-        while self.runs_provider() {
-            if begun.elapsed() > PROVIDERS_END {
-                return Err(format!("a provider outlived its core by {PROVIDERS_END:?}"));
+        while !self.processes(child, "").is_empty() {
+            if begun.elapsed() > PROCESSES_END {
+                return Err(format!("a process outlived its run by {PROCESSES_END:?}"));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ok(())
+        Ok(begun.elapsed())
     }
 
-    fn runs_provider(&self) -> bool {
-        let folder = fs::canonicalize(&self.folder).unwrap_or_default();
+    /// The processes that a run has started and that have this in their command line. Of one whose environment cannot be read,
+    /// the command line says who started it.
+    fn processes(&self, child: &Child, called: &str) -> Vec<Pid> {
+        let cookie = format!("{COOKIE}={}", self.folder.display());
+        let started = format!("start-process\0{}\0", child.id());
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        processes.map(|it| it.path()).any(|process| {
-            fs::read_link(process.join("cwd")).is_ok_and(|it| it == folder)
-                && fs::read(process.join("cmdline")).is_ok_and(|line| {
-                    String::from_utf8_lossy(&line).contains("serve-bundled-provider")
-                })
-        })
+        let ours = processes.filter_map(|process| {
+            let id: i32 = process.file_name().to_str()?.parse().ok()?;
+            let line = fs::read(process.path().join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line);
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            let is_ours = variables.any(|it| it == cookie.as_bytes()) || line.contains(&started);
+            let is_other = i64::from(id) != i64::from(child.id());
+            (is_ours && is_other && line.contains(called)).then(|| Pid::from_raw(id)).flatten()
+        });
+        ours.collect()
     }
 
-    /// What the remote system did.
+    /// What the remote system did and has.
     pub(crate) fn ledger(&self) -> Result<Deeds, String> {
-        let path = self.folder.join(".playground/ledger.jsonl");
+        let objects = self.folder.join(".playground/objects/secret");
         let mut deeds = Deeds { made: 0, alive: BTreeSet::new() };
+        for object in fs::read_dir(objects).into_iter().flatten().flatten() {
+            let name = object.file_name().to_string_lossy().into_owned();
+            deeds.alive.extend(name.strip_suffix(".json").map(str::to_owned));
+        }
+        let path = self.folder.join(".playground/ledger.jsonl");
         let text = if path.exists() { fs::read_to_string(&path) } else { Ok(String::new()) };
         for line in text.map_err(|error| error.to_string())?.lines() {
             let it: Value = serde_json::from_str(line)
                 .map_err(|error| format!("the ledger is damaged: {error}"))?;
-            let name = it["name"].as_str().unwrap_or_default();
-            match it["event"].as_str() {
-                _ if it["type"] != "playground_secret" => {}
-                Some("created") => {
-                    deeds.made += 1;
-                    if !deeds.alive.insert(name.to_owned()) {
-                        return Err(format!("{name} was made twice"));
-                    }
-                }
-                Some("deleted") => drop(deeds.alive.remove(name)),
-                _ => {}
-            }
+            deeds.made +=
+                usize::from(it["event"] == "created" && it["type"] == "playground_secret");
         }
         Ok(deeds)
     }
@@ -211,5 +269,19 @@ impl World {
             }
         }
         Ok(())
+    }
+}
+
+/// Waits for the end of a run, which is killed if it takes too long.
+fn wait(child: &mut Child, until: Instant) -> Result<ExitStatus, String> {
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(status);
+        }
+        if Instant::now() > until {
+            child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
+            return Err(format!("it took longer than {LONGEST:?}"));
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,0 +1,74 @@
+//! What is killed, and by which signal.
+
+use std::fmt;
+
+use fastrand::Rng;
+use rustix::process::Signal;
+
+/// What is killed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// Mayfly itself.
+    Client,
+    /// Its providers.
+    Provider,
+    /// Its providers, and itself right after.
+    Both,
+}
+
+/// Whom a signal reaches that is sent to Mayfly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    Process,
+    /// Its process group, as from a terminal.
+    Group,
+}
+
+/// One way to kill.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strike {
+    pub(crate) target: Target,
+    pub(crate) reach: Reach,
+    pub(crate) of_client: Signal,
+    pub(crate) of_provider: Signal,
+}
+
+/// Signals to Mayfly.
+const CLIENT: [(Signal, &str); 6] = [
+    (Signal::KILL, "KILL"),
+    (Signal::ABORT, "ABRT"),
+    (Signal::HUP, "HUP"),
+    (Signal::QUIT, "QUIT"),
+    (Signal::TERM, "TERM"),
+    (Signal::INT, "INT"),
+];
+
+/// Signals to providers. The others reach them through the process group.
+const PROVIDER: [(Signal, &str); 3] =
+    [(Signal::KILL, "KILL"), (Signal::ABORT, "ABRT"), (Signal::TERM, "TERM")];
+
+impl Strike {
+    /// Three in five are at Mayfly alone.
+    pub(crate) fn random(random: &mut Rng) -> Strike {
+        let target = match random.usize(..5) {
+            0 => Target::Provider,
+            1 => Target::Both,
+            _ => Target::Client,
+        };
+        let reach = if random.bool() { Reach::Process } else { Reach::Group };
+        let of_client = CLIENT[random.usize(..CLIENT.len())].0;
+        let of_provider = PROVIDER[random.usize(..PROVIDER.len())].0;
+        Strike { target, reach, of_client, of_provider }
+    }
+}
+
+impl fmt::Display for Strike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |signal: Signal| CLIENT.iter().find(|it| it.0 == signal).map_or("?", |it| it.1);
+        match self.target {
+            Target::Client => write!(f, "{} of the client", name(self.of_client)),
+            Target::Provider => write!(f, "{} of the provider", name(self.of_provider)),
+            Target::Both => write!(f, "{} of both", name(self.of_client)),
+        }
+    }
+}
