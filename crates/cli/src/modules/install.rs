@@ -64,7 +64,7 @@ pub(crate) fn install(
     if program.modules.len() > 1 {
         installation.announce();
     }
-    write_manifest(session, &program, &installation.before)?;
+    write_manifest(session, &program, &installation.before, upgrade)?;
     installation.installer.remove_others();
     let locked = installation.installer.locks().clone();
     tell_of_upgrades(session, locks, &locked);

@@ -39,21 +39,27 @@ pub(crate) fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
     }
 }
 
-/// Writes down where modules lie, as other tools expect it, and says so.
+/// Writes down where modules lie, as other tools expect it. Lists those that were not there before; all of them if they are to be
+/// upgraded.
 fn write_manifest(
     session: &Session,
     program: &Program,
     before: &ModuleManifest,
+    upgrade: bool,
 ) -> Result<(), Failure> {
     let paths = paths(program)?;
-    for path in &paths[1..] {
+    let manifest = manifest(&paths, before);
+    let is_news = |path: &&ModulePath<'_>| {
+        upgrade || before.modules.get(&path.key) != manifest.modules.get(&path.key)
+    };
+    for path in paths[1..].iter().filter(is_news) {
         session.ui.line(&format!("- {} in {}", path.key, path.module.dir));
     }
     let file = session.module_manifest_path();
     if paths.len() == 1 && !file.exists() {
         return Ok(());
     }
-    let text = manifest(&paths, before).to_json();
+    let text = manifest.to_json();
     let written = match file.parent() {
         Some(directory) => std::fs::create_dir_all(directory),
         None => Ok(()),

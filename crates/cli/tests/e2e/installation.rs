@@ -90,7 +90,7 @@ fn init_prints_the_lines_of_the_reference() {
         let out = lines(&init(&program, &bench).succeeds().out);
         assert_eq!(
             out,
-            format!("{BEGIN}{MODULES}{PROVIDERS}{again}{SUCCESS}"),
+            format!("{BEGIN}Initializing modules...\n{PROVIDERS}{again}{SUCCESS}"),
             "{}",
             program.name()
         );
