@@ -338,11 +338,25 @@ impl Session {
                 executable: executable.clone(),
             })
             .collect();
+        let implied = ImpliedMirrors { directories: self.implied_mirrors() };
+        Ok(packages::Sources::new(config, &implied, bundled))
+    }
+
+    /// Where providers are looked for if the CLI configuration says nothing, in the reference's order.
+    fn implied_mirrors(&self) -> Vec<PathBuf> {
+        let variable = |name: &str| self.system.variable(name).filter(|it| !it.is_empty());
+        let home = variable("HOME").map(PathBuf::from);
+        let data_home = variable("XDG_DATA_HOME").map(PathBuf::from);
+        let data_dirs = variable("XDG_DATA_DIRS");
+        let data_dirs = data_dirs.as_deref().unwrap_or("/usr/local/share:/usr/share");
+        let of_user = data_home.clone().or_else(|| Some(home.as_ref()?.join(".local/share")));
         let mut directories = vec![self.base.join("terraform.d/plugins")];
-        if let Some(home) = self.system.variable("HOME") {
-            directories.push(PathBuf::from(home).join(".terraform.d/plugins"));
-        }
-        Ok(packages::Sources::new(config, &ImpliedMirrors { directories }, bundled))
+        directories.extend(home.map(|it| it.join(".terraform.d/plugins")));
+        directories.extend(data_home.map(|it| it.join("opentofu/plugins")));
+        directories.extend(of_user.map(|it| it.join("terraform/plugins")));
+        let shared = data_dirs.split(':').filter(|it| !it.is_empty()).map(Path::new);
+        directories.extend(shared.map(|it| it.join("terraform/plugins")));
+        directories
     }
 
     /// The bytes of the lock file; empty if there is none.

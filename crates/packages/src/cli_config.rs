@@ -108,8 +108,8 @@ impl CliConfig {
                 "The specified plugin cache dir {} cannot be opened: {error}",
                 directory.display()
             );
-            problems.push(ConfigProblem::error(&summary, ""));
-            config.plugin_cache_dir = None;
+            // It is made when the first package comes.
+            problems.push(ConfigProblem { is_error: false, summary, detail: String::new() });
         }
         (config, problems)
     }

@@ -303,3 +303,47 @@ fn providers_of_the_state_are_installed() {
     bench.write("terraform.tfstate", "{");
     init(&Program::Mayfly, &bench).succeeds();
 }
+
+/// The places that are searched without a CLI configuration.
+#[test]
+fn mirrors_lie_in_the_data_directories_of_the_user_and_of_the_machine() {
+    for program in programs() {
+        for (place, variable, value) in [
+            ("work/terraform.d/plugins", "A", ""),
+            ("home/.terraform.d/plugins", "A", ""),
+            ("home/.local/share/terraform/plugins", "A", ""),
+            ("data/terraform/plugins", "XDG_DATA_HOME", "data"),
+            ("data/opentofu/plugins", "XDG_DATA_HOME", "data"),
+            ("shared/terraform/plugins", "XDG_DATA_DIRS", "shared"),
+        ] {
+            let bench = bench(NO_PROGRAM.as_bytes());
+            let mirror = bench.root().join(place);
+            fs::create_dir_all(mirror.parent().expect("is below")).expect("can be made");
+            fs::rename(bench.root().join("mirror"), &mirror).expect("is there");
+            let run = program.run(&bench, ".", ["init"]).env("TF_CLI_CONFIG_FILE", "");
+            let ended = run.env(variable, bench.root().join(value)).succeeds();
+            let expected = "- Installed example.com/tests/thing v1.2.0 (unauthenticated)";
+            assert!(
+                steps(&ended.out).iter().any(|it| it == expected),
+                "{}: {place}: {}",
+                program.name(),
+                ended.out
+            );
+        }
+    }
+}
+
+/// A cache that does not exist is warned of, and made.
+#[test]
+fn a_cache_that_is_not_there_is_made() {
+    for program in programs() {
+        let bench = bench(NO_PROGRAM.as_bytes());
+        let cache = bench.root().join("nowhere/cache");
+        let ended = init(&program, &bench).env("TF_PLUGIN_CACHE_DIR", &cache).succeeds();
+        let expected =
+            format!("The specified plugin cache dir {} cannot be opened: ", cache.display());
+        let err = crate::tofu::words(&ended.err);
+        assert!(err.contains(&expected), "{}: {err}", program.name());
+        assert!(cache.join(package()).exists(), "{}", program.name());
+    }
+}

@@ -171,3 +171,70 @@ fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
     assert_eq!(found[0]["range"]["start"], json!({ "line": 3, "character": 6 }));
     session.leave();
 }
+
+/// Bytes that are no conversation: each is answered, and what comes behind is read. The process ends as the client wants it to.
+#[test]
+fn frames_that_are_no_messages_are_answered_and_the_server_lives_on() {
+    use std::{
+        io::Write as _,
+        process::{Command, Stdio},
+    };
+    let frame = |content: &str| format!("Content-Length: {}\r\n\r\n{content}", content.len());
+    let root = tempfile::tempdir().expect("a directory can be made");
+    let serve = |pieces: &[String]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mayfly"))
+            .args(["lsp", "--stdio"])
+            .current_dir(root.path())
+            .env_clear()
+            .env("HOME", root.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the executable starts");
+        let mut stdin = child.stdin.take().expect("is piped");
+        for piece in pieces {
+            let _ = stdin.write_all(piece.as_bytes());
+            let _ = stdin.flush();
+        }
+        drop(stdin);
+        let output = child.wait_with_output().expect("ends");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        (String::from_utf8(output.stdout).expect("is text"), err, output.status.code())
+    };
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+    let shutdown = json!({ "jsonrpc": "2.0", "id": 2, "method": "shutdown" });
+    let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
+    let unknown = json!({ "jsonrpc": "2.0", "id": 3, "method": "$/unknown" });
+    let odd = format!(
+        "content-type: application/vscode-jsonrpc;charset=utf8\r\nX: y\r\n{}",
+        frame(&unknown.to_string())
+    );
+    let session = [
+        frame("nonsense"),
+        frame(&unknown.to_string()),
+        frame(&initialize.to_string()),
+        odd,
+        frame("[]"),
+        frame(&shutdown.to_string()),
+        frame(&exit.to_string()),
+    ];
+    let (out, err, code) = serve(&session);
+    for expected in [
+        r#""error":{"code":-32700,"message":"Parse error"},"id":null"#,
+        r#""error":{"code":-32002,"message":"Server not initialized"},"id":3"#,
+        r#""error":{"code":-32601,"message":"Method not found"},"id":3"#,
+        r#""error":{"code":-32600,"message":"Invalid request"},"id":null"#,
+        r#""result":null,"id":2"#,
+    ] {
+        assert!(out.contains(expected), "{expected} is not in {out}");
+    }
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let bytes: Vec<String> = session.concat().chars().map(String::from).collect();
+    let (split, err, code) = serve(&bytes);
+    assert_eq!((split.len(), err.as_str(), code), (out.len(), "", Some(0)));
+    let (out, err, code) =
+        serve(&[frame(&initialize.to_string()), "Content-Length: -1\r\n\r\n{}".to_owned()]);
+    assert!(out.ends_with("nothing after it can be read\"},\"id\":null}"), "{out}");
+    assert_eq!((err.as_str(), code), ("", Some(1)));
+}

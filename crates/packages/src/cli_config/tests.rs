@@ -141,7 +141,7 @@ fn the_environment_has_the_last_word_about_the_cache() {
     const BREAK: &str = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE";
     assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", c), (BREAK, "0")]), (Some(path("c")), false, 0));
     assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", ""), (BREAK, "1")]), (Some(path("a")), true, 0));
-    assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", "/no/where")]), (None, false, 1));
+    assert_eq!(load(&[("TF_PLUGIN_CACHE_DIR", "/no/where")]), (Some("/no/where".into()), false, 1));
 }
 
 #[test]
