@@ -12,7 +12,7 @@ use std::{
 };
 
 use db::{Diagnostic, DirectoryEntry, Severity, System, system::normalize};
-use hir::{item::ConstValue, statics::LocalBackend};
+use hir::{item::ConstValue, statics::LocalBackend, workspace::is_local_source};
 use packages::Locks;
 use project::Project;
 use state::{BackendRecord, ConfigSnapshot, ModuleSource, Plan, PlanFile, PlannedFiles};
@@ -219,6 +219,11 @@ fn changed_files(system: &CliSystem, config: &ConfigSnapshot) -> Vec<String> {
     let mut seen = BTreeSet::new();
     for module in config.modules.values().filter(|it| seen.insert(&it.dir)) {
         let directory = Path::new(&module.dir);
+        // That a package is not installed changes nothing: the plan file has the module.
+        let is_own = module.source.is_empty() || is_local_source(&module.source);
+        if !is_own && !system.is_directory(directory) {
+            continue;
+        }
         let here: BTreeSet<String> =
             project::configuration_files(system, directory).into_iter().collect();
         let names: BTreeSet<&String> = here.iter().chain(module.files.keys()).collect();

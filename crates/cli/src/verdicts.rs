@@ -36,7 +36,7 @@ pub(crate) struct VerdictCache {
     /// `None` without a home, or if the user wants no cache.
     directory: Option<PathBuf>,
     key: Vec<u8>,
-    /// The root directory, whichever way the user went there.
+    /// The canonical path of the root directory.
     root: PathBuf,
     files: NamedFiles,
     executables: Arc<ProviderExecutables>,

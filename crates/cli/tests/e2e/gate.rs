@@ -562,7 +562,7 @@ fn a_crash_tells_its_place_and_no_value() {
 }
 
 /// The processes that come from `parent`, however far.
-fn descendants(parent: u32) -> Vec<u32> {
+pub(crate) fn descendants(parent: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").expect("can be listed").flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };

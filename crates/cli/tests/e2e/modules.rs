@@ -201,6 +201,19 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
 }
 
 #[test]
+fn a_saved_plan_needs_no_packages_in_place() {
+    let bench = bench();
+    let main = "module \"c\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\noutput \"where\" {\n  value = module.c.where\n}\n";
+    bench.write("main.tf", &with_repository(&bench, main));
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
+    fs::remove_dir_all(bench.path(".terraform/modules")).expect("was there");
+    let applied = bench.mayfly(".", ["apply", "saved.plan"]).succeeds();
+    applied.shows(&["where = \".terraform/modules/"]);
+    applied.lacks(&["Warning"]);
+}
+
+#[test]
 fn a_module_without_checksums_is_told_of() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();

@@ -1,8 +1,12 @@
 //! What `validate` remembers of configurations that a provider found good, and what it asks again.
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
-use crate::{bench::Bench, search::Canaries};
+use crate::{
+    bench::{Bench, Run, Started},
+    gate::descendants,
+    search::Canaries,
+};
 
 const MAIN: &str = r#"
 terraform {
@@ -23,17 +27,37 @@ fn bench(value: &str) -> Bench {
     bench
 }
 
-/// How often the provider was asked so far.
-fn asked(bench: &Bench, folder: &str) -> usize {
-    bench.ledger(folder).calls("validate", "playground_parameter")
-}
+/// Lets the provider refuse everything that it is asked.
+const REFUSES: &str = r#"{"on":"validate","kind":"fail"}"#;
 
-/// Whether a `validate` asks the provider.
+const THINKS: &str = r#"{"on":"validate","kind":"slow","ms":2500}"#;
+
+/// Whether `validate` asks the provider. Then it is asked once more, and finds the configuration good.
 #[track_caller]
 fn asks(bench: &Bench, folder: &str) -> bool {
-    let before = asked(bench, folder);
-    bench.mayfly(folder, ["validate"]).succeeds();
-    asked(bench, folder) > before
+    let is_asked = refuses(bench.mayfly(folder, ["validate"]));
+    if is_asked {
+        bench.mayfly(folder, ["validate"]).succeeds();
+    }
+    is_asked
+}
+
+#[track_caller]
+fn refuses(run: Run) -> bool {
+    let ended = run.env("PLAYGROUND_FAULT", REFUSES).end();
+    if ended.code != 0 {
+        ended.shows(&["Provoked fault"]);
+    }
+    ended.code != 0
+}
+
+/// Waits until the process that validates was started. The one before it gives the schemas.
+fn wait_for_provider(started: &Started) {
+    let mut seen = BTreeSet::new();
+    started.wait_until("a provider validates", || {
+        seen.extend(descendants(started.pid()));
+        seen.len() > 1
+    });
 }
 
 /// The names of the verdicts that are kept.
@@ -93,9 +117,8 @@ fn what_a_provider_may_see_in_a_directory_is_not_remembered() {
 fn a_file_that_is_read_while_it_changes_is_asked_about_again() {
     let bench = bench("policy.json");
     bench.write("c/policy.json", "one");
-    let slow = r#"{"on":"validate","kind":"slow","ms":1500}"#;
-    let started = bench.mayfly("c", ["validate"]).env("PLAYGROUND_FAULT", slow).start();
-    started.wait_until("the provider is asked", || asked(&bench, "c") > 0);
+    let started = bench.mayfly("c", ["validate"]).env("PLAYGROUND_FAULT", THINKS).start();
+    wait_for_provider(&started);
     bench.write("c/policy.json", "two");
     started.end().exits(0);
     assert_eq!(kept(&bench), [PathBuf::new(); 0]);
@@ -107,10 +130,8 @@ fn a_pass_belongs_to_the_executable_that_gave_it() {
     let program = bench.path("mayfly");
     fs::copy(env!("CARGO_BIN_EXE_mayfly"), &program).expect("is copied");
     let name = program.to_str().expect("is text");
-    let slow = r#"{"on":"validate","kind":"slow","ms":2000}"#;
-    let run = bench.program(name, "c", ["validate"]).env("PLAYGROUND_FAULT", slow);
-    let started = run.start();
-    started.wait_until("the provider is asked", || asked(&bench, "c") > 0);
+    let started = bench.program(name, "c", ["validate"]).env("PLAYGROUND_FAULT", THINKS).start();
+    wait_for_provider(&started);
     // While the provider thinks, another program is put in the place of its executable.
     let mut other = fs::read(&program).expect("is there");
     other.extend_from_slice(b"another one");
@@ -122,18 +143,16 @@ fn a_pass_belongs_to_the_executable_that_gave_it() {
     .expect("can be set");
     fs::rename(bench.path("other"), &program).expect("is renamed");
     started.end().exits(0);
-    let before = asked(&bench, "c");
-    bench.program(name, "c", ["validate"]).succeeds();
-    assert!(asked(&bench, "c") > before, "the other executable never said so");
+    assert!(refuses(bench.program(name, "c", ["validate"])), "the other executable never said so");
 }
 
 #[test]
 fn the_cache_can_be_switched_off() {
     let bench = bench("x");
     for value in ["off", "0", "false"] {
-        let before = asked(&bench, "c");
-        bench.mayfly("c", ["validate"]).env("MAYFLY_VERDICT_CACHE", value).succeeds();
-        assert!(asked(&bench, "c") > before, "{value}");
+        let run = || bench.mayfly("c", ["validate"]).env("MAYFLY_VERDICT_CACHE", value);
+        run().succeeds();
+        assert!(refuses(run()), "{value}");
     }
     assert!(!bench.root().join("home/.cache/mayfly/verdicts").exists());
     assert!(asks(&bench, "c"));

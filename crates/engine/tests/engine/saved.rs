@@ -115,7 +115,7 @@ fn a_plan_with_errors_is_not_applied() {
     assert_eq!(summaries(&diagnostics), "error: Cannot apply incomplete plan\n");
 }
 
-/// `name` of `kept` is what the state has already.
+/// The name of `kept` is what the state has already. Of `shared.txt`, no value is in the plan.
 const FILES: &str = r#"
 locals {
   shared = file("shared.txt")
@@ -127,8 +127,10 @@ resource "test_thing" "kept" {
 resource "test_thing" "new" {
   count = fileexists("counted.txt") ? 1 : 0
   name  = "${file("new.txt")}${file("${path.temp}/x")}"
+
+  secret_wo = local.shared
 }
-output "o" { value = "${local.shared} ${local.maybe}" }
+output "o" { value = local.maybe }
 "#;
 
 #[test]

@@ -153,7 +153,7 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": 4, \"serial\": -1}",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: what ends at line 1 column 27 is not of the type that belongs there."
+            "Unsupported state file format: The \"serial\" of the state file is not a whole number from 0 to 18446744073709551615. It tells older states from newer ones: set it to the number that the state had last, or to a higher one."
         ],
     );
 }
@@ -164,7 +164,7 @@ fn errors_quote_nothing_that_a_state_holds() {
         (
             r#""serial": "kanarek""#,
             expect![
-                "Unsupported state file format: The state file could not be parsed as JSON: what ends at line 1 column 34 is not of the type that belongs there."
+                "Unsupported state file format: The \"serial\" of the state file is not a whole number from 0 to 18446744073709551615. It tells older states from newer ones: set it to the number that the state had last, or to a higher one."
             ],
         ),
         (
