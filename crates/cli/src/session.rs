@@ -94,7 +94,7 @@ impl System for CliSystem {
             return Ok(bytes.clone());
         }
         match self.os.read_file(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
                 let bytes = self.os.read_file_or_pipe(path)?;
                 pipes.insert(path.to_owned(), bytes.clone());
                 Ok(bytes)

@@ -391,7 +391,7 @@ impl<'a> Collect<'a> {
         None
     }
 
-    fn file(&mut self, path: &Path, read: std::io::Result<Vec<u8>>) {
+    fn file(&mut self, path: &Path, read: io::Result<Vec<u8>>) {
         let shown = path.display().to_string();
         let bytes = match read {
             Ok(bytes) => bytes,

@@ -182,8 +182,7 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
         walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
     }
     plan.checks = walk.checks.borrow().results();
-    let mut refreshed = walk.state.take();
-    refreshed.checks = plan.checks.clone();
+    let refreshed = walk.state.take();
     plan.resource_changes = sorted(walk.changes.take());
     plan.resource_drift = walk.drift.take().into_values().collect();
     let mut ephemerals = walk.ephemerals.take();

@@ -345,11 +345,15 @@ fn a_configuration_in_a_plan_file_is_input_from_a_stranger() {
         &["Failed to load plan file", "s3"],
     );
     check_tampered(
-        |it| drop(it.plan.files.read.insert("/dev/zero".to_owned(), PlannedFile::Content([0; 32]))),
+        |it| {
+            it.plan.files.read.insert("/dev/zero".to_owned(), PlannedFile::Content([0; 32]));
+        },
         &["\"/dev/zero\" is gone"],
     );
     check_tampered(
-        |it| drop(it.plan.files.read.insert("\u{1b}[31m".to_owned(), PlannedFile::Exists)),
+        |it| {
+            it.plan.files.read.insert("\u{1b}[31m".to_owned(), PlannedFile::Exists);
+        },
         &["was changed after the plan", "is gone"],
     );
 }

@@ -114,22 +114,33 @@ impl Walk<'_> {
         let name = output.name.clone();
         let (plain, _) = value.unmark();
         let stored = value.without_deep(MarkKind::Deprecated);
+        let deprecated = output.deprecated.as_deref().map(str::to_owned);
+        let kept = (value.is_wholly_known() && !value.is_null()).then(|| OutputValue {
+            value: stored.clone(),
+            sensitive: output.sensitive,
+            deprecated,
+        });
         if self.phase().is_plan() {
             let before = self.previous.outputs.get(&name);
             let mut change = output_change(before, stored, plain, output.sensitive);
             let temp = &self.settings.temp;
             if change.action == Action::Update && differs_in_plan_only(temp, before, &change) {
                 change.action = Action::NoOp;
+            } else {
+                self.keep_output(&name, kept);
             }
             self.outputs.borrow_mut().insert(name, change);
-            return;
+        } else if kept.is_some() || value.is_null() {
+            self.keep_output(&name, kept);
         }
-        let deprecated = output.deprecated.as_deref().map(str::to_owned);
-        if value.is_null() {
-            self.state.borrow_mut().outputs.remove(&name);
-        } else if value.is_wholly_known() {
-            let output = OutputValue { value: stored, sensitive: output.sensitive, deprecated };
-            self.state.borrow_mut().outputs.insert(name, output);
+    }
+
+    /// Writes a root output to the state that the run ends with. `None` removes it: it is null, or not known yet.
+    fn keep_output(&self, name: &str, output: Option<OutputValue>) {
+        let outputs = &mut self.state.borrow_mut().outputs;
+        match output {
+            Some(output) => drop(outputs.insert(name.into(), output)),
+            None => drop(outputs.remove(name)),
         }
     }
 }

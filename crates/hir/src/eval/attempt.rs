@@ -15,21 +15,21 @@ use super::{
 };
 use crate::{expr::ExprId, scope::Interrupt};
 
-/// What an expression reads from outside of itself.
-struct Reads {
-    values: Vec<Value>,
-    is_wholly_known: bool,
-}
+/// The values that an expression reads from outside of itself.
+struct Reads(Vec<Value>);
 
 impl Reads {
-    /// The marks of what shows where the expression failed, or did not.
+    /// The marks that the expression's success or failure carries.
     fn shown(&self, rule: RuleId, result: &Value) -> Marks {
-        rules::result_marks(rule, self.values.iter().chain([result]))
+        rules::result_marks(rule, self.0.iter().chain([result]))
     }
 }
 
 impl Evaluation<'_> {
     /// The first argument that succeeds. Arguments that came out of an expansion always do.
+    ///
+    /// A failure is final, even one over unknown values. A success that is not wholly known may still become a failure, so
+    /// its value, and with it the choice among the remaining arguments, is unknown.
     pub(super) fn attempt(&mut self, id: ExprId, args: &[Argument]) -> Outcome {
         let mut tried = Marks::NONE;
         let mut failed = Vec::new();
@@ -38,17 +38,15 @@ impl Evaluation<'_> {
                 Argument::Written(arg) => *arg,
                 Argument::Expanded(_, value) => return Ok(value.with_marks(&tried)),
             };
-            let reads = self.reads(arg)?;
-            if !reads.is_wholly_known {
-                // Which of the rest it will be cannot be told yet.
+            let captured = self.captured(arg)?;
+            if captured.failures == 0 && captured.value.is_wholly_known() {
+                return Ok(self.adopt(captured).with_marks(&tried));
+            }
+            if captured.failures == 0 {
                 let rest = self.marks_of_all(&args[position..])?;
                 return Ok(Value::dynamic().with_marks(&tried.union(&rest)));
             }
-            let captured = self.captured(arg)?;
-            if captured.failures == 0 {
-                return Ok(self.adopt(captured).with_marks(&tried));
-            }
-            tried.add(&reads.shown(RuleId::Try, &captured.value));
+            tried.add(&self.reads(arg)?.shown(RuleId::Try, &captured.value));
             failed.push(captured);
         }
         let detail = nothing_succeeded(&failed);
@@ -66,29 +64,23 @@ impl Evaluation<'_> {
 
     pub(super) fn can(&mut self, arg: &Argument) -> Outcome {
         let Argument::Written(id) = arg else { return Ok(Value::bool(true)) };
-        let reads = self.reads(*id)?;
-        if !reads.is_wholly_known {
-            let value = self.unseen(|this| this.value(*id))?;
-            let marks = reads.shown(RuleId::Can, &value);
-            return Ok(Value::unknown_with(Type::Bool, Refinements::non_null()).with_marks(&marks));
-        }
         let captured = self.captured(*id)?;
-        Ok(Value::bool(captured.failures == 0)
-            .with_marks(&reads.shown(RuleId::Can, &captured.value)))
+        let marks = self.reads(*id)?.shown(RuleId::Can, &captured.value);
+        let succeeded = captured.failures == 0;
+        let result = match succeeded && !captured.value.is_wholly_known() {
+            true => Value::unknown_with(Type::Bool, Refinements::non_null()),
+            false => Value::bool(succeeded),
+        };
+        Ok(result.with_marks(&marks))
     }
 
-    /// The values of the traversals in an expression. One that fails cannot go through anything unknown.
+    /// The values of the traversals in an expression.
     fn reads(&mut self, id: ExprId) -> Result<Reads, Interrupt> {
-        let mut reads = Reads { values: Vec::new(), is_wholly_known: true };
+        let mut values = Vec::new();
         for traversal in traversals(self.exprs, id) {
-            let (value, failed) = self.unseen(|this| {
-                let before = this.failures();
-                this.value(traversal).map(|value| (value, this.failures() > before))
-            })?;
-            reads.is_wholly_known &= failed || value.is_wholly_known();
-            reads.values.push(value);
+            values.push(self.unseen(|this| this.value(traversal))?);
         }
-        Ok(reads)
+        Ok(Reads(values))
     }
 
     /// The marks that the result of one of the arguments can have, while none of them is decided.

@@ -32,7 +32,8 @@ pub struct PlanJson<'a> {
 /// resources and values of ephemeral variables are not in it.
 pub fn plan_json(inputs: &PlanJson<'_>) -> String {
     let plan = inputs.view.plan;
-    let prior_state = inputs.prior_state.filter(|it| !it.is_empty()).map(|state| {
+    let has_content = |it: &&State| it.resources().len() > 0 || !it.outputs.is_empty();
+    let prior_state = inputs.prior_state.filter(has_content).map(|state| {
         document(&StateJson {
             state: Some(state),
             written_by: ::state::WRITTEN_VERSION,

@@ -203,26 +203,9 @@ fn check(result: &CheckResult) -> Json {
         .map(|object| {
             let problems: Vec<Json> =
                 object.failure_messages.iter().map(|it| json!({"message": it})).collect();
-            let mut address = Map::new();
-            if let Ok(instance) = addr::parse_resource_instance(&object.addr)
-                && result.kind == CheckKind::Resource
-            {
-                match &instance.key {
-                    InstanceKey::None => {}
-                    InstanceKey::Int(index) => {
-                        drop(address.insert("instance_key".into(), (*index).into()))
-                    }
-                    InstanceKey::String(key) => {
-                        drop(address.insert("instance_key".into(), key.as_str().into()))
-                    }
-                }
-                if !instance.module.is_root() {
-                    address.insert("module".into(), instance.module.to_string().into());
-                }
-            }
-            address.insert("to_display".into(), object.addr.as_str().into());
+            let address = checked_object(result.kind, &object.addr);
             json::object([
-                ("address", Some(Json::Object(address))),
+                ("address", Some(address)),
                 ("status", Some(object.status.as_str().into())),
                 ("problems", (!problems.is_empty()).then_some(Json::Array(problems))),
             ])
@@ -233,6 +216,31 @@ fn check(result: &CheckResult) -> Json {
         ("status", Some(result.status.as_str().into())),
         ("instances", (!instances.is_empty()).then_some(Json::Array(instances))),
     ])
+}
+
+/// The address of one checked object: its module instance, its key if it is a resource instance, and its text.
+fn checked_object(kind: CheckKind, text: &str) -> Json {
+    let resource = addr::parse_resource_instance(text).ok().filter(|_| kind == CheckKind::Resource);
+    let key = resource.as_ref().and_then(|it| match &it.key {
+        InstanceKey::None => None,
+        InstanceKey::Int(index) => Some(Json::from(*index)),
+        InstanceKey::String(key) => Some(key.as_str().into()),
+    });
+    let module = match &resource {
+        Some(it) => (!it.module.is_root()).then(|| it.module.to_string()),
+        None => split_module(text).0.map(str::to_owned),
+    };
+    json::object([
+        ("instance_key", key),
+        ("module", module.map(Json::from)),
+        ("to_display", Some(text.into())),
+    ])
+}
+
+/// The module, if any, and the name of a variable, an output or a check block: `module.m.output.name`.
+fn split_module(text: &str) -> (Option<&str>, &str) {
+    let (rest, name) = text.rsplit_once('.').unwrap_or(("", text));
+    (rest.rsplit_once('.').map(|(module, _)| module), name)
 }
 
 fn check_address(result: &CheckResult) -> Json {
@@ -256,8 +264,7 @@ fn check_address(result: &CheckResult) -> Json {
         CheckKind::Check => "check",
         CheckKind::Variable => "var",
     };
-    let (rest, name) = text.rsplit_once('.').unwrap_or(("", text));
-    let module = rest.rsplit_once('.').map(|(module, _)| module);
+    let (module, name) = split_module(text);
     json::object([
         ("kind", Some(kind.into())),
         ("module", module.map(Json::from)),

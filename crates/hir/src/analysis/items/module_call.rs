@@ -25,7 +25,8 @@ use crate::{
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
     lower::MISSING_ARGUMENT,
     names::{
-        ItemKey, ItemName, called_directories, item as item_of, module_calls, required_providers,
+        ItemKey, ItemName, called_directories, item as item_of, lookup, module_calls,
+        required_providers,
     },
     suggest,
     symbols::{NameKind, names_of_kind},
@@ -201,31 +202,59 @@ fn check_inputs(
     }
 }
 
-/// A name that the called module does not declare: what is passed under it may reach nobody.
+/// Reports a provider configuration that is passed under a name or an alias that the called module does not declare.
 fn undefined_provider(
     env: &ItemEnv<'_>,
     child: Directory,
     passed: &PassedProvider,
 ) -> Option<ItemProblem> {
-    let declared = &required_providers(env.db, child).declared;
-    let name = &passed.child_name;
-    if declared.contains_key(name) {
+    if declares(env, child, passed) {
         return None;
     }
-    let close = suggest::closest(name, declared.keys().map(|name| &**name));
-    let hint = suggest::question(close);
+    let declared = &required_providers(env.db, child).declared;
+    let name = &passed.child_name;
+    let (severity, detail) = match (&passed.child_alias, declared.contains_key(name)) {
+        (Some(alias), true) => {
+            undefined_alias(&required_providers(env.db, child).source(name), name, alias)
+        }
+        _ => (Severity::Warning, undefined_name(declared.keys(), name)),
+    };
+    let at = passed.parent.node.into();
+    let summary = "Reference to undefined provider";
+    Some(ItemProblem::error(at, "undefined-provider", summary, detail).with_severity(severity))
+}
+
+/// Returns true if the called module requires the provider under this name and alias, or has a `provider` block for it.
+fn declares(env: &ItemEnv<'_>, child: Directory, passed: &PassedProvider) -> bool {
+    let (name, alias) = (&passed.child_name, &passed.child_alias);
+    let required = required_providers(env.db, child).declared.get(name);
+    let is_required = required.is_some_and(|(entry, _)| match alias {
+        None => true,
+        Some(alias) => entry.configuration_aliases.contains(alias),
+    });
+    let block = ItemName::Provider(name.clone(), alias.clone());
+    is_required || lookup(env.db, child, &block).is_some()
+}
+
+fn undefined_name<'n>(declared: impl Iterator<Item = &'n Str>, name: &str) -> String {
+    let hint = suggest::question(suggest::closest(name, declared.map(|name| &**name)));
+    let source = addr::ProviderSource::implied_for(name).for_display();
+    format!(
+        "The called module does not declare the provider name \"{name}\", so it is taken to stand for the provider {source}.{hint} If you control the called \
+         module, add \"{name}\" to its required_providers."
+    )
+}
+
+/// The reference refuses an undeclared alias only of providers outside the default namespace.
+fn undefined_alias(source: &addr::ProviderSource, name: &str, alias: &str) -> (Severity, String) {
+    let is_default = *source == addr::ProviderSource::default_for(source.type_name.clone());
+    let severity = if is_default { Severity::Warning } else { Severity::Error };
     let detail = format!(
-        "The called module does not declare the provider name \"{name}\", so it is taken to stand for the provider {}.{hint} If you control the called \
-         module, add \"{name}\" to its required_providers.",
-        addr::ProviderSource::implied_for(name).for_display()
+        "The called module does not list {name}.{alias} in configuration_aliases, so it cannot use this configuration of {}. If you control the called \
+         module, add configuration_aliases = [{name}.{alias}] to \"{name}\" in its required_providers; otherwise, take {name}.{alias} out of this call.",
+        source.for_display()
     );
-    let problem = ItemProblem::error(
-        passed.parent.node.into(),
-        "undefined-provider",
-        "Reference to undefined provider",
-        detail,
-    );
-    Some(problem.with_severity(Severity::Warning))
+    (severity, detail)
 }
 
 fn declared_here(problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> ItemProblem {
