@@ -15,7 +15,7 @@ use state::{Action, Plan, PlanMode, ResourceChange, State};
 
 use crate::{
     event::{Event, Operation},
-    graph::{Declared, EdgeKind, NodeIx, NodeKind, Template},
+    graph::{EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
     request::{ApplyOptions, ApplyOutcome, Environment},
     temp::TempRoot,
@@ -121,9 +121,11 @@ struct Destruction {
     gates: BTreeMap<ConfigResource, Gates>,
     /// The resources whose destroyed objects depend on a resource.
     dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>>,
-    /// The resources that the provider configuration of destroyed objects is made from, by its node.
-    needs: FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
+    needs: ProviderNeeds,
 }
+
+/// The resources that provider configurations of destroyed objects are made from.
+type ProviderNeeds = FxHashMap<ProviderConfigRef, FxHashSet<ConfigResource>>;
 
 impl<'p> Orders<'p> {
     fn new(plan: &'p Plan) -> Orders<'p> {
@@ -202,7 +204,7 @@ impl Walk<'_> {
     }
 
     fn order_destruction(&self, orders: &Orders<'_>, gates: BTreeMap<ConfigResource, Gates>) {
-        let mut needs = FxHashMap::default();
+        let mut needs = ProviderNeeds::default();
         let dependents = self.stored_dependents(orders, &gates, &mut needs);
         for (dependent, dependency) in without_cycles(&gates, &dependents) {
             let (dependent, dependency) = (&gates[dependent], &gates[dependency]);
@@ -217,7 +219,7 @@ impl Walk<'_> {
         &self,
         orders: &Orders<'_>,
         gates: &BTreeMap<ConfigResource, Gates>,
-        needs: &mut FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
+        needs: &mut ProviderNeeds,
     ) -> FxHashMap<ConfigResource, BTreeSet<ConfigResource>> {
         let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> =
             FxHashMap::default();
@@ -259,33 +261,15 @@ impl Walk<'_> {
         &self,
         provider: &ProviderConfigRef,
         resource: &ConfigResource,
-        needs: &mut FxHashMap<NodeIx, FxHashSet<ConfigResource>>,
+        needs: &mut ProviderNeeds,
     ) -> bool {
         if self.phase() == Phase::ApplyDestroy {
             return false;
         }
-        let FoundProvider::Node(node) = self.find_provider_ref(provider) else { return false };
-        needs.entry(node).or_insert_with(|| self.resources_behind(node)).contains(resource)
-    }
-
-    /// All resources that a node is made from, as far as the graph shows it before the run.
-    fn resources_behind(&self, node: NodeIx) -> FxHashSet<ConfigResource> {
-        let mut found = FxHashSet::default();
-        let mut seen = FxHashSet::default();
-        let mut work = vec![node];
-        while let Some(node) = work.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            if let Some((_, module, local)) = self.declared(node)
-                && let Declared::Resource(entry) = &module.template.nodes[local as usize]
-            {
-                let resource = entry.resource().resource.clone();
-                found.insert(ConfigResource { module: module.path.clone(), resource });
-            }
-            work.extend(self.graph.borrow().dependencies(node).map(|(dependency, ..)| dependency));
-        }
-        found
+        let needed = needs
+            .entry(provider.clone())
+            .or_insert_with(|| self.dependencies_of_provider(provider).iter().cloned().collect());
+        needed.contains(resource)
     }
 }
 

@@ -35,7 +35,7 @@ use crate::{
     journal::Number,
     progress::with_progress,
     request::CancelLevel,
-    resource::{find_entry, has_conditions},
+    resource::find_entry,
     walk::{Each, EngineScope, Failed, Outcome, Task, Walk, Work},
 };
 
@@ -225,7 +225,7 @@ impl Walk<'_> {
         if self.phase().is_plan() {
             self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
         }
-        let value = match self.defer_reason(node, entry, &config) {
+        let value = match self.defer_reason(node, &config) {
             Some(reason) => {
                 self.emit(Event::Deferred { address: address.clone(), reason });
                 objchange::planned_unknown_object(block, &config)
@@ -286,29 +286,15 @@ impl Walk<'_> {
         }
     }
 
-    /// Why an instance is not opened in plan. Its dependencies' pending changes count where it names them in
-    /// `depends_on`, refers to them directly, or has conditions.
-    fn defer_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<DeferReason> {
+    /// Why an instance is not opened in plan.
+    fn defer_reason(&self, node: NodeIx, config: &Value) -> Option<DeferReason> {
         if !self.phase().is_plan() {
             return None;
         }
         if !config.is_wholly_known() || !self.provider_is_known(node) {
             return Some(DeferReason::ConfigUnknown);
         }
-        let has_conditions = has_conditions(entry);
-        let graph = self.graph.borrow();
-        let facts = self.facts.borrow();
-        let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
-            let it = &facts[dependency.0 as usize];
-            let counts = match kind {
-                EdgeKind::DependsOn => it.pending,
-                EdgeKind::Value => it.changes || (has_conditions && it.pending),
-                EdgeKind::Condition => it.pending,
-                _ => false,
-            };
-            active && counts
-        });
-        pending.then_some(DeferReason::DependencyPending)
+        self.with_facts(node, |it| it.waits).then_some(DeferReason::DependencyPending)
     }
 
     async fn open(

@@ -1,7 +1,8 @@
 //! Change: what has to happen so that the world agrees with a configuration, and making it happen.
 //!
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and answers) and [`Event`] (what happens on
-//! the way). Inside: `src/walk` (the run), `src/graph` (nodes and edges as data), then `src/resource`, `src/ephemeral.rs`,
+//! the way). Inside: `src/moves.rs` (new addresses in the prior state), `src/walk` (the run), `src/graph` (nodes and edges
+//! as data), then `src/resource`, `src/ephemeral.rs`,
 //! `src/pool.rs`, `src/provisioner.rs` and `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit.
 //! `tests/engine` runs configurations in text against a provider in memory.
 //!
@@ -36,6 +37,7 @@ mod graph;
 mod import;
 mod journal;
 mod memo;
+mod moves;
 mod offline;
 mod plan;
 mod planner;

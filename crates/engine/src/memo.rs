@@ -53,6 +53,8 @@ impl Version {
     pub(crate) const END: Version = Version(u128::MAX);
     /// That of exactly one instance, always.
     pub(crate) const ONE: Version = Version(u128::MAX - 1);
+    /// Stands in the inputs of what waits for a pending change.
+    pub(crate) const PENDING: Version = Version(u128::MAX - 2);
 }
 
 /// Everything that runs of one session remember. A run that begins with an empty memo does everything.

@@ -15,6 +15,7 @@ use crate::{
     files::Observed,
     graph::{Renewed, Template, Touched},
     memo::Memo,
+    moves::{self, Moved},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
@@ -110,6 +111,8 @@ pub(crate) async fn plan_with(
     let mut plan = empty_plan(&options);
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
+    let mut prior = prior;
+    let moved = moves::execute(&moves::implied(program, &prior), &mut prior);
     let previous = Arc::new(prior);
     let Renewed { templates, touched } =
         Template::all_from(program, std::mem::take(&mut leftovers.templates));
@@ -130,7 +133,7 @@ pub(crate) async fn plan_with(
         part = begin(&walk, leftovers.standing.take(), touched);
         walk::run(&walk).await;
     }
-    let outcome = finish(&walk, plan, options.mode);
+    let outcome = finish(&walk, plan, options.mode, moved);
     leftovers.turns = walk.turns.get();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
@@ -175,7 +178,7 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     is_supported
 }
 
-fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
+fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> PlanOutcome {
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
     } else {
@@ -185,12 +188,20 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     let refreshed = walk.state.take();
     plan.resource_changes = sorted(walk.changes.take());
     plan.resource_drift = walk.drift.take().into_values().collect();
+    if mode != PlanMode::Destroy {
+        note_previous_addresses(&mut plan, &moved);
+    }
     let mut ephemerals = walk.ephemerals.take();
     ephemerals.sort();
     ephemerals.dedup();
     plan.ephemerals = ephemerals;
     plan.output_changes = walk.outputs.take();
     refuse_ephemeral(walk, &plan);
+    if !walk.diagnostics.borrow().iter().any(Diagnostic::is_error)
+        && let Some(warning) = moved.warning()
+    {
+        walk.report(warning);
+    }
     let diagnostics = walk.diagnostics.take();
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
     plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
@@ -206,9 +217,16 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode) -> PlanOutcome {
     PlanOutcome { plan, refreshed, diagnostics }
 }
 
+/// Says where the objects of a plan were before. A remembered change may say it of an earlier plan.
+fn note_previous_addresses(plan: &mut Plan, moved: &Moved) {
+    for change in plan.resource_changes.iter_mut().chain(&mut plan.resource_drift) {
+        change.previous_addr = moved.previous.get(&change.addr).cloned();
+    }
+}
+
 fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
     let acts = |action: Action| action != Action::NoOp;
-    plan.resource_changes.iter().any(|it| acts(it.change.action))
+    plan.resource_changes.iter().any(|it| acts(it.change.action) || it.previous_addr.is_some())
         || plan.output_changes.values().any(|it| acts(it.action))
         // A destroy plan of a state with nothing but data sources still clears that state.
         || (plan.mode == PlanMode::Destroy && !previous.is_empty() && refreshed.resources().len() > 0)

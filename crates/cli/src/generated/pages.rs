@@ -274,6 +274,7 @@ pages! {
     "unreadable-file",
     "unreadable-input",
     "unreadable-state-or-plan",
+    "unresolved-move",
     "unset-static-variable",
     "unsuitable-value-type",
     "unsupported-argument",

@@ -14,7 +14,7 @@
 
 use std::{cell::RefCell, collections::hash_map::Entry, rc::Rc, sync::Arc};
 
-use addr::ConfigResource;
+use addr::{ConfigResource, ProviderConfigRef};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -68,6 +68,19 @@ impl Dependencies {
             let local = tree.template(module).resources.get(&resource.resource)?;
             Some((module, *local))
         });
+        self.of_node(tree, node)
+    }
+
+    /// The resources that a provider configuration is made from; none if the configuration does not declare it.
+    pub(crate) fn of_provider(
+        &self,
+        tree: &ConfigTree,
+        provider: &ProviderConfigRef,
+    ) -> Arc<[ConfigResource]> {
+        self.of_node(tree, tree.find_provider(provider))
+    }
+
+    fn of_node(&self, tree: &ConfigTree, node: Option<ConfigNode>) -> Arc<[ConfigResource]> {
         let Some(node) = node else { return Arc::default() };
         let mut known = self.known.borrow_mut();
         known.compute(tree, node);

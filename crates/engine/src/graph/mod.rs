@@ -52,6 +52,8 @@ pub(crate) enum NodeKind {
     DestroyReady { index: u32 },
     /// All instances of a resource that are to be destroyed are.
     DestroyDone { index: u32 },
+    /// All managed resources are applied: data sources of `check` blocks look at what came of it.
+    AllApplied,
 }
 
 /// Why one node needs another.

@@ -108,6 +108,8 @@ pub(crate) struct Template {
     pub(crate) resources: FxHashMap<addr::Resource, u32>,
     pub(crate) calls: FxHashMap<Str, CallNodes>,
     pub(crate) providers: BTreeMap<(Str, Option<Str>), u32>,
+    /// The data sources of `check` blocks, by the name of the check.
+    nested: FxHashMap<Str, Vec<u32>>,
 }
 
 /// The nodes of one call.
@@ -228,7 +230,9 @@ impl Template {
             let Declared::Expand(old) = nodes.next()? else { return None };
             let is_it = |old: &Entry| {
                 let (old, new) = (old.resource(), entry.resource());
-                old.resource == *resource && is_lazy_resource(old) == is_lazy_resource(new)
+                old.resource == *resource
+                    && old.in_check == new.in_check
+                    && is_lazy_resource(old) == is_lazy_resource(new)
             };
             nodes.compare_providers(old, entry);
             nodes.replace(old, entry, is_it)?;
@@ -260,6 +264,7 @@ impl Template {
             resources: FxHashMap::default(),
             calls: FxHashMap::default(),
             providers: BTreeMap::new(),
+            nested: FxHashMap::default(),
         };
         template.add_nodes(program, module);
         template.add_edges(module);
@@ -299,6 +304,9 @@ impl Template {
             self.push(Declared::Expand(entry.clone()));
             let node = self.push(Declared::Resource(entry.clone()));
             self.resources.insert(resource.clone(), node);
+            if let Some(check) = &entry.resource().in_check {
+                self.nested.entry(check.clone()).or_default().push(node);
+            }
         }
         for (name, entry) in &module.outputs {
             let node = self.push(Declared::Output(entry.clone()));
@@ -350,8 +358,13 @@ impl Template {
             Declared::Variable(entry)
             | Declared::Local(entry)
             | Declared::Output(entry)
-            | Declared::Provider(entry)
-            | Declared::Check(entry) => self.item_edges(node, &entry.item.refs),
+            | Declared::Provider(entry) => self.item_edges(node, &entry.item.refs),
+            Declared::Check(entry) => {
+                self.item_edges(node, &entry.item.refs);
+                // A check whose data source failed is not evaluated, whatever its conditions refer to.
+                let nested = self.nested.get(&entry.check().name).cloned().unwrap_or_default();
+                nested.into_iter().for_each(|it| self.edge(it, node, EdgeKind::Value));
+            }
             // The expansion comes directly before its resource and takes over what decides the instances.
             Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
             Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),

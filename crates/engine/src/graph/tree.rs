@@ -5,7 +5,7 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-use addr::{ModulePath, ProviderSource};
+use addr::{ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{
     Entry, Program,
     program::{Module, ModuleId},
@@ -185,6 +185,24 @@ impl ConfigTree {
                 return found;
             }
             module = caller;
+        }
+    }
+
+    /// The node of the configuration that a state or a plan names, in its module or in one around it.
+    pub(crate) fn find_provider(&self, wanted: &ProviderConfigRef) -> Option<(TreeIx, u32)> {
+        let mut wanted = wanted.clone();
+        loop {
+            if let Some(module) = self.find(&wanted.module) {
+                let mut providers = self.template(module).providers.iter();
+                let found = providers.find(|((name, alias), _)| {
+                    alias.as_deref() == wanted.alias.as_deref()
+                        && self.source(module, name) == wanted.source
+                });
+                if let Some((_, local)) = found {
+                    return Some((module, *local));
+                }
+            }
+            wanted = wanted.inherited()?;
         }
     }
 

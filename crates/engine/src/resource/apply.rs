@@ -63,7 +63,12 @@ impl Walk<'_> {
             }
             destroyed.extend(orders.destroy_node(&instance));
         }
+        let nested = resource.in_check.is_some() && acts;
+        let applied = nested.then(|| self.all_applied());
         let mut graph = self.graph.borrow_mut();
+        if let Some(applied) = applied {
+            graph.add_active_edge(applied, node, EdgeKind::Order);
+        }
         for destroy in destroyed {
             graph.add_active_edge(destroy, node, EdgeKind::Order);
         }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use addr::ResourceMode;
 use hir::Entry;
 use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
-use state::{Action, Change, Object, Reason, ResourceChange};
+use state::{Action, Change, CheckStatus, Object, Reason, ResourceChange};
 use tokio::time::Instant;
 use values::{MarkKind, Value};
 
-use super::{Subject, has_conditions, object_id, prior::storable};
+use super::{Subject, object_id, prior::storable};
 use crate::{
     event::{ApplyAction, Event},
-    graph::{EdgeKind, NodeIx},
+    graph::{Declared, EdgeKind, ModuleIx, NodeIx, NodeKind},
     memo::Planned,
     progress::with_progress,
     walk::{Each, Failed, Walk},
@@ -31,9 +32,9 @@ impl Walk<'_> {
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
-        let deferred = self.data_deferred(node, entry, &config);
-        if deferred.is_none()
-            && let Some(planned) = self.planned_same(&subject, digest)
+        let reason = self.read_reason(node, entry, &config);
+        if let Some(planned) = self.planned_same(&subject, digest)
+            && planned.change.as_ref().and_then(|it| it.reason) == reason
         {
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
@@ -41,44 +42,89 @@ impl Walk<'_> {
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
-        let planned = match deferred {
-            Some(reason) => self.defer_data(&subject, &config, reason),
+        let (planned, is_good) = match reason {
+            Some(Reason::ReadBecauseCheckNested) => {
+                self.plan_nested(&subject, entry, &config).await?
+            }
+            Some(reason) => (self.defer_data(&subject, &config, reason), true),
             None => {
                 let provider = self.provider(subject.provider_node).await?;
                 let value = self.read_data(&subject, &*provider, entry, &config).await?;
                 let object = self.data_object(&subject, &value)?;
-                Planned { change: None, drift: None, refreshed: Some(object), value }
+                (Planned { change: None, drift: None, refreshed: Some(object), value }, true)
             }
         };
         self.take_planned(&subject, each, &planned);
         let value = Some(planned.value.clone());
         self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
-        self.remember_planned(&subject, each, digest, planned);
+        if is_good {
+            self.remember_planned(&subject, each, digest, planned);
+        }
         Ok(())
     }
 
-    /// Why a data source cannot be read in plan.
-    fn data_deferred(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<Reason> {
+    /// Why a data source is read in apply; `None` if plan alone reads it.
+    fn read_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<Reason> {
         if !config.is_wholly_known() {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
-        // The file that it names may be written by what it refers to.
-        let waits = has_conditions(entry) || self.settings.temp.is_named_in(config);
-        let graph = self.graph.borrow();
-        let facts = self.facts.borrow();
-        let pending = graph.dependencies(node).any(|(dependency, kind, active)| {
-            let counts = kind == EdgeKind::DependsOn
-                || (waits && matches!(kind, EdgeKind::Value | EdgeKind::Condition));
-            active && counts && facts[dependency.0 as usize].pending
-        });
-        pending.then_some(Reason::ReadBecauseDependencyPending)
+        let (waits, pending) = self.with_facts(node, |it| (it.waits, it.pending));
+        // A temporary file that it names may be written by anything that it refers to.
+        if waits || (pending && self.settings.temp.is_named_in(config)) {
+            return Some(Reason::ReadBecauseDependencyPending);
+        }
+        entry.resource().in_check.as_ref().map(|_| Reason::ReadBecauseCheckNested)
+    }
+
+    /// Reads the data source of a `check` block, which apply reads again; gives whether that went well. If it did not, its
+    /// result is unknown, and the check has failed.
+    async fn plan_nested(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        config: &Value,
+    ) -> Result<(Planned, bool), Failed> {
+        let provider = self.provider(subject.provider_node).await?;
+        let reason = Reason::ReadBecauseCheckNested;
+        let Ok(value) = self.read_nested(subject, &*provider, entry, config).await else {
+            return Ok((self.defer_data(subject, config, reason), false));
+        };
+        let object = self.data_object(subject, &value)?;
+        let change = Some(self.read_change(subject, &value, reason));
+        Ok((Planned { change, drift: None, refreshed: Some(object), value }, true))
+    }
+
+    /// Reads the data source of a `check` block. Its errors are warnings, and fail the check.
+    async fn read_nested(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        config: &Value,
+    ) -> Result<Value, Failed> {
+        let Some(check) = &entry.resource().in_check else { return Err(Failed) };
+        self.check_faults.borrow_mut().insert(subject.text.clone(), Vec::new());
+        let result = self.read_data(subject, provider, entry, config).await;
+        let faults = self.check_faults.borrow_mut().remove(&subject.text).unwrap_or_default();
+        if result.is_err() {
+            self.with_check(&self.module(subject.module), check, |checked| {
+                let message = Some(together(faults));
+                self.checks.borrow_mut().record(checked, CheckStatus::Fail, message);
+            });
+        }
+        result
     }
 
     fn defer_data(&self, subject: &Subject, config: &Value, reason: Reason) -> Planned {
         let planned =
             objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
         let value = self.config_marks(subject, config, &planned);
-        let change = ResourceChange {
+        let change = Some(self.read_change(subject, &value, reason));
+        Planned { change, drift: None, refreshed: None, value }
+    }
+
+    fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> ResourceChange {
+        ResourceChange {
             addr: subject.address.clone(),
             previous_addr: None,
             deposed: None,
@@ -86,7 +132,7 @@ impl Walk<'_> {
             change: Change {
                 action: Action::Read,
                 before: Value::null(subject.ty().clone()),
-                after: storable(&value),
+                after: storable(value),
                 importing: None,
                 generated_config: String::new(),
                 before_identity: None,
@@ -95,8 +141,7 @@ impl Walk<'_> {
             private: Arc::default(),
             required_replace: Vec::new(),
             reason: Some(reason),
-        };
-        Planned { change: Some(change), drift: None, refreshed: None, value }
+        }
     }
 
     fn config_marks(&self, subject: &Subject, config: &Value, value: &Value) -> Value {
@@ -202,6 +247,9 @@ impl Walk<'_> {
                 return Err(Failed);
             }
             let provider = self.provider(subject.provider_node).await?;
+            if entry.resource().in_check.is_some() {
+                return self.apply_nested(&subject, &*provider, entry, each, &config).await;
+            }
             let value = self.read_data(&subject, &*provider, entry, &config).await?;
             let object = self.data_object(&subject, &value)?;
             self.save(&subject, Some(object), None).await?;
@@ -211,5 +259,58 @@ impl Walk<'_> {
         };
         self.set_instance(node, each, value.clone());
         self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+    }
+
+    /// Reads the data source of a `check` block again. Nothing but its check sees whether that went well.
+    async fn apply_nested(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        each: &Each,
+        config: &Value,
+    ) -> Result<(), Failed> {
+        let Ok(value) = self.read_nested(subject, provider, entry, config).await else {
+            self.set_instance(subject.node, each, Value::null(subject.ty().clone()));
+            return self.save(subject, None, None).await;
+        };
+        let object = self.data_object(subject, &value)?;
+        self.save(subject, Some(object), None).await?;
+        self.set_instance(subject.node, each, value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+    }
+
+    /// The node that waits for all managed resources, also of modules.
+    pub(super) fn all_applied(&self) -> NodeIx {
+        if let Some(node) = self.all_applied.get() {
+            return node;
+        }
+        let node = self.add_node(NodeKind::AllApplied);
+        self.all_applied.set(Some(node));
+        let root = self.module(ModuleIx(0));
+        for (local, declared) in root.template.nodes.iter().enumerate() {
+            let changes = match declared {
+                Declared::Resource(entry) => {
+                    entry.resource().resource.mode == ResourceMode::Managed
+                }
+                declared => matches!(declared, Declared::CallDone(_)),
+            };
+            if changes {
+                let resource = root.node(local as u32);
+                self.graph.borrow_mut().add_edge(resource, node, EdgeKind::Order);
+            }
+        }
+        node
+    }
+}
+
+/// Errors as the message of a check.
+fn together(mut faults: Vec<String>) -> String {
+    match faults.len() {
+        0 | 1 => faults.pop().unwrap_or_default(),
+        many => {
+            let lines: String = faults.iter().map(|it| format!("\n- {it}")).collect();
+            format!("{many} problems:\n{lines}")
+        }
     }
 }

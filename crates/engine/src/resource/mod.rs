@@ -10,6 +10,7 @@ mod confided;
 mod config;
 mod data;
 mod destroy;
+mod pending;
 mod plan;
 mod prior;
 mod temp_paths;

@@ -161,7 +161,9 @@ impl Walk<'_> {
         {
             return turn;
         }
-        let inherited = self.inherited(node);
+        let mut inherited = self.inherited(node);
+        inherited.pending |= self.is_call_pending(module);
+        inherited.waits = mode != ResourceMode::Managed && self.waits(node, entry, &inherited);
         self.with_facts(node, |it| {
             *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
         });
@@ -238,7 +240,7 @@ impl Walk<'_> {
         if has_conditions(entry) {
             return None;
         }
-        let inputs = self.inputs(node, &[self.each_version(each)]);
+        let inputs = self.instance_inputs(node, each);
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let prior = self.previous.current(&address);
@@ -254,6 +256,14 @@ impl Walk<'_> {
             Rc::clone(&known.planned)
         };
         Some((address, planned))
+    }
+
+    /// What the plan of an instance is made from. A data source is planned in another way while something that it depends
+    /// on has a pending change, even if all values are the same.
+    fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
+        let waits = self.with_facts(node, |it| it.waits);
+        let waits = if waits { Version::PENDING } else { Version::default() };
+        self.inputs(node, &[self.each_version(each), waits])
     }
 
     /// What the run before planned for an instance that is to go, if nothing that it was made from changed.
@@ -356,7 +366,7 @@ impl Walk<'_> {
         let Some(entry) = &subject.entry else { return };
         let memo = InstanceMemo {
             item: Some(Arc::clone(&entry.item)),
-            inputs: self.inputs(subject.node, &[self.each_version(each)]),
+            inputs: self.instance_inputs(subject.node, each),
             config,
             prior: self.previous.current(&subject.address).cloned(),
             planned: Rc::new(planned),

@@ -67,6 +67,13 @@ impl Checks {
         object.failure_messages.extend(message);
     }
 
+    /// Whether something failed a check already.
+    pub(crate) fn is_failing(&self, checked: Checked<'_>) -> bool {
+        let key = (rank(checked.kind), checked.config_addr.to_owned());
+        let object = self.results.get(&key).and_then(|(_, objects)| objects.get(checked.addr));
+        object.is_some_and(|it| matches!(it.status, CheckStatus::Fail | CheckStatus::Error))
+    }
+
     /// The results as plan and state hold them.
     pub(crate) fn results(&self) -> Vec<CheckResult> {
         let results = self.results.iter().map(|((_, config_addr), (kind, objects))| CheckResult {

@@ -16,10 +16,22 @@ use crate::event::Event;
 impl Walk<'_> {
     /// Takes a problem.
     pub(crate) fn report(&self, diagnostic: Diagnostic) {
+        let diagnostic = self.demoted(diagnostic);
         if !self.function_answers.is_gathering() {
             self.emit(Event::Diagnostic(diagnostic.clone()));
         }
         self.diagnostics.borrow_mut().push(diagnostic);
+    }
+
+    /// Notes an error of a data source that is being read for a `check` block, and makes it a warning.
+    fn demoted(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let mut faults = self.check_faults.borrow_mut();
+        let of = diagnostic.address.as_ref().filter(|_| diagnostic.is_error());
+        let Some(faults) = of.and_then(|address| faults.get_mut(address)) else {
+            return diagnostic;
+        };
+        faults.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
+        Diagnostic { severity: Severity::Warning, ..diagnostic }
     }
 
     /// Evaluates an expression of an item; `address` is that of the object that it is for.
@@ -261,6 +273,9 @@ impl Walk<'_> {
             ItemKind::Local(_) => "locals".to_owned(),
             ItemKind::Output(it) => format!("output \"{}\"", it.name),
             ItemKind::Resource(it) => {
+                if let Some(check) = &it.in_check {
+                    return Some(format!("check \"{check}\""));
+                }
                 let resource = &it.resource;
                 format!(
                     "{} \"{}\" \"{}\"",

@@ -180,6 +180,8 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
         let keys = self.keys(module, entry, resource.repetition, 1)?;
+        let pending = self.inherited(node).pending;
+        self.with_facts(node, |it| it.pending = pending);
         if keys.repeated == Repeated::Single {
             self.with_facts(node, |it| it.version = Version::ONE);
             self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
@@ -205,6 +207,8 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let call = entry.module_call();
         let caller = self.module(module);
+        let pending = self.inherited(caller.node(local)).pending;
+        self.with_facts(caller.node(local), |it| it.pending = pending);
         let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
             return Ok(());
         };
@@ -245,9 +249,12 @@ impl Walk<'_> {
         }
         let done = caller.node(nodes.done);
         for (local, declared) in child.template.nodes.iter().enumerate() {
-            if matches!(declared, Declared::Resource(_) | Declared::CallDone(_))
-                && !child.template.lazy[local]
-            {
+            let is_part = match declared {
+                // What checks a module may come after it.
+                Declared::Resource(entry) => entry.resource().in_check.is_none(),
+                declared => matches!(declared, Declared::CallDone(_)),
+            };
+            if is_part && !child.template.lazy[local] {
                 graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);
             }
         }

@@ -143,6 +143,8 @@ pub(crate) struct Facts {
     pub(crate) pending: bool,
     /// The same, for this node alone.
     pub(crate) changes: bool,
+    /// Whether a data source or an ephemeral resource has to wait for a pending change, until apply.
+    pub(crate) waits: bool,
     /// The version of the value.
     pub(crate) version: Version,
     /// Whether a resource's edges were made to count, in its first turn.
@@ -189,6 +191,10 @@ pub(crate) struct Walk<'a> {
     pub(crate) pool: Pool,
     pub(crate) store: EphemeralStore,
     pub(crate) checks: RefCell<checks::Checks>,
+    /// Errors of the data sources of `check` blocks that are being read, by address: they fail the check, and are warnings.
+    pub(crate) check_faults: RefCell<BTreeMap<String, Vec<String>>>,
+    /// The node that stands for all managed resources, once a data source of a `check` block waits for it.
+    pub(crate) all_applied: Cell<Option<NodeIx>>,
     pub(crate) diagnostics: RefCell<Vec<Diagnostic>>,
     pub(crate) changes: RefCell<Vec<ResourceChange>>,
     pub(crate) drift: RefCell<BTreeMap<ResourceInstance, ResourceChange>>,
@@ -330,6 +336,8 @@ impl<'a> Walk<'a> {
             pool: kept.map_or_else(Pool::default, Pool::keeping),
             store,
             checks: RefCell::default(),
+            check_faults: RefCell::default(),
+            all_applied: Cell::default(),
             diagnostics: RefCell::default(),
             changes: RefCell::default(),
             drift: RefCell::default(),
@@ -451,6 +459,14 @@ impl<'a> Walk<'a> {
     /// The dependencies that the configuration gives the objects of a resource.
     pub(crate) fn dependencies_of(&self, address: &ResourceInstance) -> Arc<[ConfigResource]> {
         self.dependencies.of(&self.tree, &address.config())
+    }
+
+    /// The resources that a provider configuration is made from.
+    pub(crate) fn dependencies_of_provider(
+        &self,
+        provider: &ProviderConfigRef,
+    ) -> Arc<[ConfigResource]> {
+        self.dependencies.of_provider(&self.tree, provider)
     }
 
     /// The object that state holds of an instance.

@@ -340,6 +340,7 @@ impl Walk<'_> {
                 NodeKind::DestroyReady { .. }
                     | NodeKind::DestroyDone { .. }
                     | NodeKind::Destroy { .. }
+                    | NodeKind::AllApplied
             ) {
                 self.graph.borrow_mut().activate(node, |_| true);
             }
@@ -373,7 +374,7 @@ impl Walk<'_> {
             NodeKind::Orphan { index } => return self.run_orphan(node, index),
             NodeKind::Destroy { index } => return self.run_destroy(node, index),
             NodeKind::Import => return self.run_import(node),
-            NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } => {
+            NodeKind::DestroyReady { .. } | NodeKind::DestroyDone { .. } | NodeKind::AllApplied => {
                 return Turn::Done { keeps: false };
             }
         };

@@ -219,17 +219,32 @@ impl Walk<'_> {
         Turn::Done { keeps }
     }
 
-    /// Asserts of a `check` block: they warn, and never fail anything.
+    /// Asserts of a `check` block: they warn, and never fail anything. A check whose data source could not be read has
+    /// failed already.
     pub(crate) fn run_check(&self, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let check = entry.check();
-        let name = format!("check.{}", check.name);
+        self.with_check(module, &check.name, |checked| {
+            if self.checks.borrow().is_failing(checked) {
+                return;
+            }
+            let scope = EngineScope::new(self, index, None);
+            let (asserts, kind) = (&check.asserts, ConditionKind::Assertion);
+            let _ = self.check_conditions(&scope, entry, asserts, kind, checked);
+        });
+        Turn::Done { keeps: false }
+    }
+
+    /// Calls `body` with the addresses of a `check` block.
+    pub(crate) fn with_check(
+        &self,
+        module: &ModuleRun,
+        name: &str,
+        body: impl FnOnce(Checked<'_>),
+    ) {
+        let name = format!("check.{name}");
         let config_addr = prefixed(&module.path.to_string(), &name);
         let addr = prefixed(&module.address.to_string(), &name);
-        let checked = Checked { kind: CheckKind::Check, config_addr: &config_addr, addr: &addr };
-        let scope = EngineScope::new(self, index, None);
-        let _ =
-            self.check_conditions(&scope, entry, &check.asserts, ConditionKind::Assertion, checked);
-        Turn::Done { keeps: false }
+        body(Checked { kind: CheckKind::Check, config_addr: &config_addr, addr: &addr });
     }
 
     /// How many instances `declared` has, or making the instances of a call.

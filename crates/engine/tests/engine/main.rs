@@ -2,6 +2,7 @@
 
 mod apply;
 mod confidentiality;
+mod data;
 mod dependencies;
 mod ephemeral;
 mod fake;
@@ -10,6 +11,7 @@ mod incremental;
 mod journal;
 mod linear;
 mod modules;
+mod moves;
 mod plan;
 mod provisioners;
 mod saved;

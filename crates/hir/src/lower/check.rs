@@ -12,10 +12,7 @@ use super::{
     problem::Problem,
     resource,
 };
-use crate::{
-    item::{Check, ItemKind},
-    unsupported,
-};
+use crate::item::{Check, ItemKind};
 
 pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
@@ -56,13 +53,6 @@ pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
         resource.in_check = Some(values::Str::from(&*check));
         Some(ItemKind::Resource(resource))
     });
-    let detail = "This version of Mayfly reads the data source of a check block as any other: what is wrong with it is an error, not a warning.";
-    lowered.problems.push(Problem::warning(
-        unsupported::ID,
-        body::header_range(&data),
-        unsupported::SUMMARY,
-        detail,
-    ));
 }
 
 /// There is one object, whose life is that of the check.

@@ -1,0 +1,186 @@
+//! Moves: objects of the prior state get another address before anything is planned.
+//!
+//! ```text
+//!   configuration, state ──► implied ──┐
+//!                                      ├─► Vec<Move> ──► execute ──► State with new addresses, and which ones they were
+//!   `moved` blocks (not run yet) ──────┘
+//! ```
+//!
+//! An implied move keeps the object of a block that got `count` or `enabled`, or lost it: `x` and `x[0]` mean the same object.
+//!
+//! **Invariant:** a move takes no address that has an object; it is blocked then, and a warning says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use addr::{AbsResource, InstanceKey, ModuleInstance, ModuleStep, ResourceInstance};
+use db::Diagnostic;
+use hir::{Program, item::Repetition};
+use state::State;
+
+/// The statement that objects of the state have another address now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Move {
+    /// One instance of a resource.
+    Instance { from: ResourceInstance, to: ResourceInstance },
+    /// One instance of a module, with everything inside.
+    Module { from: ModuleInstance, to: ModuleInstance },
+}
+
+/// What came of moves.
+#[derive(Default)]
+pub(crate) struct Moved {
+    /// The addresses that objects had before, by those that they have now.
+    pub(crate) previous: BTreeMap<ResourceInstance, ResourceInstance>,
+    /// Addresses that could not move, with those that they were to get.
+    blocked: BTreeSet<(String, String)>,
+}
+
+/// The moves that follow from `count` and `enabled` of resources and module calls, resources and inner modules first: the
+/// objects in a module move with it. A module without resources of its own stays, as in OpenTofu.
+pub(crate) fn implied(program: &Program, state: &State) -> Vec<Move> {
+    let mut modules: BTreeSet<&ModuleInstance> = BTreeSet::new();
+    let mut moves = Vec::new();
+    for (address, resource) in state.resources() {
+        if !address.module.is_root() {
+            modules.insert(&address.module);
+        }
+        let keys = [InstanceKey::None, InstanceKey::Int(0)];
+        for from in keys.into_iter().filter(|key| resource.instances.contains_key(key)) {
+            moves.extend(implied_instance(program, address, from));
+        }
+    }
+    moves.extend(modules.into_iter().rev().filter_map(|module| implied_module(program, module)));
+    moves
+}
+
+/// The move of one instance, if its block has the other one of the two forms.
+fn implied_instance(program: &Program, address: &AbsResource, from: InstanceKey) -> Option<Move> {
+    let entry = find_module(program, &address.module)?.resources.get(&address.resource)?;
+    let to = key_of_first(entry.resource().repetition)?;
+    let (from, to) = (address.instance(from), address.instance(to));
+    (from != to).then_some(Move::Instance { from, to })
+}
+
+fn implied_module(program: &Program, module: &ModuleInstance) -> Option<Move> {
+    let (caller, step) = module.split_last()?;
+    let (call, _) = find_module(program, &caller)?.calls.get(step.name.as_str())?;
+    let key = key_of_first(call.module_call().repetition)?;
+    let is_first = matches!(step.key, InstanceKey::None | InstanceKey::Int(0));
+    let to = caller.child(step.name.clone(), key);
+    (is_first && to != *module).then(|| Move::Module { from: module.clone(), to })
+}
+
+/// The key of the first instance; `None` where keys are text, and none of them is the first.
+fn key_of_first(repetition: Repetition) -> Option<InstanceKey> {
+    match repetition {
+        Repetition::Single | Repetition::Enabled(_) => Some(InstanceKey::None),
+        Repetition::Count(_) => Some(InstanceKey::Int(0)),
+        Repetition::ForEach(_) => None,
+    }
+}
+
+fn find_module<'p>(
+    program: &'p Program,
+    instance: &ModuleInstance,
+) -> Option<&'p hir::program::Module> {
+    instance.steps().iter().try_fold(program.root(), |module, step| {
+        let (_, callee) = module.calls.get(step.name.as_str())?;
+        Some(program.module(*callee))
+    })
+}
+
+/// Gives objects their new addresses, one move after the other.
+pub(crate) fn execute(moves: &[Move], state: &mut State) -> Moved {
+    let mut moved = Moved::default();
+    let mut by_module = None;
+    for it in moves {
+        match it {
+            Move::Instance { from, to } => {
+                by_module = None;
+                match state.move_instance(from, to) {
+                    true => moved.record(from, to),
+                    false if state.instance(from).is_some() => moved.block(from, to),
+                    false => {}
+                }
+            }
+            Move::Module { from, to } => {
+                let by_module = by_module.get_or_insert_with(|| by_module_of(state));
+                moved.execute_module(from, to, state, by_module);
+            }
+        }
+    }
+    moved
+}
+
+/// The instances of a state by the steps to their module, so that a module comes directly before those within.
+type ByModule = BTreeMap<Vec<ModuleStep>, Vec<ResourceInstance>>;
+
+fn by_module_of(state: &State) -> ByModule {
+    let mut found = ByModule::new();
+    for (address, ..) in state.instances() {
+        found.entry(address.module.steps().to_vec()).or_default().push(address);
+    }
+    found
+}
+
+impl Moved {
+    /// Moves the modules within `from` one by one: one of them may be blocked where others are not.
+    fn execute_module(
+        &mut self,
+        from: &ModuleInstance,
+        to: &ModuleInstance,
+        state: &mut State,
+        by_module: &mut ByModule,
+    ) {
+        let (from, to) = (from.steps(), to.steps());
+        let inside = by_module.range(from.to_vec()..).map(|(module, _)| module);
+        let inside: Vec<_> = inside.take_while(|it| it.starts_with(from)).cloned().collect();
+        for module in inside {
+            let target = [to, &module[from.len()..]].concat();
+            let address = ModuleInstance::new(target.iter().cloned());
+            if by_module.contains_key(&target) {
+                self.block(&ModuleInstance::new(module), &address);
+                continue;
+            }
+            let Some(instances) = by_module.remove(&module) else { continue };
+            let move_one = |old: ResourceInstance| {
+                let new = ResourceInstance { module: address.clone(), ..old.clone() };
+                state.move_instance(&old, &new);
+                self.record(&old, &new);
+                new
+            };
+            let instances = instances.into_iter().map(move_one).collect();
+            by_module.insert(target, instances);
+        }
+    }
+
+    /// Notes a move; what was moved before is still known by its first address.
+    fn record(&mut self, from: &ResourceInstance, to: &ResourceInstance) {
+        let first = self.previous.remove(from).unwrap_or_else(|| from.clone());
+        self.previous.insert(to.clone(), first);
+    }
+
+    fn block(&mut self, from: &impl ToString, to: &impl ToString) {
+        self.blocked.insert((from.to_string(), to.to_string()));
+    }
+
+    /// The warning of moves that were blocked.
+    pub(crate) fn warning(&self) -> Option<Diagnostic> {
+        if self.blocked.is_empty() {
+            return None;
+        }
+        let lines =
+            self.blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}"));
+        let detail = format!(
+            "The configuration implies other addresses for objects of the prior state, and at these addresses there are other objects already:{}\n\nThe plan \
+             destroys the objects that could not move. If that is not intended, take one of the two objects out of the state or give it another address, \
+             then plan again.",
+            lines.collect::<String>()
+        );
+        Some(Diagnostic::warning(
+            "unresolved-move",
+            "Unresolved resource instance address changes",
+            detail,
+        ))
+    }
+}
