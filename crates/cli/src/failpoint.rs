@@ -1,5 +1,5 @@
 //! Places at which a test lets this program die, as by a kill: `MAYFLY_FAILPOINT=name` or `name:3` for the third time. With
-//! `MAYFLY_FAILPOINT_PANIC=message` it panics there instead.
+//! `MAYFLY_FAILPOINT_PANIC=message` it panics there instead; with `MAYFLY_FAILPOINT_MEMORY=bytes` it asks for so much memory.
 //!
 //! They are in builds with debug assertions only; in a release nothing of them is left.
 //!
@@ -59,6 +59,12 @@ mod armed {
         // For what a crash shows: the message is what a careless one would be, a value.
         if let Ok(message) = std::env::var("MAYFLY_FAILPOINT_PANIC") {
             panic!("{message}");
+        }
+        if let Some(bytes) =
+            std::env::var("MAYFLY_FAILPOINT_MEMORY").ok().and_then(|it| it.parse().ok())
+        {
+            drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
+            return;
         }
         // Not `abort`: nothing may run on the way out, and no core may be dumped.
         let pid = rustix::process::getpid();

@@ -1,11 +1,5 @@
-//! What keeps secrets inside the process (DESIGN 3): memory is cleared when it is freed, the process cannot be dumped,
-//! and a panic prints a place, never a message that might quote a value.
-
-use zeroizing_alloc::ZeroAlloc;
-
-/// Clears every block of memory when it is freed.
-#[global_allocator]
-static ALLOCATOR: ZeroAlloc<mimalloc::MiMalloc> = ZeroAlloc(mimalloc::MiMalloc);
+//! What keeps secrets inside the process (DESIGN 3): memory is cleared when it is freed (`allocator.rs`), the process cannot be
+//! dumped, and a panic prints a place, never a message that might quote a value.
 
 /// Makes the process undumpable and its panics discreet. To be called first.
 pub(crate) fn harden() {

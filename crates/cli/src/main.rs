@@ -12,6 +12,7 @@
     reason = "an edge crate: it is the one that meets the operating system"
 )]
 
+mod allocator;
 mod args;
 mod backend_config;
 mod child_environment;

@@ -493,6 +493,7 @@ impl Session {
 
     /// The same with these modules in place.
     pub(crate) fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
+        engine::enter_phase(engine::RunPhase::Reading);
         let load = match self.lock_early().expects_edits {
             true => Project::load,
             false => Project::load_once,

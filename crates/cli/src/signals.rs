@@ -82,7 +82,7 @@ pub(crate) fn end_at_once(session: &Session) {
     end_at_once_after(session, async {});
 }
 
-/// The same with something that is to be put right first.
+/// Like [`end_at_once`], after `mend` has put something right.
 pub(crate) fn end_at_once_after(
     session: &Session,
     mend: impl Future<Output = ()> + Send + 'static,

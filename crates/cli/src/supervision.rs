@@ -1,4 +1,4 @@
-//! Lets every process that a command starts end with it, and ends what an earlier command of this directory left.
+//! Supervision of the processes that a command starts, and the end of processes that an earlier run of this directory left.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::session::{Session, own_executable};
 /// The directory below the data directory for the records of processes that run.
 const RECORDS: &str = "processes";
 
-/// Ends what an earlier run left here, and supervises what this one starts.
+/// Ends processes that earlier runs left, and supervises those that this run starts.
 pub(crate) fn begin(session: &Session) {
     let records = session.data_dir().join(RECORDS);
     let left = plugin::end_left_processes(&records);

@@ -17,6 +17,7 @@ use crate::{
     event::{Event, Operation},
     graph::{EdgeKind, NodeIx, NodeKind, Template},
     memo::Memo,
+    place::{RunPhase, enter_phase},
     request::{ApplyOptions, ApplyOutcome, Environment},
     temp::TempRoot,
     variables::VariableValues,
@@ -37,6 +38,7 @@ pub async fn apply(
     environment: &Environment,
     options: ApplyOptions,
 ) -> ApplyOutcome {
+    enter_phase(RunPhase::Applying);
     if plan.has_errors {
         let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one once they are mended.";
         let diagnostics =

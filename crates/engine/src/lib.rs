@@ -39,6 +39,7 @@ mod journal;
 mod memo;
 mod moves;
 mod offline;
+mod place;
 mod plan;
 mod planner;
 mod pool;
@@ -66,6 +67,7 @@ pub use crate::{
     import::import,
     journal::{Journal, NoJournal, Number, ways_out},
     offline::Console,
+    place::{RunPhase, enter_phase, with_place},
     plan::plan,
     planner::Planner,
     redact::{MIN_SECRET, Redactor},

@@ -16,6 +16,7 @@ use crate::{
     graph::{Renewed, Template, Touched},
     memo::Memo,
     moves::{self, Moved},
+    place::{RunPhase, enter_phase},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
@@ -91,6 +92,7 @@ pub(crate) async fn plan_with(
     memo: &mut Memo,
     leftovers: &mut Leftovers,
 ) -> PlanOutcome {
+    enter_phase(RunPhase::Planning);
     let Request { program, prior, variables, environment, options, observed } = request;
     if options.mode == PlanMode::RefreshOnly {
         return refused(prior, options, "refresh-only plans");

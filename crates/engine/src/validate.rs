@@ -21,6 +21,7 @@ use values::{Str, Value, msgpack};
 use crate::{
     builtin, function_checks,
     offline::{ModuleScope, Offline},
+    place::{RunPhase, enter_phase},
     request::Environment,
     walk::Functions,
 };
@@ -77,6 +78,7 @@ pub async fn validate(
     workspace: &Str,
     verdicts: &dyn Verdicts,
 ) -> Vec<Diagnostic> {
+    enter_phase(RunPhase::Validating);
     let offline = || Offline {
         program,
         state: None,

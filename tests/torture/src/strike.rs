@@ -1,11 +1,11 @@
-//! What is killed, and by which signal.
+//! A kill: its target and its signal.
 
 use std::fmt;
 
 use fastrand::Rng;
 use rustix::process::Signal;
 
-/// What is killed.
+/// The processes that are killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Mayfly itself.
@@ -16,7 +16,7 @@ pub(crate) enum Target {
     Both,
 }
 
-/// Whom a signal reaches that is sent to Mayfly.
+/// The processes that get a signal to Mayfly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
     Process,

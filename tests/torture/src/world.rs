@@ -20,6 +20,9 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// No process that a run started may live longer than this after it.
 const PROCESSES_END: Duration = Duration::from_secs(10);
 
+/// How an entry of the ledger begins.
+const ENTRY: &str = "{\"time\":";
+
 /// In the environment of a run; all that it starts inherits it.
 const COOKIE: &str = "MAYFLY_TORTURE";
 
@@ -49,15 +52,15 @@ impl Ended {
     }
 }
 
-/// What came of a run that was to be struck.
+/// The end of a run that was to be killed.
 pub(crate) enum Outcome {
     /// It ended before that.
     TooLate(Ended),
-    /// It was struck, and has ended; all that it had started ended so much later.
+    /// It was killed and has ended; the last process that it had started ended so much later.
     Struck(Ended, Duration),
 }
 
-/// What the remote system has.
+/// The objects of the remote system.
 pub(crate) struct Deeds {
     /// How many objects it has made. A provider that is killed may have made one and not have said so.
     pub(crate) made: usize,
@@ -209,7 +212,7 @@ impl World {
         ours.collect()
     }
 
-    /// What the remote system did and has.
+    /// Reads the objects and the ledger of the remote system.
     pub(crate) fn ledger(&self) -> Result<Deeds, String> {
         let objects = self.folder.join(".playground/objects/secret");
         let mut deeds = Deeds { made: 0, alive: BTreeSet::new() };
@@ -220,8 +223,9 @@ impl World {
         let path = self.folder.join(".playground/ledger.jsonl");
         let text = if path.exists() { fs::read_to_string(&path) } else { Ok(String::new()) };
         for line in text.map_err(|error| error.to_string())?.lines() {
-            let it: Value = serde_json::from_str(line)
-                .map_err(|error| format!("the ledger is damaged: {error}"))?;
+            // The line of a provider that was killed may be torn at the border of a page; the next one begins behind it.
+            let whole = line.rfind(ENTRY).and_then(|at| line.get(at..)).unwrap_or(line);
+            let Ok(it) = serde_json::from_str::<Value>(whole) else { continue };
             deeds.made +=
                 usize::from(it["event"] == "created" && it["type"] == "playground_secret");
         }

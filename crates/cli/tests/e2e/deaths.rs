@@ -335,6 +335,24 @@ resource "terraform_data" "command" {
     assert!(!bench.path(".terraform").exists(), "nothing was to be kept there");
 }
 
+#[test]
+fn a_run_that_is_out_of_memory_says_where_and_leaves_nothing() {
+    let bench = bench(SECRET);
+    // More than the limit, and nothing that a machine would have to find.
+    let script = "ulimit -v 6000000 && exec \"$0\" apply -auto-approve";
+    let run = bench.program("sh", ".", ["-c", script, env!("CARGO_BIN_EXE_mayfly")]);
+    let run = run.env("MAYFLY_FAILPOINT", "answer").env("MAYFLY_FAILPOINT_MEMORY", "8589934592");
+    let ended = marked(&bench, run).end();
+    assert_eq!(ended.code, -Signal::ABORT.as_raw(), "{}", ended.printed());
+    ended.shows(&[
+        "Mayfly ran out of memory while applying, at playground_secret.first: 8589934592 bytes more could not be had.",
+        "the next run takes over",
+    ]);
+    assert_none_is_left(&bench, "after the abort");
+    // The answer came and was not written down: whether the object was made can only be asked elsewhere.
+    bench.mayfly(".", ["plan"]).end().shows(&["state adopt playground_secret.first"]);
+}
+
 /// Runs a command as the only job of a terminal. The terminal is closed when the file is dropped.
 fn on_terminal(bench: &Bench, arguments: &[&str]) -> Option<(Child, File)> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -2,6 +2,8 @@
 
 use std::{fs, time::Duration};
 
+use rustix::process::Signal;
+
 use crate::{
     bench::{Bench, Ended, Started},
     good::TOKEN,
@@ -19,6 +21,8 @@ pub(crate) enum Run {
     Cached(&'static str),
     /// Interrupted once the call that the way names has arrived, and again after that.
     Interrupted(&'static str),
+    /// Killed once the call that the way names has arrived.
+    Killed(&'static str),
 }
 
 const MAIN: &str = r#"
@@ -91,6 +95,11 @@ pub(crate) fn run(row: &Row, run: Run) -> Came {
             let ended = interrupted(&bench, start(&bench, command, &row.way));
             looked_at(&bench, &ended, row)
         }
+        Run::Killed(command) => killed(
+            &bench,
+            start(&bench, command, &row.way),
+            !row.way.contains("without a supervisor"),
+        ),
         Run::Cached(command) => {
             let [before, ended, again] =
                 ["", &row.way, &row.way].map(|way| start(&bench, command, way).end());
@@ -120,10 +129,48 @@ fn start(bench: &Bench, command: &str, way: &str) -> Started {
         .start()
 }
 
-fn interrupted(bench: &Bench, run: Started) -> Ended {
+fn wait_for_call(bench: &Bench, run: &Started) {
     let calls = bench.root().join("calls");
     let arrived = || fs::read_to_string(&calls).is_ok_and(|it| it.contains("(no answer)"));
     run.wait_until("the call arrives", arrived);
+}
+
+/// Kills the command, and its supervisor before it if that is not to help; nothing of the plugin may be left.
+fn killed(bench: &Bench, run: Started, is_supervised: bool) -> Came {
+    wait_for_call(bench, &run);
+    if !is_supervised {
+        kill_supervisor(&run);
+    }
+    run.signal(Signal::KILL);
+    let ended = run.end();
+    let mut wrong = crate::after(bench.root());
+    if ended.code != -Signal::KILL.as_raw() {
+        wrong.push(format!("it was not killed, but ended with {}", ended.code));
+    }
+    let state = fs::read_to_string(bench.path("terraform.tfstate")).unwrap_or_default();
+    if !objects(&state).0 {
+        wrong.push("the object that was there is lost".to_owned());
+    }
+    Came { said: "(nothing)".to_owned(), after: "no process is left".to_owned(), wrong }
+}
+
+fn kill_supervisor(run: &Started) {
+    let children = format!("/proc/{0}/task", run.pid());
+    let tasks = fs::read_dir(children).expect("there is /proc").flatten();
+    let children = tasks.filter_map(|it| fs::read_to_string(it.path().join("children")).ok());
+    for child in children.collect::<String>().split_whitespace() {
+        let line = fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        let id = child.parse().ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(id) = id.filter(|_| line.contains("supervise-processes")) {
+            rustix::process::kill_process(id, Signal::KILL).expect("it runs");
+            return;
+        }
+    }
+    panic!("there is no supervisor");
+}
+
+fn interrupted(bench: &Bench, run: Started) -> Ended {
+    wait_for_call(bench, &run);
     run.interrupt();
     // The second one follows when the first one was heard, unless that was enough.
     std::thread::sleep(Duration::from_millis(700));

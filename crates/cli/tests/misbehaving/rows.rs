@@ -44,6 +44,7 @@ const PLAN: &str = "In `plan`";
 const APPLY: &str = "In `apply`";
 const EPHEMERAL: &str = "Ephemeral resources, in `apply`";
 const INTERRUPT: &str = "It hangs, and Ctrl-C is pressed";
+const KILL: &str = "It hangs, and Mayfly is killed";
 
 /// Ways of not starting, as programs of a shell.
 const STARTS: &[(&str, &str)] = &[
@@ -281,6 +282,26 @@ const EPHEMERALS: &[&str] = &[
     "fails to close and says the secret",
 ];
 
+/// Programs of a shell that the plugin is run by, where that is what matters.
+const IN_A_SHELL: &str = "trap '' TERM HUP INT QUIT; \"$PLUGIN\"; sleep 300; sleep 300";
+const BESIDE_A_CHILD: &str =
+    "(trap '' TERM HUP INT QUIT; exec setsid sleep 300) & exec \"$PLUGIN\"";
+
+const KILLED: &[(&str, &str, &str)] = &[
+    ("never answers GetProviderSchema", "", "plan"),
+    ("never answers PlanResourceChange", "", "plan"),
+    ("never answers ApplyResourceChange", "", "apply"),
+    ("never answers OpenEphemeralResource", "", "apply"),
+    ("ignores signals and never answers ApplyResourceChange", "", "apply"),
+    ("ignores signals, is without a supervisor and never answers ApplyResourceChange", "", "apply"),
+    ("in a shell that ignores signals, never answers ApplyResourceChange", IN_A_SHELL, "apply"),
+    (
+        "beside a child that ignores signals, never answers PlanResourceChange",
+        BESIDE_A_CHILD,
+        "plan",
+    ),
+];
+
 const HANGS: &[(&str, Run)] = &[
     ("never answers GetProviderSchema", Run::Interrupted("plan")),
     ("never answers GetProviderSchema", Run::Interrupted("validate")),
@@ -347,6 +368,9 @@ pub(crate) fn all() -> Vec<Row> {
     }
     for (way, run) in HANGS {
         add(INTERRUPT, (*way).to_owned(), "", How::Command(*run));
+    }
+    for (way, script, command) in KILLED {
+        add(KILL, (*way).to_owned(), *script, How::Command(Run::Killed(command)));
     }
     rows
 }

@@ -68,9 +68,15 @@ async fn serve(way: &'static str, bench: &'static str) {
     // Ctrl-C goes to the whole process group, and is for the core.
     let interrupts = tokio::signal::unix::SignalKind::interrupt();
     let _ignored = tokio::signal::unix::signal(interrupts).expect("can be ignored");
-    let _ignored_too = (way == "ignores signals").then(|| {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).expect("too")
+    let others = way.starts_with("ignores signals").then(|| {
+        use tokio::signal::unix::SignalKind;
+        [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()]
     });
+    let _ignored_too: Vec<_> = others
+        .into_iter()
+        .flatten()
+        .map(|it| tokio::signal::unix::signal(it).expect("too"))
+        .collect();
     ways::begin(way);
     let path = std::env::temp_dir().join(format!("bad{}", std::process::id()));
     let listener = UnixListener::bind(&path).expect("it listens");

@@ -106,7 +106,7 @@ fn dies(way: &str, call: &Call<'_>) -> Option<Reply> {
         "dies before" => Reply::Exit,
         "dies while" => Reply::PartThenExit(answer),
         "dies after" => Reply::MessageThenExit(answer),
-        "never answers" => Reply::Never,
+        how if how.ends_with("never answers") => Reply::Never,
         "does not implement" => Reply::Status(12, String::new()),
         "passes on that there is no such call in" => {
             Reply::Status(12, "unknown method Put for service shop.Shop".to_owned())

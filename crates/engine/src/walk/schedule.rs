@@ -2,8 +2,9 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     panic::AssertUnwindSafe,
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll, ready},
 };
 
@@ -18,6 +19,7 @@ use crate::{
     event::Event,
     function_calls::FunctionCall,
     graph::{Declared, EdgeKind, NodeIx, NodeKind, Status},
+    place,
     pool::SlotIx,
     request::CancelLevel,
 };
@@ -125,6 +127,7 @@ struct Left {
 /// Runs everything that is demanded, to its end.
 pub(crate) async fn run(walk: &Walk<'_>) {
     drive(walk, |task| start(walk, task)).await;
+    place::leave_node();
     let was_stopped = walk.is_stopping();
     if walk.pool.keeps() && !was_stopped {
         walk.end_unwanted().await;
@@ -222,6 +225,7 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
         }
         Status::Ready => {
             walk.turns.set(walk.turns.get() + 1);
+            walk.enter(node);
             let run = || std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
             let (turn, wanted) = walk.gather_calls(run);
             let turn = turn.unwrap_or_else(|_| {
@@ -278,12 +282,22 @@ fn begin<F: Future<Output = Ended>>(
 }
 
 async fn start(walk: &Walk<'_>, task: Task) -> Ended {
-    let result = AssertUnwindSafe(walk.run_work(task.node, &task.work)).catch_unwind().await;
+    let result = AssertUnwindSafe(in_place(walk, &task)).catch_unwind().await;
     let result = result.unwrap_or_else(|_| {
         walk.report_panic();
         Err(Failed)
     });
     Ended { task, result }
+}
+
+/// Runs a task, and says that its node is worked on whenever it has the thread.
+async fn in_place(walk: &Walk<'_>, task: &Task) -> Result<(), Failed> {
+    let mut work = pin!(walk.run_work(task.node, &task.work));
+    std::future::poll_fn(|context| {
+        walk.enter(task.node);
+        work.as_mut().poll(context)
+    })
+    .await
 }
 
 fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
@@ -454,18 +468,38 @@ impl Walk<'_> {
         self.report(Diagnostic::error("internal-error", "Internal error", detail));
     }
 
+    /// Says that this node is worked on, for a message that comes when memory has run out.
+    fn enter(&self, node: NodeIx) {
+        let Some((_, module, local)) = self.declared(node) else {
+            return place::leave_node();
+        };
+        let address = &module.address;
+        let dot = if address.is_root() { "" } else { "." };
+        match named(&module.template.nodes[local as usize]) {
+            Some((kind, name)) => {
+                place::enter_node(format_args!("{address}{dot}{kind}{name}"));
+            }
+            None => place::enter_node(format_args!("{address}")),
+        }
+    }
+
     /// How a node is called in messages.
     fn node_name(&self, node: NodeIx) -> Option<String> {
         let (_, module, local) = self.declared(node)?;
-        let name = match &module.template.nodes[local as usize] {
-            Declared::Variable(it) => format!("var.{}", it.variable().name),
-            Declared::Local(it) => format!("local.{}", it.item.kind.as_local()?.name),
-            Declared::Output(it) => format!("output.{}", it.output().name),
-            Declared::Resource(it) => it.resource().resource.to_string(),
-            Declared::Provider(it) => format!("provider.{}", it.provider_config().local_name),
-            Declared::Call(it, _) => format!("module.{}", it.module_call().name),
-            _ => return None,
-        };
-        Some(super::values::prefixed(&module.address.to_string(), &name))
+        let (kind, name) = named(&module.template.nodes[local as usize])?;
+        Some(super::values::prefixed(&module.address.to_string(), &format!("{kind}{name}")))
     }
+}
+
+/// What a node is and its name, to be read one after the other. `None` if it is none that a user wrote.
+fn named(declared: &Declared) -> Option<(&'static str, &dyn fmt::Display)> {
+    Some(match declared {
+        Declared::Variable(it) => ("var.", &it.variable().name),
+        Declared::Local(it) => ("local.", &it.item.kind.as_local()?.name),
+        Declared::Output(it) => ("output.", &it.output().name),
+        Declared::Resource(it) => ("", &it.resource().resource),
+        Declared::Provider(it) => ("provider.", &it.provider_config().local_name),
+        Declared::Call(it, _) => ("module.", &it.module_call().name),
+        _ => return None,
+    })
 }

@@ -1,4 +1,4 @@
-//! What is told of a process: enough to find it again, to know that it is still the same one, and to kill it.
+//! The description of a process: enough to find it again, to know that it is still the same one, and to kill it.
 
 use std::{
     collections::BTreeMap,
@@ -16,14 +16,14 @@ use crate::{leftovers, process::remove_socket};
 pub(super) struct Entry {
     /// The value of the variable that it and its children have.
     pub(super) mark: String,
-    /// What it is, for people.
+    /// The name that people know it by, such as a provider's source address.
     pub(super) name: String,
     leads_group: bool,
     pub(super) identity: Option<Identity>,
     pub(super) socket: Option<PathBuf>,
 }
 
-/// What tells a process from all others, also from a later one with its ID.
+/// The identity of a process, which a later process with the same ID does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Identity {
     id: i32,
@@ -39,12 +39,12 @@ impl Identity {
         Some(Identity { id, started: system::started(id)?, programs })
     }
 
-    /// Whether the process runs that this was made of: the ID could be another's by now.
+    /// Returns true if the process that this was made of runs: the ID could be another's by now.
     fn is_there(&self) -> bool {
         system::started(self.id).is_some_and(|it| it == self.started)
     }
 
-    /// The same, and it runs a program that it is known to have been. For a list that was read from a file.
+    /// Returns true if the process is there and runs a program that was recorded for it. For a list that was read from a file.
     fn is_there_as_recorded(&self) -> bool {
         let is_known = |program: String| self.programs.contains(&program);
         self.is_there() && system::program(self.id).is_some_and(is_known)

@@ -48,9 +48,9 @@ pub struct Supervision {
     pub records: PathBuf,
 }
 
-/// What a program does that was started in a mode of its own.
+/// The outcome of looking for a hidden mode in the arguments.
 pub enum HiddenMode {
-    /// None of them: an ordinary run.
+    /// No hidden mode: an ordinary run.
     None,
     /// The work is done.
     Done(ExitCode),
@@ -164,8 +164,8 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Puts a process on the list that is about to start. `name` says what it is, such as a provider's source address;
-    /// `leads_group` that it and its children have a process group of their own.
+    /// Puts a process on the list that is about to start. `name` is shown to people, such as a provider's source address.
+    /// `leads_group`: it and its children have a process group of their own.
     #[must_use]
     pub fn new(name: &str, leads_group: bool) -> Registration {
         let mark = Mark::new();

@@ -50,7 +50,7 @@ impl Record {
         }
     }
 
-    /// Adds a line. What was there is of no use once nothing runs.
+    /// Adds a line. Once nothing runs, the file becomes empty.
     pub(super) fn add(&mut self, line: &str, is_all_over: bool) {
         // A record that cannot be written is one safeguard less; the supervisor and the parent-death signal stay.
         let _written = match is_all_over {

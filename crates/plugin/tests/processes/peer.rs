@@ -390,6 +390,35 @@ async fn a_plugin_whose_core_is_killed_ends_by_itself() {
 }
 
 #[tokio::test]
+async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
+    // The parent lives: a core that started the plugin through another process is noticed by the pipe alone.
+    let mut child = Command::new(peer())
+        .env(
+            "TF_PLUGIN_MAGIC_COOKIE",
+            "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
+        )
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut output = std::io::BufReader::new(child.stdout.take().expect("is piped"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut output, &mut line).expect("it says where it listens");
+    assert!(line.starts_with("1|"), "{line}");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(child.try_wait().expect("is ours"), None, "it serves");
+    drop(output);
+    let mut ended = None;
+    eventually("the peer ends", || {
+        ended = child.try_wait().expect("is ours");
+        ended.is_some()
+    })
+    .await;
+    assert!(ended.is_some_and(|it| it.success()), "in good order: {ended:?}");
+}
+
+#[tokio::test]
 async fn an_exit_without_destructors_can_kill_all_plugins() {
     // Killing all would reach the processes of tests beside this one, so it happens in a process of its own.
     if std::env::var_os("KILL_ALL").is_none() {

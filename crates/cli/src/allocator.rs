@@ -1,0 +1,91 @@
+//! The allocator: it clears memory when that is freed, and says where the program was when there is no more.
+//!
+//! The only place of this workspace with `unsafe` code. The standard library ends a program whose allocation fails, and gives
+//! no stable way to say anything before that: only an allocator itself sees the failure. This one forwards every call
+//! unchanged and looks at the result.
+
+use std::alloc::{GlobalAlloc, Layout};
+
+use zeroizing_alloc::ZeroAlloc;
+
+#[global_allocator]
+static ALLOCATOR: Reporting<ZeroAlloc<mimalloc::MiMalloc>> =
+    Reporting(ZeroAlloc(mimalloc::MiMalloc));
+
+struct Reporting<A>(A);
+
+#[expect(unsafe_code, reason = "an allocator is an unsafe trait; see the head of this file")]
+// SAFETY: every call is passed on with its arguments, and its result returned, so that what the inner allocator promises and
+// asks for holds here as well. `realloc` stays the trait's own, as in `ZeroAlloc`: a new block, a copy, and a free that clears.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Reporting<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise about `layout` is passed on.
+        let block = unsafe { self.0.alloc(layout) };
+        if block.is_null() {
+            report(layout.size());
+        }
+        block
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise about `layout` is passed on.
+        let block = unsafe { self.0.alloc_zeroed(layout) };
+        if block.is_null() {
+            report(layout.size());
+        }
+        block
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the block came from `alloc` above, which is the inner allocator's.
+        unsafe { self.0.dealloc(block, layout) }
+    }
+}
+
+/// Says on stderr what could not be had and where. Must not allocate.
+#[cold]
+#[inline(never)]
+fn report(size: usize) {
+    let mut digits = [0; 20];
+    let number = decimal(size, &mut digits);
+    engine::with_place(|phase, node| {
+        let at: &[u8] = if node.is_empty() { b"" } else { b", at " };
+        for part in [BEGIN, phase.as_bytes(), at, node, b": ", number, END] {
+            let _written = rustix::io::write(rustix::stdio::stderr(), part);
+        }
+    });
+}
+
+const BEGIN: &[u8] = b"\nMayfly ran out of memory while ";
+const END: &[u8] = b" bytes more could not be had. What was done so far is in the state or in its journal, which the next run takes over; \
+nothing of the values in memory is shown here. Give it more memory, or make the value smaller that grows there.\n";
+
+/// A number in digits.
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut begin = digits.len();
+    for (index, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        begin = index;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    digits.get(begin..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_digits() {
+        for number in [0, 7, 10, 1_073_741_824, usize::MAX] {
+            let mut digits = [0; 20];
+            assert_eq!(decimal(number, &mut digits), number.to_string().as_bytes());
+        }
+    }
+}

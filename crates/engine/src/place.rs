@@ -1,0 +1,116 @@
+//! Where a run is, for a message that may not allocate: what is said when memory has run out.
+//!
+//! The phase is the whole process's, the node the thread's: a graph is walked by one thread. Neither holds a value.
+
+use std::{
+    cell::Cell,
+    fmt::{self, Write},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+/// What a command is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunPhase {
+    Starting,
+    Reading,
+    Validating,
+    Planning,
+    Applying,
+}
+
+impl RunPhase {
+    const ALL: [RunPhase; 5] = [
+        RunPhase::Starting,
+        RunPhase::Reading,
+        RunPhase::Validating,
+        RunPhase::Planning,
+        RunPhase::Applying,
+    ];
+
+    fn text(self) -> &'static str {
+        match self {
+            RunPhase::Starting => "starting",
+            RunPhase::Reading => "reading the configuration",
+            RunPhase::Validating => "checking the configuration",
+            RunPhase::Planning => "planning",
+            RunPhase::Applying => "applying",
+        }
+    }
+}
+
+static PHASE: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    // Without a destructor, so that it can be read at any moment, also by an allocator.
+    static NODE: Cell<Address> = const { Cell::new(Address { bytes: [0; LONGEST], length: 0 }) };
+}
+
+/// An address is cut here.
+const LONGEST: usize = 200;
+
+/// The begin of an address.
+#[derive(Clone, Copy)]
+struct Address {
+    bytes: [u8; LONGEST],
+    length: usize,
+}
+
+impl Write for Address {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.bytes.get_mut(self.length..).unwrap_or_default();
+        let count = text.len().min(room.len());
+        for (to, from) in room.iter_mut().zip(text.bytes()) {
+            *to = from;
+        }
+        self.length += count;
+        if count < text.len() { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// Says what the command does from now on.
+pub fn enter_phase(phase: RunPhase) {
+    let index = RunPhase::ALL.iter().position(|it| *it == phase);
+    PHASE.store(index.unwrap_or_default(), Ordering::Relaxed);
+    leave_node();
+}
+
+/// Says which node this thread works on from now on.
+pub(crate) fn enter_node(address: fmt::Arguments<'_>) {
+    let mut text = Address { bytes: [0; LONGEST], length: 0 };
+    // An error means that it was cut.
+    let _cut = text.write_fmt(address);
+    NODE.set(text);
+}
+
+/// Says that this thread works on no node.
+pub(crate) fn leave_node() {
+    enter_node(format_args!(""));
+}
+
+/// Gives what the command does, and the address of the node that this thread works on, which may be empty. Allocates nothing.
+pub fn with_place<T>(use_place: impl FnOnce(&str, &[u8]) -> T) -> T {
+    let phase = RunPhase::ALL.get(PHASE.load(Ordering::Relaxed)).copied();
+    let phase = phase.unwrap_or(RunPhase::Starting);
+    // A thread that ends has no node any more.
+    let node = NODE.try_with(Cell::get).ok();
+    let node = node.as_ref().and_then(|it| it.bytes.get(..it.length)).unwrap_or_default();
+    use_place(phase.text(), node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_node_is_told_and_a_long_one_is_cut() {
+        let told = || with_place(|_, node| String::from_utf8_lossy(node).into_owned());
+        assert_eq!(told(), "");
+        enter_node(format_args!("module.{}.local.a", "m"));
+        assert_eq!(told(), "module.m.local.a");
+        enter_node(format_args!("{}", "x".repeat(1000)));
+        assert_eq!(told(), "x".repeat(LONGEST));
+        leave_node();
+        assert_eq!(told(), "");
+        std::thread::spawn(move || assert_eq!(told(), "")).join().expect("another thread has none");
+    }
+}
