@@ -290,6 +290,13 @@ resource "aws_route_table" "no_routes" {
 }
 "#;
 
+const NO_ACCOUNT: &str = r#"
+  skip_requesting_account_id  = true
+  skip_metadata_api_check     = true
+  access_key                  = "nobody"
+  secret_key                  = "nothing"
+"#;
+
 const RULES_IN_JSON: &str = r#"{"resource": {"aws_security_group": {
   "json_none":     {"name": "a", "dynamic": {"ingress": {"for_each": [], "content": {"from_port": 1, "to_port": 2, "protocol": "tcp"}}}},
   "json_empty":    {"name": "b", "dynamic": {"ingress": []}},
@@ -301,6 +308,9 @@ const RULES_IN_JSON: &str = r#"{"resource": {"aws_security_group": {
 fn dynamic_blocks_that_make_no_rule_leave_the_rules_alone() {
     let Some(bed) = Bed::new() else { return };
     let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
+    // Nothing of the account is asked for.
+    let skipped = "skip_credentials_validation = true";
+    let header = header.replace(skipped, &format!("{skipped}\n{NO_ACCOUNT}"));
     bed.bench.write("main.tf", &format!("{header}{RULES}"));
     bed.bench.write("more.tf.json", RULES_IN_JSON);
     let ours = planned_rules(&bed, "mayfly");
