@@ -529,26 +529,32 @@ pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
 /// The texts of variables files, so that lines can be counted; none of them is shown.
 pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
     // Without a listing there is nothing of theirs to show, and the error was reported.
-    let mut paths = automatic_files(session).unwrap_or_default();
-    paths.extend(flags.iter().filter_map(|flag| match flag {
-        VarFlag::File(path) => Some(path.clone()),
+    let automatic = automatic_files(session).unwrap_or_default();
+    let automatic =
+        automatic.iter().filter_map(|path| masked(path, session.system.read_file(path).ok()?));
+    let named = flags.iter().filter_map(|flag| match flag {
+        VarFlag::File(path) => masked_file(session, path),
         VarFlag::Value(_) => None,
-    }));
-    paths.iter().filter_map(|path| masked_file(session, path)).collect()
+    });
+    automatic.chain(named).collect()
 }
 
-/// The text of a file of values, of which no line is shown.
+/// The text of a file of values that the user names, of which no line is shown.
 pub(crate) fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
-    let text = String::from_utf8(session.system.read_file_or_pipe(path).ok()?).ok()?;
+    masked(path, session.system.read_file_or_pipe(path).ok()?)
+}
+
+fn masked(path: &Path, bytes: Vec<u8>) -> Option<SourceText> {
+    let text = String::from_utf8(bytes).ok()?;
     Some(SourceText {
         path: path.to_string_lossy().as_ref().into(),
-        blocks: [masked(&text).into()].into(),
+        blocks: [starred(&text).into()].into(),
         may_hold_secrets: true,
     })
 }
 
 /// `text` with a star for each byte that does not end a line.
-fn masked(text: &str) -> String {
+fn starred(text: &str) -> String {
     let star = |c: char| if c == '\n' { "\n".to_owned() } else { "*".repeat(c.len_utf8()) };
     text.chars().map(star).collect()
 }

@@ -2,13 +2,16 @@
 //! same functions.
 
 use crate::{
-    Kind, Mark, Number, Type, Value, conform, convert,
+    Budget, Kind, Mark, Number, Type, Value, conform, convert,
     functions::{self, Function, FunctionEnv, RenderError},
     json, msgpack,
 };
 
 /// More digits than the text of a number of so many bytes needs: exponents are written out.
 const MOST_DIGITS: usize = 700_000;
+
+/// What one call of a function may take.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// A type in JSON, a line feed, and MessagePack: what is read has the type, and survives being written in it and in the open
 /// type; nothing claims more parts than there are bytes.
@@ -231,7 +234,7 @@ pub fn check_function(bytes: &[u8]) {
     if function.is_form() || is_slow(function, args) {
         return;
     }
-    let result = function.call(args, &Nowhere);
+    let result = function.call(args, &Nowhere(Budget::new(MOST_BYTES)));
     if let (Ok(result), Ok(ty)) = (&result, function.return_type(args)) {
         let mismatches = conform::conforms(&result.ty(), &ty);
         assert!(mismatches.is_empty(), "{name:?}: {mismatches:?}");
@@ -240,7 +243,7 @@ pub fn check_function(bytes: &[u8]) {
         let with = |value: Value| {
             let mut args = args.to_vec();
             args[at] = value;
-            function.call(&args, &Nowhere)
+            function.call(&args, &Nowhere(Budget::new(MOST_BYTES)))
         };
         drop(with(Value::dynamic()));
         let partial = with(Value::unknown(args[at].ty()));
@@ -262,9 +265,13 @@ fn is_slow(function: &Function, args: &[Value]) -> bool {
 }
 
 /// A world without anything in it.
-struct Nowhere;
+struct Nowhere(Budget);
 
 impl FunctionEnv for Nowhere {
+    fn budget(&self) -> Option<&Budget> {
+        Some(&self.0)
+    }
+
     fn read_file(&self, _: &str) -> Result<Vec<u8>, String> {
         Ok(b"text".to_vec())
     }

@@ -1,6 +1,6 @@
 //! Problems: collected, sent as events, and put at their place in the text.
 
-use ::values::Value;
+use ::values::{Value, functions::FunctionEnv};
 use db::{Diagnostic, Severity};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
@@ -104,6 +104,22 @@ impl Walk<'_> {
         let detail = "The result is an infinite number, as a division by zero gives it. Such a number cannot be saved.";
         let diagnostic = Diagnostic::error("infinite-number", "Number cannot be saved", detail);
         self.report_at(entry, entry.item.header.into(), address, diagnostic);
+        Err(Failed)
+    }
+
+    /// A value that is saved, or searched for secrets, is walked through in full: sharing saves nothing there.
+    pub(crate) fn refuse_too_large(
+        &self,
+        entry: &Entry,
+        expr: ExprId,
+        value: &Value,
+    ) -> Result<(), Failed> {
+        let budget = self.functions.budget();
+        let Some(Err(exceeded)) = budget.map(|it| it.reserve(value.unshared_size())) else {
+            return Ok(());
+        };
+        let (id, summary, detail) = eval::exceeded_problem(exceeded);
+        self.report_at(entry, expr.into(), None, Diagnostic::error(id, summary, detail));
         Err(Failed)
     }
 

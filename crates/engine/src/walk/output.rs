@@ -63,6 +63,9 @@ impl Walk<'_> {
         )?;
         let mut value = self.evaluate_source(&scope, entry, expr)?;
         let is_root = module.caller.is_none();
+        if is_root || output.ephemeral || output.sensitive {
+            self.refuse_too_large(entry, expr, &value)?;
+        }
         if is_root {
             self.refuse_infinity(entry, &value, None)?;
         }

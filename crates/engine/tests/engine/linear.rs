@@ -46,7 +46,7 @@ fn instances(n: usize) -> String {
     format!(
         "//- /main.tf\nmodule \"a\" {{\n  source = \"./m\"\n  count  = {n}\n}}\noutput \"o\" {{\n  value = length(module.a)\n}}\n\
          //- /m/main.tf\nmodule \"b\" {{\n  source = \"./n\"\n  count  = 2\n}}\noutput \"x\" {{\n  value = module.b[0].y\n}}\n\
-         //- /n/main.tf\nresource \"terraform_data\" \"r\" {{}}\noutput \"y\" {{\n  value = 1\n}}\n"
+         //- /m/n/main.tf\nresource \"terraform_data\" \"r\" {{}}\noutput \"y\" {{\n  value = 1\n}}\n"
     )
 }
 

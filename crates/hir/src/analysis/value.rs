@@ -77,7 +77,9 @@ impl Abstract {
             attrs.iter().map(|(name, attr)| Some((name.clone(), attr.plain_constant()?.clone())));
         let constant =
             constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object).filter(is_kept);
-        Abstract { constant: constant.map(ConstValue), ..Abstract::object_of_type(ty, attrs) }
+        let object = Abstract::object_of_type(ty, attrs);
+        let constant = constant.filter(|_| object.presence == Presence::Known);
+        Abstract { constant: constant.map(ConstValue), ..object }
     }
 
     /// The same of a type that is known, of which nobody asks whether it is constant.
@@ -101,6 +103,13 @@ impl Abstract {
 
     fn known(self, constant: Option<Value>, inside: Inside) -> Abstract {
         let ephemeral = Ephemerality::new(When::Never, inside.ephemeral());
+        if inside.size() > MOST_PARTS {
+            // Many questions walk through all parts: of more, only the marks are kept.
+            let inside = Inside::Opaque(inside.marks().weakened());
+            let ephemeral = ephemeral.weakened();
+            let (ty, presence) = (Type::Dynamic, Presence::NotNull);
+            return Abstract { ty, inside, presence, ephemeral, ..self };
+        }
         let constant = constant.map(ConstValue);
         Abstract { constant, inside, presence: Presence::Known, ephemeral, ..self }
     }
@@ -359,6 +368,9 @@ fn is_kept(constant: &Value) -> bool {
 /// With this, a change of marks shows what it does to a mark that is sure.
 const SURELY_EPHEMERAL: TriMarks =
     TriMarks { sensitive: Tri::No, ephemeral: Tri::Yes, deprecated: Tri::No };
+
+/// The most parts that are known of one value, at all depths together.
+const MOST_PARTS: u64 = 1_000_000;
 
 /// Whether the elements of a type are found by name. What is not known may be found so.
 fn is_keyed(ty: &Type) -> bool {

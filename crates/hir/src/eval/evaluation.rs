@@ -2,7 +2,7 @@
 
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
-use super::{Evaluated, TOO_LARGE, describe, exceeded_detail};
+use super::{Evaluated, describe, exceeded_problem};
 use crate::{
     expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
     fix::Fix,
@@ -92,8 +92,8 @@ impl<'a> Evaluation<'a> {
             }
             Err(Interrupt::Exceeded { at, exceeded }) => {
                 ended = Some(exceeded);
-                let summary = "Value too large".to_owned();
-                self.push(at, TOO_LARGE, summary, exceeded_detail(exceeded), Vec::new());
+                let (id, summary, detail) = exceeded_problem(exceeded);
+                self.push(at, id, summary.to_owned(), detail, Vec::new());
                 Value::dynamic()
             }
             Err(interrupt) => return Err(interrupt),
@@ -161,8 +161,17 @@ impl<'a> Evaluation<'a> {
 
     /// The value of an expression of which only a part will be used: only that part counts as come across.
     pub(super) fn value_to_look_into(&mut self, id: ExprId) -> Outcome {
-        let exprs = self.exprs;
         self.step(id)?;
+        let Some(budget) = self.budget else { return self.form(id) };
+        let before = budget.used();
+        let value = self.form(id)?;
+        // What the value was made from is dropped now.
+        budget.settle(before, Some(&value));
+        Ok(value)
+    }
+
+    fn form(&mut self, id: ExprId) -> Outcome {
+        let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing => Ok(Value::dynamic()),
             Expr::Literal(literal) => Ok(literal_value(literal)),

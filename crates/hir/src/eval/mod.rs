@@ -59,9 +59,6 @@ impl Evaluated {
     }
 }
 
-/// The id of the diagnostic of an evaluation whose budget is used up.
-pub(crate) const TOO_LARGE: &str = "evaluation-too-large";
-
 /// Evaluates an expression.
 ///
 /// # Errors
@@ -114,9 +111,9 @@ pub fn decode_body(
     evaluation.finish(header, outcome)
 }
 
-/// What a diagnostic says of an evaluation whose budget is used up.
-fn exceeded_detail(exceeded: Exceeded) -> String {
-    match exceeded {
+/// What a diagnostic says of a value for which the budget of the run is too small: id, summary and detail.
+pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, String) {
+    let detail = match exceeded {
         Exceeded::Memory { needed, .. } => format!(
             "The value is too large: {exceeded}. Make a smaller value, or set the environment variable {} to a higher limit, such as {}GiB.",
             Budget::VARIABLE,
@@ -125,7 +122,8 @@ fn exceeded_detail(exceeded: Exceeded) -> String {
         Exceeded::Steps | Exceeded::Interrupted => {
             format!("The evaluation ended early: {exceeded}.")
         }
-    }
+    };
+    ("evaluation-too-large", "Value too large", detail)
 }
 
 /// The nearest place in a body of what a path into its value leads to; nothing if not even the first step is written.

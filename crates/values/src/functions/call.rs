@@ -70,7 +70,7 @@ pub trait FunctionEnv {
         None
     }
 
-    /// What evaluations may take, and until when. `None` where nothing is limited.
+    /// What evaluations may take, and until when. With `None`, each call may take the default on its own.
     fn budget(&self) -> Option<&Budget> {
         None
     }
@@ -232,7 +232,7 @@ impl Call<'_> {
 
     /// Bytes that may be allocated.
     pub(super) fn room(&self) -> u64 {
-        self.env.budget().map_or(u64::MAX, Budget::left)
+        self.env.budget().map_or(Budget::DEFAULT_LIMIT, Budget::left)
     }
 
     /// Counts a step of work whose length the arguments decide.
@@ -391,7 +391,11 @@ impl Function {
 }
 
 fn reserve(env: &dyn FunctionEnv, bytes: u64) -> Result<(), FunctionError> {
-    let reserved = env.budget().map_or(Ok(()), |budget| budget.reserve(bytes));
+    let reserved = match env.budget() {
+        Some(budget) => budget.reserve(bytes),
+        // Without a budget each call has a whole one.
+        None => Budget::new(Budget::DEFAULT_LIMIT).reserve(bytes),
+    };
     reserved.map_err(FunctionError::exceeding)
 }
 

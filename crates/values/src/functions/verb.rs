@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{Number, Type, Value, convert, json, number::Notation};
 
-/// More digits of one number are refused: working them out takes long.
+/// More digits of one fraction are refused: working them out takes long.
 const MOST_DIGITS: usize = 10_000;
 
 /// A verb as written.
@@ -56,7 +56,7 @@ impl<'a> Verb<'a> {
             let raw = &text[..=scanner.at];
             return Err(format!("unsupported format verb {mode:?} in {raw:?} at offset {offset}"));
         }
-        if precision.is_some_and(|precision| precision > MOST_DIGITS) && !"sq".contains(mode) {
+        if precision.is_some_and(|it| it > MOST_DIGITS) && "eEfgG".contains(mode) {
             return Err(format!("unsupported precision at offset {offset}"));
         }
         if !"vtbdoxXeEfgGsq%".contains(mode) {

@@ -39,6 +39,8 @@ pub enum Inside {
 pub struct Parts<T> {
     parts: T,
     marks: TriMarks,
+    /// Values in here, at every depth. A shared one counts as often as it occurs.
+    size: u64,
 }
 
 impl<T> Deref for Parts<T> {
@@ -56,13 +58,25 @@ impl Inside {
     /// All attributes of an object, or all elements of a map.
     pub fn attrs(parts: Attrs) -> Inside {
         let marks = all_marks(parts.values());
-        Inside::Attrs(Arc::new(Parts { parts, marks }))
+        let size = all_sizes(parts.values());
+        Inside::Attrs(Arc::new(Parts { parts, marks, size }))
     }
 
     /// All elements of a tuple or list.
     pub fn items(parts: Vec<Abstract>) -> Inside {
         let marks = all_marks(parts.iter());
-        Inside::Items(Arc::new(Parts { parts, marks }))
+        let size = all_sizes(parts.iter());
+        Inside::Items(Arc::new(Parts { parts, marks, size }))
+    }
+
+    /// The number of values inside that a walk comes by. O(1) but for elements in elements of unknown number.
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Inside::Opaque(_) => 0,
+            Inside::Attrs(attrs) => attrs.size,
+            Inside::Items(items) => items.size,
+            Inside::Each(element) => element.inside.size().saturating_add(1),
+        }
     }
 
     /// The marks inside, if the value is known and not null: *yes* if some part is surely marked. O(1).
@@ -106,6 +120,10 @@ impl Inside {
 fn any_ephemeral<'a>(parts: impl Iterator<Item = &'a Abstract>) -> When {
     let parts = parts.filter(|it| !it.ephemeral.is_never());
     parts.fold(When::Never, |when, part| when.or(&part.ephemeral.somewhere()))
+}
+
+fn all_sizes<'a>(parts: impl Iterator<Item = &'a Abstract>) -> u64 {
+    parts.fold(0, |size, part| size.saturating_add(part.inside.size()).saturating_add(1))
 }
 
 fn all_marks<'a>(parts: impl Iterator<Item = &'a Abstract>) -> TriMarks {
