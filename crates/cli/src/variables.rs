@@ -565,7 +565,7 @@ mod tests {
 
     #[test]
     fn of_a_variables_file_only_the_lines_are_kept() {
-        assert_eq!(masked("a = \"\u{e9}\"\n\tb\n"), "********\n**\n");
+        assert_eq!(starred("a = \"\u{e9}\"\n\tb\n"), "********\n**\n");
     }
 
     #[test]
