@@ -293,6 +293,12 @@ impl Session {
         }
     }
 
+    /// A path that starts from the directory that the command was called in, and is shown as it was given if that is this one.
+    fn as_called(&self, path: PathBuf) -> PathBuf {
+        let called_in = self.system.current_directory();
+        if called_in == self.system.base_directory() { path } else { called_in.join(path) }
+    }
+
     fn read_cli_config(&self) -> Result<CliConfig, Failure> {
         let variable = |name: &str| self.system.variable(name);
         let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
@@ -300,7 +306,7 @@ impl Session {
             // The one file that is read before -chdir counts.
             config_file: path("TF_CLI_CONFIG_FILE")
                 .or_else(|| path("TERRAFORM_CONFIG"))
-                .map(|it| self.system.current_directory().join(it)),
+                .map(|it| self.as_called(it)),
             home: path("HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
             variable: &variable,

@@ -267,6 +267,9 @@ mod tests {
                 plan -auto-approve: This command has no flag -auto-approve.
                 plan -chdir=store: The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.
                 plan -var name=a b: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
+                -chdir=x -chdir=y plan: The flag -chdir is given twice, or together with one that excludes it.
+                -chdir x plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
+                -chdir= plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 init -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
                 validate secret: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
                 plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.

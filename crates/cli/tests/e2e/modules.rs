@@ -366,7 +366,7 @@ fn what_another_tool_got_from_a_registry_is_taken_over_and_locked() {
         .mayfly(".", ["plan"])
         .succeeds()
         .shows(&[unlocked, "registry.terraform.io/a/vpc/aws?version=1.2.3"]);
-    bench.mayfly(".", ["init"]).succeeds().shows(&["- vpc in .terraform/modules/vpc/modules/x"]);
+    bench.mayfly(".", ["init"]).succeeds().shows(&["Initializing modules..."]);
     assert_eq!(text(&bench, ".terraform/modules/modules.json"), manifest);
     let lock = text(&bench, ".terraform.lock.hcl");
     assert!(
