@@ -737,7 +737,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_marked_in_the_help() {
+    fn refused_flags_are_marked_in_the_help() {
         for refused in REFUSED {
             for (name, flag) in refused
                 .commands

@@ -30,7 +30,7 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// How long schemas are read that nobody has asked for yet. The largest ones take four seconds.
+/// The longest time that `init` spends on schemas, which no command needs yet. The largest ones take four seconds.
 const READ_AHEAD: Duration = Duration::from_secs(20);
 
 /// The providers of one run.
@@ -499,7 +499,7 @@ impl PluginSink for Relay {
     }
 }
 
-/// What is logged of an event.
+/// The log line of an event; `None` if another line has its text.
 fn logged(event: PluginEvent) -> Option<(LogLevel, String)> {
     match event {
         PluginEvent::Log(record) => Some((level(record.level), log_text(&record))),
@@ -531,7 +531,7 @@ fn log_text(record: &plugin::LogRecord) -> String {
     text
 }
 
-/// What a plugin says while schemas are read is logged, and nothing else.
+/// Logs the lines of a plugin while its schemas are read, and drops its other events.
 struct Logging {
     source: ProviderSource,
     log: Arc<ProviderLog>,

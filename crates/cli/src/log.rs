@@ -1,4 +1,4 @@
-//! What the user asks to be logged: lines of this program and of providers, on stderr or in the file that `TF_LOG_PATH` names.
+//! Log lines of this program and of providers, on stderr or in the file that `TF_LOG_PATH` names.
 //!
 //! **Invariant:** a line of this program has names and numbers only: no value of a variable, no part of the environment and no
 //! part of a request or an answer.
@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::{session::Session, ui::Ui};
 
-/// What is logged, and where it goes.
+/// The levels that are logged, and the destination.
 #[derive(Default)]
 pub(crate) struct Log {
     /// The least level of this program's lines; `None` if none are written.
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Log {
-    /// What the environment asks for. What is wrong with that is returned as lines for stderr.
+    /// Reads the levels and the destination from the environment. Problems with them are returned as lines for stderr.
     pub(crate) fn from_environment(system: &dyn System) -> (Log, Vec<String>) {
         let mut problems = Vec::new();
         let variable = |name: &str| system.variable(name).filter(|it| !it.is_empty());

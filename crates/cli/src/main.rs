@@ -279,7 +279,7 @@ fn dispatch(
     exit
 }
 
-/// What the command line asks for, beside the command itself.
+/// The command line as far as it is needed beside the parsed command.
 struct Invocation {
     /// Why it is not carried out, as a sentence.
     refusal: Option<String>,

@@ -43,7 +43,7 @@ pub(crate) struct Ui {
     is_silent: AtomicBool,
     /// Ends questions.
     cancel: CancelToken,
-    /// What is logged; the methods that log are beside it.
+    /// The log; the methods that write to it are in its module.
     pub(crate) log: Log,
 }
 

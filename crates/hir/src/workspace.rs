@@ -42,7 +42,7 @@ pub struct Given {
     pub workspace: Str,
     /// `path.cwd`
     pub current_directory: Str,
-    /// What `abspath` resolves against.
+    /// The directory that `abspath` resolves against.
     pub base_directory: Str,
     /// The user's home directory.
     pub home_directory: Option<Str>,

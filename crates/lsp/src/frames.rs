@@ -9,7 +9,7 @@ const LONGEST_CONTENT: usize = 256 << 20;
 /// The longest header. The protocol has two fields of some twenty bytes each.
 const LONGEST_HEADER: usize = 16 << 10;
 
-/// What the next bytes are.
+/// A step of reading.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Content(Vec<u8>),
@@ -30,7 +30,7 @@ pub(crate) struct Frames {
     header: Option<Header>,
 }
 
-/// What a header says.
+/// The fields of a header that count.
 #[derive(Clone, Copy)]
 struct Header {
     length: usize,

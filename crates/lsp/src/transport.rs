@@ -72,7 +72,7 @@ pub(crate) async fn carry<S>(
     let (read, mut write) = (std::pin::pin!(read), std::pin::pin!(write));
     tokio::select! {
         () = read => write.await,
-        // Nobody reads the answers any more.
+        // The client reads no answers any more.
         () = &mut write => {}
     }
 }
@@ -148,7 +148,7 @@ where
                             break 'reading;
                         }
                     }
-                    // A response to a question that was never put is nobody's.
+                    // A response without a request is dropped.
                     Message::Response(response) => drop(from_client.send(response).await),
                     Message::Invalid(answer) => self.answer(answer).await,
                 }

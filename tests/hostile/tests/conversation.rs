@@ -1,4 +1,4 @@
-//! What the language server answers to bytes that are no conversation of an editor.
+//! Answers of the language server to bytes that are no conversation of an editor.
 
 use fastrand::Rng;
 use hostile::messages_after;

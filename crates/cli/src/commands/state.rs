@@ -118,7 +118,7 @@ fn has_id(instance: &Instance, id: &str) -> bool {
     attributes.is_some_and(|it| it.get("id").and_then(serde_json::Value::as_str) == Some(id))
 }
 
-/// What both errors about the address of `state show` end with.
+/// The detail of both errors about the address of `state show`.
 const ONE_INSTANCE: &str = "This command requires that the address references one specific instance. To view the available instances, use \"mayfly state list\". Please \
                             modify the address to reference a specific instance.";
 

@@ -1,4 +1,4 @@
-//! What `-chdir` changes, and what it does not.
+//! The directories that `-chdir` changes, and those that it does not.
 
 use std::os::unix::fs::symlink;
 

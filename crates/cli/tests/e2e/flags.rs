@@ -1,4 +1,4 @@
-//! What `-help` lists, held against what happens: a flag that is refused is marked, and no other one is.
+//! Flags in `-help`, compared with a run of each: a refused flag is marked, and no other one is.
 
 use std::collections::BTreeSet;
 

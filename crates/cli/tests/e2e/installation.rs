@@ -13,7 +13,7 @@ use crate::{
 
 const MAIN: &str = "terraform {\n  required_providers {\n    thing = {\n      source = \"example.com/tests/thing\"\n    }\n  }\n}\n\nresource \"thing_one\" \"a\" {\n}\n";
 
-/// What `init` must not need.
+/// The content of a plugin that cannot run.
 const NO_PROGRAM: &str = "this is no program";
 
 /// Where packages of the provider lie below a mirror or a cache.
@@ -49,7 +49,7 @@ fn init(program: &Program, bench: &Bench) -> Run {
     program.run(bench, ".", ["init"]).env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
 }
 
-/// What `init` printed, with this program's names. The reference also warns of a lock file with the hashes of one platform.
+/// The output of `init` with this program's names. The reference also warns of a lock file with the hashes of one platform.
 fn lines(out: &str) -> String {
     let text = out.replace("OpenTofu", "Mayfly").replace("tofu", "mayfly");
     match (
@@ -204,7 +204,7 @@ fn an_unlocked_package_of_the_cache_is_taken_if_the_environment_allows_it() {
     }
 }
 
-/// A provider that runs already needs no package, no lock and no process: nobody listens at the address here.
+/// A provider that runs already needs no package, no lock and no process. No process listens at the address here.
 #[test]
 fn providers_that_run_already_are_neither_installed_nor_locked() {
     let address = r#"{"Protocol":"grpc","ProtocolVersion":6,"Pid":1,"Test":true,"Addr":{"Network":"unix","String":"/nowhere/socket"}}"#;
@@ -226,7 +226,7 @@ fn providers_that_run_already_are_neither_installed_nor_locked() {
 /// Another platform's program, no program, a program that may not be run, one that fails.
 #[test]
 fn init_needs_no_provider_that_can_run() {
-    // A header of ELF for a machine that nobody has (0xffff).
+    // An ELF header for a machine that does not exist (0xffff).
     let mut foreign = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0];
     foreign.resize(64, 0);
     (foreign[16], foreign[18], foreign[19]) = (2, 0xff, 0xff);
@@ -252,7 +252,7 @@ fn init_needs_no_provider_that_can_run() {
     }
 }
 
-/// What `init` could not read, the first command that needs it reads.
+/// The first command that needs schemas reads those that `init` could not read.
 #[test]
 fn schemas_that_init_could_not_read_are_read_when_they_are_needed() {
     let source = providers::playground::SOURCE;

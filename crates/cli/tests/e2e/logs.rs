@@ -78,7 +78,7 @@ fn run(bench: &Bench, arguments: &[&str]) -> Run {
 fn every_command_logs_at_every_level_that_is_asked_for() {
     let bench = bench();
     for arguments in [COMMANDS, FAILURES].concat() {
-        // `lsp` ends with an error if nobody says goodbye.
+        // `lsp` ends with an error if the client does not shut it down.
         let plain = run(&bench, arguments).end();
         assert_eq!(levels(&plain.err), Vec::<&str>::new(), "{arguments:?}: {}", plain.err);
         if arguments[0] == "destroy" {

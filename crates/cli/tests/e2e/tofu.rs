@@ -47,13 +47,13 @@ impl Program {
     }
 }
 
-/// What a program printed, with this program's names, and without where its lines are broken.
+/// The words of an output, with this program's names and without its line breaks.
 pub(crate) fn words(text: &str) -> String {
     let text = text.replace("OpenTofu", "Mayfly").replace("tofu", "mayfly");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same of both streams.
+/// The words of stdout and of stderr.
 pub(crate) fn both_streams(ended: &Ended) -> (String, String) {
     (words(&ended.out), words(&ended.err))
 }

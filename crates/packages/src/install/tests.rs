@@ -252,7 +252,7 @@ fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
 }
 
-/// Whatever lies at the place of a package in the cache: it is used if it is the locked package, and replaced otherwise.
+/// An entry of the cache is used if it is the locked package, and replaced otherwise.
 #[test]
 fn junk_in_the_cache_is_replaced() {
     let junk: &[fn(&Path)] = &[
