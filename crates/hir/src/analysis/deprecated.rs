@@ -5,6 +5,7 @@
 //! refers to a local value that was made from a deprecated output gets no second warning.
 
 use db::{Directory, Severity, diagnostic::DEPRECATED_OUTPUT};
+use rustc_hash::FxHashMap;
 use values::{MarkKind, Str};
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
 use crate::{
     Db,
     eval::traversal_text,
-    expr::{Expr, ExprId, Exprs, SymbolId},
+    expr::{Expr, ExprId, Exprs, Ref, SymbolId},
     item::ItemKind,
     names::{ItemKey, ItemName, called_directories, item},
     symbols::{NameKind, names_of_kind},
@@ -91,19 +92,24 @@ impl Infer<'_> {
         if references.is_empty() {
             return value;
         }
-        let is_reached = value.deep_marks().deprecated > Tri::No;
-        for reference in references.into_iter().filter(|_| is_reached) {
-            let read = output_read(self.exprs, expr, reference.at);
-            let is_read =
-                |it: &&DeprecatedOutput| read.as_ref().is_none_or(|name| it.name == *name);
-            for output in reference.outputs.iter().filter(is_read) {
-                let problem = self.deprecated_output(&reference, output);
-                if !self.problems.contains(&problem) {
-                    self.problems.push(problem);
-                }
-            }
+        if value.deep_marks().deprecated > Tri::No {
+            let read = outputs_read(self.exprs, expr);
+            references.iter().for_each(|it| self.warn_of(it, read.get(&it.at)));
         }
         value.without_deep(MarkKind::Deprecated)
+    }
+
+    /// Warns of a reference once, however often its expression is inferred. `read` is the output that is read of a call as
+    /// a whole, if that is written out.
+    fn warn_of(&mut self, reference: &DeprecatedReference, read: Option<&Str>) {
+        if !self.reported.insert((reference.at.into(), DEPRECATED_OUTPUT, Severity::Warning)) {
+            return;
+        }
+        for output in reference.outputs.iter().filter(|it| read.is_none_or(|name| it.name == *name))
+        {
+            let problem = self.deprecated_output(reference, output);
+            self.problems.push(problem);
+        }
     }
 
     fn deprecated_output(
@@ -126,26 +132,28 @@ impl Infer<'_> {
     }
 }
 
-/// The output that is read of a module call as a whole: `old` of `module.m[*].old`. `None` if that is not written out, so
-/// that any output may be read.
-fn output_read(exprs: &Exprs, root: ExprId, whole: ExprId) -> Option<Str> {
-    let is_instance = |mut expr: ExprId| {
+/// The outputs that are read of module calls as a whole, where they are written out: `old` of `module.m[*].old`.
+fn outputs_read(exprs: &Exprs, root: ExprId) -> FxHashMap<ExprId, Str> {
+    let call = |mut expr: ExprId| {
         while let Expr::Index { base, .. } = &exprs[expr] {
             expr = *base;
         }
-        expr == whole
+        matches!(&exprs[expr], Expr::Ref(Ref::Module(_))).then_some(expr)
     };
+    let mut read = FxHashMap::default();
     let mut open = vec![root];
     while let Some(expr) = open.pop() {
-        match &exprs[expr] {
-            Expr::GetAttr { base, name } if is_instance(*base) => return Some(name.clone()),
-            Expr::Splat { base, item, each } if is_instance(*base) => {
-                return attribute_of_element(exprs, *each, *item);
+        let found = match &exprs[expr] {
+            Expr::GetAttr { base, name } => call(*base).zip(Some(name.clone())),
+            Expr::Splat { base, item, each } => {
+                call(*base).zip(attribute_of_element(exprs, *each, *item))
             }
-            _ => exprs[expr].for_each_child(&mut |child| open.push(child)),
-        }
+            _ => None,
+        };
+        read.extend(found);
+        exprs[expr].for_each_child(&mut |child| open.push(child));
     }
-    None
+    read
 }
 
 /// The attribute that a splat takes of each element first.

@@ -42,7 +42,7 @@ use super::{
     origin::Origin,
     problem::ItemProblem,
     recorded::Recorder,
-    value::{Abstract, Failing, TriMarks, When},
+    value::{Abstract, Failing, Tri, TriMarks, When},
 };
 use crate::{
     eval,
@@ -117,7 +117,7 @@ pub struct Infer<'a> {
     closed: closed::Closed,
     /// What was found wrong.
     pub problems: Vec<ItemProblem>,
-    reported: FxHashSet<(At, &'static str, Severity)>,
+    pub(super) reported: FxHashSet<(At, &'static str, Severity)>,
     certainty: Certainty,
     /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
     /// them, which nobody sees but who listens.
@@ -213,7 +213,9 @@ impl<'a> Infer<'a> {
         let before = self.problems.len();
         let value = self.env.reference(reference, at, &mut self.problems);
         self.drop_repeated(before);
-        if let Ref::Module(call) = reference {
+        if let Ref::Module(call) = reference
+            && value.deep_marks().deprecated > Tri::No
+        {
             self.note_deprecated(at, call, None);
         }
         // What an item is made of fails there.

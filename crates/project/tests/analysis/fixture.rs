@@ -118,7 +118,9 @@ pub(crate) fn schemas() -> ProviderSchemas {
             ),
         ]),
     );
-    let managed = BTreeMap::from([(Str::from("test_thing"), Arc::new(Schema::new(0, thing)))]);
+    let managed = [("test_thing", thing), ("test_rules", rules())];
+    let managed = managed.map(|(name, block)| (Str::from(name), Arc::new(Schema::new(0, block))));
+    let managed = BTreeMap::from(managed);
     let data = block([
         ("name", Attribute::optional(Type::String)),
         ("result", Attribute::computed(Type::String)),
@@ -138,6 +140,15 @@ pub(crate) fn schemas() -> ProviderSchemas {
         ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
     schemas.provider_meta = Some(Arc::new(Schema::new(0, meta)));
     schemas
+}
+
+/// A resource of the old SDK, whose `rule` may be written as blocks.
+fn rules() -> Block {
+    let rule = Type::object([("port", Type::Number), ("note", Type::String)]);
+    block([
+        ("id", Attribute::computed(Type::String)),
+        ("rule", Attribute { computed: true, ..Attribute::optional(Type::list(rule)) }),
+    ])
 }
 
 fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {

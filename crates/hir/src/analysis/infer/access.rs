@@ -24,7 +24,9 @@ impl Infer<'_> {
             let output = self.env.module_output(&call, name, id, &mut self.problems);
             self.drop_repeated(before);
             if let Some(output) = output {
-                self.note_deprecated(id, &call, Some(name));
+                if output.marks.deprecated > Tri::No {
+                    self.note_deprecated(id, &call, Some(name));
+                }
                 return output;
             }
         }
