@@ -7,6 +7,7 @@ use engine::{ChangeCounts, EphemeralAction, Event, EventSink, Operation};
 
 use crate::{
     log::ProviderLog,
+    operation::is_of_check,
     session::{self, CliSystem, Session},
     ui::Ui,
 };
@@ -18,6 +19,9 @@ pub(crate) enum Format {
     Human,
     /// A JSON object a line.
     Json,
+    /// The same while planning for an apply that needs no approval. Warnings of checks are left to the apply, which evaluates
+    /// them again.
+    JsonBeforeApply,
     /// Nothing but logs.
     Quiet,
 }
@@ -65,7 +69,7 @@ impl Show {
                     self.ui.print(&text);
                 }
             }
-            Format::Json => {
+            Format::Json | Format::JsonBeforeApply => {
                 for line in render::event_json(event, &self.now(), &self.sources) {
                     self.ui.line(&line);
                 }
@@ -98,6 +102,8 @@ impl EventSink for Show {
             }
             // People see diagnostics together, when the operation has ended.
             Event::Diagnostic(_) if self.format == Format::Human => {}
+            Event::Diagnostic(diagnostic)
+                if self.format == Format::JsonBeforeApply && is_of_check(diagnostic) => {}
             _ if self.format == Format::Human && self.ui.is_concise => {}
             event => self.show(event),
         }

@@ -201,7 +201,12 @@ fn planned(
         is_saved: way.is_saved,
     };
     let journal = open.openings(session);
-    let (environment, show) = environment(session, args.json, &prepared, journal, way.files);
+    let format = match (args.json, way.applying) {
+        (true, true) => Format::JsonBeforeApply,
+        (true, false) => Format::Json,
+        (false, _) => Format::Human,
+    };
+    let (environment, show) = environment(session, format, &prepared, journal, way.files);
     let directories = ModuleDirectories::of(session, &prepared.program);
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
@@ -214,6 +219,11 @@ fn planned(
     if args.json {
         // The engine's were shown as events; it knows nothing of these.
         session.ui.diagnostics(written.as_slice(), &prepared.program.sources);
+        if way.applying && outcome.has_errors() {
+            let of_checks = outcome.diagnostics.iter().filter(|it| is_of_check(it));
+            let of_checks: Vec<Diagnostic> = of_checks.cloned().collect();
+            session.ui.diagnostics(&of_checks, &prepared.program.sources);
+        }
     }
     outcome.diagnostics.extend(written);
     Ok((prepared, outcome))
@@ -322,12 +332,11 @@ fn settled(found: Diagnostic, state: &State) -> Diagnostic {
 /// What the engine acts with, and what shows it.
 pub(crate) fn environment(
     session: &Session,
-    json: bool,
+    format: Format,
     prepared: &Prepared,
     journal: Arc<dyn Journal>,
     files: &Arc<TempFiles>,
 ) -> (Environment, Arc<Show>) {
-    let format = if json { Format::Json } else { Format::Human };
     let events = Arc::new(Show::new(session, format, prepared.program.sources.clone()));
     let acting = acting(session, &prepared.executables, events.clone(), files.clone());
     (Environment { journal, ..acting }, events)
@@ -395,8 +404,13 @@ fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outco
         schemas: &schemas,
         show_sensitive: args.show_sensitive,
     };
+    let has_content =
+        !outcome.plan.resource_changes.is_empty() || !outcome.plan.output_changes.is_empty();
     if args.json {
-        plan_lines(session, &outcome.plan);
+        // An error can come before anything is planned.
+        if has_content || !outcome.has_errors() {
+            plan_lines(session, &outcome.plan);
+        }
     } else if !(outcome.has_errors() && outcome.plan.resource_changes.is_empty()) {
         session.ui.print(&render::plan(&view, &session.ui.out));
     }
@@ -515,7 +529,7 @@ pub(crate) fn apply_command(
     session.ui.log(LogLevel::Info, "backend/local", "starting Apply operation");
     let open = store::open(session, &args.state, purpose_of(args))?;
     let result = match planned {
-        Some(file) => apply_saved(session, flags, &open, file),
+        Some(file) => apply_saved(session, flags, &open, file, args.operation.json),
         None => {
             let files = TempFiles::new(session);
             let decision = apply_planned(session, args, flags, &open, &files);
@@ -576,8 +590,12 @@ fn apply_planned(
 ) -> Result<Decision, Failure> {
     let at_end = |_: &PlanOutcome| {};
     let way = Planning { applying: true, is_saved: false, files, at_end };
-    let (prepared, outcome) = planned(session, &args.operation, flags, open, way)?;
+    let (prepared, mut outcome) = planned(session, &args.operation, flags, open, way)?;
     show_plan(session, &args.operation, &prepared, &outcome);
+    if args.auto_approve && !outcome.has_errors() {
+        // Checks are evaluated again by the apply, and their results of before decide nothing.
+        outcome.diagnostics.retain(|it| !is_of_check(it));
+    }
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
     if outcome.has_errors() {
         return Ok(Decision::Failed);
@@ -593,6 +611,11 @@ fn apply_planned(
     let PlanOutcome { plan, refreshed, .. } = outcome;
     let files = Arc::clone(files);
     Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed, files })))
+}
+
+/// Whether this is the warning of an assertion in a `check` block.
+pub(crate) fn is_of_check(diagnostic: &Diagnostic) -> bool {
+    !diagnostic.is_error() && matches!(diagnostic.id, "condition-failed" | "check-unknown")
 }
 
 fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
@@ -642,6 +665,7 @@ fn apply_saved(
     flags: Vec<VarFlag>,
     open: &OpenState,
     mut file: PlanFile,
+    json: bool,
 ) -> Result<Decision, Failure> {
     check_fresh(&file, open, session)?;
     let loaded = planned::load(session, &mut file, &flags)?;
@@ -657,6 +681,11 @@ fn apply_saved(
     let files = TempFiles::of_plan(session, &file.plan, is_used)?;
     files.restore(&file.temp).inspect_err(|_| end_temp(session, &files, true))?;
     let refreshed = file.prior_state.state;
+    if json {
+        render::planned_changes_json(&file.plan, &session.now())
+            .iter()
+            .for_each(|line| session.ui.line(line));
+    }
     let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))
 }
@@ -713,8 +742,8 @@ pub(crate) fn carry_out(
         return Err((*problem).into());
     }
     drop(stored);
-    let (environment, show) =
-        environment(session, args.operation.json, &prepared, keeper.clone(), &files);
+    let format = if args.operation.json { Format::Json } else { Format::Human };
+    let (environment, show) = environment(session, format, &prepared, keeper.clone(), &files);
     // Nothing of what the variables hold stays here while and after the plan is carried out.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);

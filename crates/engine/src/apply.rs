@@ -11,7 +11,7 @@ use addr::{ConfigResource, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{Action, Plan, PlanMode, ResourceChange, State};
+use state::{Action, CheckStatus, Plan, PlanMode, ResourceChange, State};
 
 use crate::{
     event::{Event, Operation},
@@ -21,7 +21,7 @@ use crate::{
     request::{ApplyOptions, ApplyOutcome, Environment},
     temp::TempRoot,
     variables::VariableValues,
-    walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput},
+    walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput, checks::Checks},
 };
 
 /// Does what a plan says. `refreshed` is the state that came with the plan.
@@ -71,6 +71,7 @@ pub async fn apply(
         previous,
     };
     let walk = Walk::new(program, environment, &mut memo, input);
+    walk.checks.replace(Checks::expected(&plan.checks));
     walk.add_root();
     walk.add_destruction(&orders);
     walk::run(&walk).await;
@@ -81,7 +82,7 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     let diagnostics = walk.diagnostics.take();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let mut state = walk.state.take();
-    state.checks = walk.checks.borrow().results();
+    state.checks = walk.checks.borrow().results(walk.program, CheckStatus::Unknown);
     if destroys && !failed {
         clear(&mut state);
     } else if !destroys {
@@ -97,7 +98,6 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
 /// What is left after everything was destroyed: data sources and outputs mean nothing any more.
 fn clear(state: &mut State) {
     state.outputs.clear();
-    state.checks.clear();
     let data: Vec<ResourceInstance> = state
         .instances()
         .map(|(address, ..)| address)

@@ -6,7 +6,8 @@ use db::{Diagnostic, System};
 use hir::{ItemKind, Program};
 use rustc_hash::FxHashSet;
 use state::{
-    Action, BackendRecord, Plan, PlanMode, PlannedFiles, ResourceChange, State, StateIdentity,
+    Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, ResourceChange, State,
+    StateIdentity,
 };
 use values::{MarkKind, Type, Value};
 
@@ -186,8 +187,13 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> Plan
     } else {
         walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
     }
-    plan.checks = walk.checks.borrow().results();
-    let refreshed = walk.state.take();
+    let has_failed = walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
+    // Nothing is expanded for a destruction, nor after an error; else what has no object has no instance.
+    let is_expanded = mode != PlanMode::Destroy && !has_failed;
+    let without_objects = if is_expanded { CheckStatus::Pass } else { CheckStatus::Unknown };
+    plan.checks = walk.checks.borrow().results(walk.program, without_objects);
+    let mut refreshed = walk.state.take();
+    refreshed.checks = plan.checks.clone();
     plan.resource_changes = sorted(walk.changes.take());
     plan.resource_drift = walk.drift.take().into_values().collect();
     if mode != PlanMode::Destroy {

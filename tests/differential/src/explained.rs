@@ -26,6 +26,10 @@ impl Seen<'_> {
         self.difference.class.ends_with(class)
     }
 
+    fn both_fail(&self) -> bool {
+        self.reference.exit == 1 && self.mayfly.exit == 1
+    }
+
     /// Whether all that differs are diagnostics with these summaries, of the reference and of Mayfly.
     fn only(&self, reference: &[&str], mayfly: &[&str]) -> bool {
         let is_listed = |line: &str| {
@@ -61,10 +65,26 @@ const RULES: &[Rule] = &[
     Rule {
         name: "wording of a misused ephemeral value",
         applies: |seen| {
-            seen.only(
-                &["Ephemeral value used in non-ephemeral context"],
-                &["Invalid use of an ephemeral value"],
-            )
+            let reference = [
+                "Ephemeral value used in non-ephemeral context",
+                "Output does not allow ephemeral value",
+                "Variable does not allow ephemeral value",
+            ];
+            let mayfly = [
+                "Invalid use of an ephemeral value",
+                "Output not marked as ephemeral",
+                "Invalid usage of ephemeral value",
+            ];
+            seen.only(&reference, &mayfly)
+        },
+    },
+    // The reference looks at the names of variables before it looks at the configuration.
+    Rule {
+        name: "an undeclared variable beside an error of the configuration",
+        applies: |seen| {
+            seen.both_fail()
+                && seen.validations[1].exit == 1
+                && seen.reference.strings("diagnostics") == ["error: Value for undeclared variable"]
         },
     },
     // The reference evaluates on after an error and then misses what the error left out.
@@ -77,7 +97,62 @@ const RULES: &[Rule] = &[
             )
         },
     },
+    // docs/limits.md: `validate` evaluates no conditions. The reference validates before it plans, and then says each once.
+    Rule {
+        name: "limit: a condition that validate could evaluate",
+        applies: |seen| {
+            let [reference, mayfly] = seen.validations;
+            let errors = reference.strings("diagnostics");
+            let is_condition = |it: &&str| {
+                [
+                    "error: Module output value precondition failed",
+                    "error: Invalid value for variable",
+                ]
+                .contains(it)
+            };
+            let mut errors = errors.iter().filter(|it| it.starts_with("error"));
+            reference.exit == 1 && mayfly.exit == 0 && errors.all(is_condition)
+        },
+    },
     // Known, and to be mended.
+    Rule {
+        name: "known: more errors at once",
+        applies: |seen| {
+            let is_mayflys = |it: &str| it.starts_with("only mayfly");
+            seen.both_fail()
+                && seen.difference.class.contains("diagnostics: ")
+                && seen.difference.detail.lines().all(is_mayflys)
+        },
+    },
+    Rule {
+        name: "known: what is planned beside an error",
+        applies: |seen| {
+            let kinds = [
+                "planned_change",
+                "change_summary",
+                "outputs",
+                "refresh_start",
+                "refresh_complete",
+            ];
+            let is_planning =
+                |it: &str| kinds.iter().any(|kind| it.contains(&format!("\"type\":\"{kind}\"")));
+            seen.both_fail()
+                && seen.difference.class.contains("events: ")
+                && seen.difference.detail.lines().all(is_planning)
+        },
+    },
+    Rule {
+        name: "known: values of variables are converted",
+        applies: |seen| seen.is("plan: plan: variables.*.value"),
+    },
+    Rule {
+        name: "known: a precondition of an output that nothing uses",
+        applies: |seen| {
+            seen.is("check_results.[].status")
+                && seen.difference.detail.contains("reference: \"unknown\"")
+                && seen.difference.detail.contains("mayfly:    \"pass\"")
+        },
+    },
     Rule {
         name: "known: dependencies",
         applies: |seen| seen.is("dependencies length") || seen.is("dependencies only reference"),
@@ -102,7 +177,11 @@ const RULES: &[Rule] = &[
 ];
 
 /// Warnings that Mayfly adds; they are no part of the comparison.
-pub(crate) const ADVICE: &[&str] = &["warning: Secret written in the configuration"];
+pub(crate) const ADVICE: &[&str] = &[
+    "warning: Secret written in the configuration",
+    // A provisioner that failed and may: the reference says nothing.
+    "warning: local-exec provisioner error",
+];
 
 /// The name of the rule that explains the difference.
 pub(crate) fn rule(

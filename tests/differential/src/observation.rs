@@ -30,6 +30,9 @@ const DROPPED: &[&str] = &[
     "complete",
     // docs/limits.md: empty in Mayfly.
     "relevant_attributes",
+    // Diagnostics are compared apart.
+    "warning_count",
+    "error_count",
     // What only the provider reads, such as a version of its schema.
     "private",
 ];
@@ -197,7 +200,6 @@ fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
         "Changes to Outputs:",
         "Success!",
         "  # ",
-        "Note: ",
     ];
     let lines = raw.out.lines().filter(|line| HEADS.iter().any(|it| line.starts_with(it)));
     lines.map(|it| names.text(it)).collect()

@@ -8,6 +8,7 @@ use engine::{ImportOptions, Number};
 
 use crate::{
     args::{ImportArgs, StateAdoptArgs},
+    events::Format,
     exit::Exit,
     operation::{self, Purpose},
     session::{Failure, Session},
@@ -156,7 +157,7 @@ fn ask(
     let keeper = Arc::new(open.keeper(session, request.purpose));
     let files = TempFiles::new(session);
     let (environment, show) =
-        operation::environment(session, false, &prepared, keeper.clone(), &files);
+        operation::environment(session, Format::Human, &prepared, keeper.clone(), &files);
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);
     let options = ImportOptions {

@@ -175,7 +175,14 @@ impl Walk<'_> {
             Action::NoOp => return Ok(plan.after),
             Action::Update if prior.as_ref().is_some_and(|it| same(&it.value, &plan.after)) => {
                 // Only what is secret about the object changed; the provider has nothing to do.
-                return self.keep_marks(subject, prior.as_ref(), &plan).await;
+                let id = prior.as_ref().and_then(|it| object_id(&it.value));
+                let begun = self.apply_start(subject, ApplyAction::Update, id);
+                let kept = self.keep_marks(subject, prior.as_ref(), &plan).await;
+                self.apply_end(subject, ApplyAction::Update, begun, kept.as_ref().ok());
+                if kept.is_ok() {
+                    self.counts.borrow_mut().change += 1;
+                }
+                return kept;
             }
             _ => {}
         }

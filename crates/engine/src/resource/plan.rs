@@ -357,7 +357,7 @@ impl Walk<'_> {
             subject.text
         );
         let diagnostic =
-            Diagnostic::error("prevent-destroy", "Instance cannot be destroyed", detail);
+            Diagnostic::error("prevent-destroy", "Resource instance cannot be destroyed", detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

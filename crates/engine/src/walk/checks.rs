@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ::values::{Kind, MarkKind, Type, Value, convert};
 use db::{Diagnostic, Severity};
-use hir::{Entry, item::Condition, secret_message};
+use hir::{Entry, Module, Program, item::Condition, secret_message};
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 
 use super::{EngineScope, Failed, Walk};
@@ -12,7 +12,15 @@ use super::{EngineScope, Failed, Walk};
 /// Results of the conditions of a run, in the order of addresses.
 #[derive(Default)]
 pub(crate) struct Checks {
-    results: BTreeMap<(u8, String), (CheckKind, BTreeMap<String, CheckObject>)>,
+    results: BTreeMap<(u8, String), (CheckKind, BTreeMap<String, Outcome>)>,
+}
+
+/// The outcome of the conditions of one object.
+#[derive(Default)]
+struct Outcome {
+    /// `None` until a condition was evaluated.
+    status: Option<CheckStatus>,
+    failure_messages: Vec<String>,
 }
 
 /// What carries conditions.
@@ -48,6 +56,16 @@ impl ConditionKind {
 }
 
 impl Checks {
+    /// Expects the objects that a plan has results of. Those that an apply does not come to stay unknown.
+    pub(crate) fn expected(planned: &[CheckResult]) -> Checks {
+        let mut checks = Checks::default();
+        for result in planned {
+            let objects = checks.objects(result.kind, &result.config_addr);
+            objects.extend(result.objects.iter().map(|it| (it.addr.clone(), Outcome::default())));
+        }
+        checks
+    }
+
     /// Records the outcome of one more condition of an object: the worst of all counts.
     pub(crate) fn record(
         &mut self,
@@ -55,15 +73,9 @@ impl Checks {
         status: CheckStatus,
         message: Option<String>,
     ) {
-        let key = (rank(checked.kind), checked.config_addr.to_owned());
-        let (_, objects) =
-            self.results.entry(key).or_insert_with(|| (checked.kind, BTreeMap::new()));
-        let object = objects.entry(checked.addr.to_owned()).or_insert_with(|| CheckObject {
-            addr: checked.addr.to_owned(),
-            status: CheckStatus::Pass,
-            failure_messages: Vec::new(),
-        });
-        object.status = worst(object.status, status);
+        let objects = self.objects(checked.kind, checked.config_addr);
+        let object = objects.entry(checked.addr.to_owned()).or_default();
+        object.status = Some(object.status.map_or(status, |it| worst(it, status)));
         object.failure_messages.extend(message);
     }
 
@@ -71,19 +83,77 @@ impl Checks {
     pub(crate) fn is_failing(&self, checked: Checked<'_>) -> bool {
         let key = (rank(checked.kind), checked.config_addr.to_owned());
         let object = self.results.get(&key).and_then(|(_, objects)| objects.get(checked.addr));
-        object.is_some_and(|it| matches!(it.status, CheckStatus::Fail | CheckStatus::Error))
+        let status = object.and_then(|it| it.status);
+        matches!(status, Some(CheckStatus::Fail | CheckStatus::Error))
     }
 
-    /// The results as plan and state hold them.
-    pub(crate) fn results(&self) -> Vec<CheckResult> {
-        let results = self.results.iter().map(|((_, config_addr), (kind, objects))| CheckResult {
-            kind: *kind,
-            config_addr: config_addr.clone(),
-            status: objects.values().map(|it| it.status).fold(CheckStatus::Pass, worst),
-            objects: objects.values().cloned().collect(),
-        });
-        results.collect()
+    fn objects(&mut self, kind: CheckKind, config_addr: &str) -> &mut BTreeMap<String, Outcome> {
+        let key = (rank(kind), config_addr.to_owned());
+        &mut self.results.entry(key).or_insert_with(|| (kind, BTreeMap::new())).1
     }
+
+    /// The results as plan and state hold them. What the program declares and no object was found of gets the status
+    /// `without_objects`.
+    pub(crate) fn results(
+        &self,
+        program: &Program,
+        without_objects: CheckStatus,
+    ) -> Vec<CheckResult> {
+        let mut results: BTreeMap<(u8, String), CheckResult> = BTreeMap::new();
+        for (kind, config_addr) in declared(program) {
+            let key = (rank(kind), config_addr.clone());
+            let status = without_objects;
+            results.insert(key, CheckResult { kind, config_addr, status, objects: Vec::new() });
+        }
+        for (key, (kind, outcomes)) in &self.results {
+            let objects = outcomes.iter().map(|(addr, outcome)| CheckObject {
+                addr: addr.clone(),
+                status: outcome.status.unwrap_or(CheckStatus::Unknown),
+                failure_messages: outcome.failure_messages.clone(),
+            });
+            let objects: Vec<CheckObject> = objects.collect();
+            let status = objects.iter().map(|it| it.status).fold(CheckStatus::Pass, worst);
+            let (kind, config_addr) = (*kind, key.1.clone());
+            results.insert(key.clone(), CheckResult { kind, config_addr, status, objects });
+        }
+        results.into_values().collect()
+    }
+}
+
+/// Everything of the configuration that has conditions, once for each path of calls that leads to it.
+fn declared(program: &Program) -> Vec<(CheckKind, String)> {
+    let mut found = Vec::new();
+    let has_checks: Vec<bool> =
+        program.modules.iter().map(|it| checkables(it).next().is_some()).collect();
+    if !has_checks.contains(&true) {
+        return found;
+    }
+    for path in program.module_paths().take(MOST_PATHS) {
+        let prefix: String = match &*path.key {
+            "" => String::new(),
+            key => key.split('.').map(|it| format!("module.{it}.")).collect(),
+        };
+        found.extend(checkables(path.module).map(|(kind, name)| (kind, format!("{prefix}{name}"))));
+    }
+    found
+}
+
+/// Paths of calls can be many more than modules are. A configuration with more has results of its objects only.
+const MOST_PATHS: usize = 10_000;
+
+/// What a module declares with conditions.
+fn checkables(module: &Module) -> impl Iterator<Item = (CheckKind, String)> {
+    let resources = module.resources.iter().filter(|(_, it)| {
+        let lifecycle = &it.resource().lifecycle;
+        !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty()
+    });
+    let outputs = module.outputs.iter().filter(|(_, it)| !it.output().preconditions.is_empty());
+    let variables = module.variables.iter().filter(|(_, it)| !it.variable().validations.is_empty());
+    let resources = resources.map(|(address, _)| (CheckKind::Resource, address.to_string()));
+    let outputs = outputs.map(|(name, _)| (CheckKind::Output, format!("output.{name}")));
+    let checks = module.checks.keys().map(|name| (CheckKind::Check, format!("check.{name}")));
+    let variables = variables.map(|(name, _)| (CheckKind::Variable, format!("var.{name}")));
+    resources.chain(outputs).chain(checks).chain(variables)
 }
 
 fn rank(kind: CheckKind) -> u8 {
@@ -160,7 +230,18 @@ impl Walk<'_> {
             Failed
         })?;
         match value.kind() {
-            Kind::Unknown(_) => return Ok((CheckStatus::Unknown, None)),
+            Kind::Unknown(_) => {
+                if kind == ConditionKind::Assertion {
+                    let detail = "The condition could not be evaluated at this time, a result will be known when this plan is applied.";
+                    let diagnostic = Diagnostic::warning(
+                        "check-unknown",
+                        "Check block assertion known after apply",
+                        detail,
+                    );
+                    self.report_at(entry, condition.condition.into(), address, diagnostic);
+                }
+                return Ok((CheckStatus::Unknown, None));
+            }
             Kind::Null => {
                 let detail = "Condition expression must return either true or false, not null.";
                 let diagnostic = Diagnostic::error(

@@ -280,7 +280,7 @@ impl Walk<'_> {
         for child in self.state_index.children.get(&caller.address).into_iter().flatten() {
             let Some((_, step)) = child.split_last() else { continue };
             if step.name == call && !keys.contains(&step.key) {
-                self.add_orphans_within(child);
+                self.add_orphans_within(child, state::Reason::DeleteBecauseNoModule);
             }
         }
     }
@@ -344,11 +344,7 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
             "{EPHEMERAL} count arguments. If used, the ephemeral value could be exposed as a resource instance key."
         ));
     }
-    if value.has_deep(MarkKind::Sensitive) {
-        return refuse(format!(
-            "{SENSITIVE} count arguments. If used, the sensitive value could be exposed as a resource instance key."
-        ));
-    }
+    // A sensitive count is accepted, as in the reference: keys are the first numbers, whatever the value was made from.
     let value = match convert::convert(&value.without_all_marks(), &Type::Number) {
         Ok(value) => value,
         Err(error) => {

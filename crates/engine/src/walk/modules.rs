@@ -319,17 +319,18 @@ impl Walk<'_> {
         for child in self.state_index.children.get(&module.address).into_iter().flatten() {
             let Some((_, step)) = child.split_last() else { continue };
             if !module.template.calls.contains_key(step.name.as_str()) {
-                self.add_orphans_within(child);
+                self.add_orphans_within(child, state::Reason::DeleteBecauseNoResourceConfig);
             }
         }
     }
 
-    /// Adds nodes for all resources of a module instance that is not there any more.
-    pub(crate) fn add_orphans_within(&self, module: &ModuleInstance) {
+    /// Adds nodes for all resources of a module instance that is not there any more: because its call has other instances,
+    /// or because the configuration has no such call, and so no such resource.
+    pub(crate) fn add_orphans_within(&self, module: &ModuleInstance, reason: state::Reason) {
         let mut gone = Vec::new();
         self.state_index.all_within(module, &mut gone);
         for address in gone {
-            self.add_orphan(&address, |_| Some(state::Reason::DeleteBecauseNoModule));
+            self.add_orphan(&address, |_| Some(reason));
         }
     }
 

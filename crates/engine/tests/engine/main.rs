@@ -1,6 +1,7 @@
 //! Runs of the engine over configurations in text, with a provider in memory that records what it is asked.
 
 mod apply;
+mod checks;
 mod confidentiality;
 mod data;
 mod dependencies;

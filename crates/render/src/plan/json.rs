@@ -34,11 +34,14 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
     let plan = inputs.view.plan;
     let has_content = |it: &&State| it.resources().len() > 0 || !it.outputs.is_empty();
     let prior_state = inputs.prior_state.filter(has_content).map(|state| {
-        document(&StateJson {
+        let mut document = document(&StateJson {
             state: Some(state),
             written_by: ::state::WRITTEN_VERSION,
             schemas: inputs.view.schemas,
-        })
+        });
+        // Results of conditions stand beside the prior state, as the plan's own.
+        drop(document.as_object_mut().and_then(|it| it.remove("checks")));
+        document
     });
     let array = |items: Vec<Json>| (!items.is_empty()).then_some(Json::Array(items));
     let object = |items: Map<String, Json>| (!items.is_empty()).then_some(Json::Object(items));

@@ -72,7 +72,8 @@ pub fn change_summary_json(plan: &Plan, timestamp: &str) -> String {
     summary_line(Operation::Plan, &ChangeCounts::of_plan(plan), timestamp)
 }
 
-/// Outputs: what a plan does to them, or, with a state, what they are after an apply. `None` where there are none.
+/// Outputs: what a plan does to them, or, with a state, what they are after an apply. `None` for a plan without
+/// outputs; after an apply the line is always there.
 pub fn output_changes_json(
     plan: &Plan,
     applied: Option<&State>,
@@ -86,7 +87,7 @@ pub fn output_changes_json(
             plan.output_changes.iter().map(|(name, it)| (name.to_string(), of_change(it))).collect()
         }
     };
-    if outputs.is_empty() {
+    if outputs.is_empty() && applied.is_none() {
         return None;
     }
     let line = Line::new("outputs", format!("Outputs: {}", outputs.len()), timestamp);

@@ -11,7 +11,7 @@ use hir::{
     item::{DependsOn, ModuleCall, Output, Provisioner, RefTarget, Repetition, Resource},
 };
 use serde_json::{Map, Value as Json};
-use values::{Str, Value};
+use values::{Str, Type, Value};
 
 use self::{expression::Expressions, providers::Place};
 use crate::json;
@@ -66,8 +66,12 @@ fn module(place: &Place<'_>) -> Json {
 fn variable(entry: &Entry) -> Json {
     let variable = entry.variable();
     let default = if variable.ephemeral { None } else { default(entry) };
+    // No constraint is as good as `any`.
+    let is_typed = variable.ty.ty != Type::Dynamic;
     json::object([
+        ("type", is_typed.then(|| json::of_type(&variable.ty.ty))),
         ("default", default.as_ref().and_then(json::known)),
+        ("required", flag(variable.default.is_none())),
         ("description", variable.description.as_deref().map(Json::from)),
         ("sensitive", flag(variable.sensitive)),
         ("ephemeral", flag(variable.ephemeral)),

@@ -1,0 +1,168 @@
+//! What stays of a run in plan and state beside the objects: results of conditions, outputs, and why an object is destroyed.
+
+use state::CheckStatus;
+
+use crate::world::{World, summaries, world};
+
+/// The results in the state: address and status, then the objects with theirs.
+fn checks(world: &World) -> String {
+    let lines = world.state.checks.iter().map(|result| {
+        let objects = result.objects.iter().map(|it| format!(" {}={:?}", it.addr, it.status));
+        format!("{} {:?}:{}\n", result.config_addr, result.status, objects.collect::<String>())
+    });
+    lines.collect()
+}
+
+const FAILING: &str = r#"
+resource "test_thing" "a" {
+  name = "a"
+  lifecycle {
+    postcondition {
+      condition     = self.id == ""
+      error_message = "It has an id."
+    }
+  }
+}
+check "later" {
+  assert {
+    condition     = test_thing.a.id != ""
+    error_message = "It has none."
+  }
+}
+module "none" {
+  count  = 0
+  source = "./m"
+}
+output "known" {
+  value      = 1
+  depends_on = [test_thing.a]
+}
+//- /m/main.tf
+variable "v" {
+  default = "x"
+  validation {
+    condition     = var.v != ""
+    error_message = "Empty."
+  }
+}
+"#;
+
+#[test]
+fn a_condition_that_an_apply_does_not_come_to_is_unknown() {
+    let mut world = world(FAILING);
+    let summaries = summaries(&world.apply());
+    assert!(summaries.contains("Resource postcondition failed"), "{summaries}");
+    let expected = "\
+test_thing.a Fail: test_thing.a=Fail
+check.later Unknown: check.later=Unknown
+module.none.var.v Pass:
+";
+    assert_eq!(checks(&world), expected);
+}
+
+#[test]
+fn an_output_that_the_plan_knows_is_kept_by_an_apply_that_fails_before_it() {
+    let mut world = world(FAILING);
+    world.apply();
+    assert!(world.state.outputs.contains_key("known"), "the plan knew it");
+}
+
+#[test]
+fn after_a_destruction_nothing_is_known_of_conditions() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  lifecycle {
+    precondition {
+      condition     = path.module != ""
+      error_message = "No module."
+    }
+  }
+}
+"#,
+    );
+    world.apply();
+    assert_eq!(world.state.checks[0].status, CheckStatus::Pass);
+    world.mode = state::PlanMode::Destroy;
+    world.apply();
+    assert_eq!(checks(&world), "test_thing.a Unknown:\n");
+}
+
+#[test]
+fn an_assertion_over_what_is_unknown_warns_while_planning() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+check "c" {
+  assert {
+    condition     = test_thing.a.id != ""
+    error_message = "No id."
+  }
+}
+"#,
+    );
+    let planned = world.plan();
+    let summaries = summaries(&planned.diagnostics);
+    assert!(summaries.contains("Check block assertion known after apply"), "{summaries}");
+    assert!(!planned.has_errors(), "it is a warning");
+}
+
+#[test]
+fn a_count_may_be_sensitive() {
+    let mut world = world(
+        r#"
+variable "n" {
+  default   = 2
+  sensitive = true
+}
+resource "test_thing" "a" {
+  count = var.n
+  name  = "a${count.index}"
+}
+module "m" {
+  count  = var.n
+  source = "./m"
+}
+//- /m/main.tf
+resource "test_thing" "b" { name = "b" }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.instances().count(), 4);
+}
+
+#[test]
+fn an_object_that_only_becomes_sensitive_is_changed() {
+    let config = |sensitive: bool| {
+        format!(
+            "variable \"v\" {{\n  default = \"x\"\n  sensitive = {sensitive}\n}}\nresource \"test_thing\" \"a\" {{ name = var.v }}\n"
+        )
+    };
+    let mut world = world(&config(false));
+    world.apply();
+    world.log();
+    world.edit("main.tf", &config(true));
+    world.apply();
+    let log = world.log();
+    assert!(log.contains("test_thing.a: Modifying...\n"), "{log}");
+    assert!(log.ends_with("Apply: 0 added, 1 changed, 0 destroyed\n"), "{log}");
+}
+
+#[test]
+fn an_object_of_a_call_that_is_gone_has_no_configuration() {
+    let module = "//- /m/main.tf\nresource \"test_thing\" \"a\" { name = \"a\" }\n";
+    let mut world =
+        world(&format!("module \"m\" {{\n  count = 2\n  source = \"./m\"\n}}\n{module}"));
+    world.apply();
+    let reasons = |world: &mut World| -> Vec<_> {
+        let changes = world.plan().plan.resource_changes;
+        let gone = changes.iter().filter(|it| it.change.action == state::Action::Delete);
+        gone.map(|it| it.reason).collect()
+    };
+    world.edit("main.tf", "module \"m\" {\n  count = 1\n  source = \"./m\"\n}\n");
+    assert_eq!(reasons(&mut world), [Some(state::Reason::DeleteBecauseNoModule)]);
+    world.edit("main.tf", "");
+    let none = Some(state::Reason::DeleteBecauseNoResourceConfig);
+    assert_eq!(reasons(&mut world), [none, none]);
+}
