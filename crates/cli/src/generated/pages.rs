@@ -5,6 +5,7 @@ pages! {
     "ambiguous-moves",
     "attribute-of-null",
     "backend-changed",
+    "check-unknown",
     "cli-config",
     "condition-failed",
     "console-evaluation",
