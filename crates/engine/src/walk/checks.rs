@@ -59,7 +59,10 @@ impl Checks {
     /// Expects the objects that a plan has results of. Those that an apply does not come to stay unknown.
     pub(crate) fn expected(planned: &[CheckResult]) -> Checks {
         let mut checks = Checks::default();
-        for result in planned {
+        // No objects and a status is "there are none"; without a status, nothing was expanded.
+        let is_expanded =
+            |it: &&CheckResult| it.status != CheckStatus::Unknown || !it.objects.is_empty();
+        for result in planned.iter().filter(is_expanded) {
             let objects = checks.objects(result.kind, &result.config_addr);
             objects.extend(result.objects.iter().map(|it| (it.addr.clone(), Outcome::default())));
         }
