@@ -43,7 +43,7 @@ fn selected<'s>(
         match addr::parse_target(text) {
             Ok(target) => match selected_by(state, &target) {
                 Ok(instances) => found.extend(instances),
-                Err(unknown) => problems.push(unknown),
+                Err(unknown) => problems.push(*unknown),
             },
             Err(error) => {
                 let detail = format!("{text:?}: {}", error.detail);
@@ -60,7 +60,7 @@ fn selected<'s>(
 fn selected_by<'s>(
     state: &'s State,
     target: &Target,
-) -> Result<Vec<(ResourceInstance, &'s Instance)>, Diagnostic> {
+) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
     match target {
         Target::Module(module) => {
             let within = state.instances().filter(|(address, ..)| target.covers(address));
@@ -93,7 +93,7 @@ fn selected_by<'s>(
 fn instances_of<'s>(
     state: &'s State,
     resource: &AbsResource,
-) -> Result<Vec<(ResourceInstance, &'s Instance)>, Diagnostic> {
+) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
     let Some(found) = state.resource(resource) else {
         return Err(unknown(
             "Unknown resource",
@@ -107,8 +107,8 @@ fn instances_of<'s>(
     Ok(instances.map(|(key, instance)| (resource.instance(key.clone()), instance)).collect())
 }
 
-fn unknown(summary: &str, detail: String) -> Diagnostic {
-    Diagnostic::error(UNKNOWN, summary, detail)
+fn unknown(summary: &str, detail: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(UNKNOWN, summary, detail))
 }
 
 fn has_id(instance: &Instance, id: &str) -> bool {

@@ -157,7 +157,7 @@ fn the_working_directory_has_the_name_that_the_shell_has_for_it() {
         init.succeeds();
         let typed = |chdir: Option<&str>, folder: &str, pwd: String| {
             let arguments: Vec<&str> = chdir.into_iter().chain(["console"]).collect();
-            let run = program.run(&bench, folder, arguments).env("PWD", &pwd).input(text);
+            let run = program.run(&bench, folder, arguments).env("PWD", pwd).input(text);
             run.succeeds().out.trim().replace(&root, "ROOT")
         };
         let name = program.name();
