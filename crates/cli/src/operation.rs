@@ -289,7 +289,7 @@ pub(crate) fn check(
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
         // Whether a value is ephemeral is decided by values now.
-        .filter(|it| it.id != hir::analysis::POSSIBLY_EPHEMERAL)
+        .filter(|it| it.id != db::diagnostic::POSSIBLY_EPHEMERAL)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
             _ => settled(it, state),

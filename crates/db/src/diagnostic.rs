@@ -24,6 +24,9 @@ pub const DEPRECATED_VARIABLE: &str = "deprecated-variable";
 /// The id of a warning about a reference to a deprecated output of a module.
 pub const DEPRECATED_OUTPUT: &str = "deprecated-output";
 
+/// The id of the warning about what is ephemeral under a condition, which each of them names.
+pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
+
 /// A problem, with the place where it is and the way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

@@ -212,6 +212,7 @@ pages! {
     "plan-write",
     "planned-configuration-differs",
     "planned-file-changed",
+    "possibly-ephemeral",
     "prevent-destroy",
     "prompt-ended",
     "provider-diagnostic",

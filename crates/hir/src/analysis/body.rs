@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use db::Severity;
+use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
 
 use super::{
-    POSSIBLY_EPHEMERAL,
     infer::Infer,
     instances::instance,
     origin::Origin,

@@ -17,12 +17,12 @@ pub(crate) use variable::value as variable_value;
 
 use std::sync::Arc;
 
-use db::Severity;
+use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
 use rustc_hash::FxHashSet;
 use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 use super::{
-    AnalyzedItem, Inference, POSSIBLY_EPHEMERAL,
+    AnalyzedItem, Inference,
     body::{BodyInfer, Persistence, judged, without_schema},
     env::ItemEnv,
     infer::Infer,

@@ -42,9 +42,6 @@ use crate::{
     workspace::Workspace,
 };
 
-/// The id of the warning about what is ephemeral under a condition. `plan` and `apply` decide on values, and do not warn.
-pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
-
 /// What the inference of an item found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inference {

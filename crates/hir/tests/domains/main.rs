@@ -14,4 +14,5 @@ mod random;
 mod relation;
 mod rng;
 mod size;
+mod specification;
 mod table;

@@ -378,6 +378,36 @@ pub(crate) fn all() -> Vec<Name> {
     names.map(|(name, shape)| Name { name, shape }).into()
 }
 
+/// The variables of the tables of the specification.
+pub(crate) fn of_the_specification() -> Vec<Name> {
+    use Tri::Yes;
+    let text = || Shape::of(Type::String);
+    let texts = || Shape::of(Type::list(Type::String));
+    let map = || Shape::of(Type::map(Type::String));
+    let object = || Type::object([("a", Type::String), ("b", Type::Number)]);
+    let names = [
+        ("secret", text().ephemeral(Yes)),
+        ("code", Shape::of(Type::Number).ephemeral(Yes)),
+        ("armed", Shape::of(Type::Bool).ephemeral(Yes)),
+        ("secrets", texts().ephemeral(Yes)),
+        ("secret_map", map().ephemeral(Yes)),
+        ("secret_any", Shape::new(Parts::Any).ephemeral(Yes)),
+        ("text", text()),
+        ("n", Shape::of(Type::Number)),
+        ("flag", Shape::of(Type::Bool)),
+        ("other", Shape::of(Type::Bool)),
+        ("list", texts()),
+        ("numbers", Shape::of(Type::list(Type::Number))),
+        ("lists", Shape::of(Type::list(Type::list(Type::String)))),
+        ("names", Shape::of(Type::set(Type::String))),
+        ("m", map()),
+        ("o", Shape::of(object())),
+        ("objects", Shape::of(Type::list(object()))),
+        ("any", Shape::new(Parts::Any)),
+    ];
+    names.map(|(name, shape)| Name { name, shape }).into()
+}
+
 /// The static side.
 pub(crate) struct Declared {
     values: BTreeMap<&'static str, Abstract>,
@@ -409,6 +439,7 @@ impl hir::Db for Database {
 }
 
 impl Declared {
+    /// What is known of these variables.
     pub(crate) fn new(names: &[Name]) -> Declared {
         Declared::of(names.iter().map(|it| (it.name, it.shape.abstract_value())).collect())
     }

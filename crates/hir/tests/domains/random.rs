@@ -38,9 +38,28 @@ pub(crate) struct Wrong {
 
 impl Sides {
     pub(crate) fn new() -> Sides {
-        let names = names::all();
+        Sides::among(names::all())
+    }
+
+    /// The two sides where these variables are declared.
+    pub(crate) fn among(names: Vec<Name>) -> Sides {
         let declared = Declared::new(&names);
         Sides { names, declared }
+    }
+
+    /// Whether nothing is wrong with an expression in every run.
+    pub(crate) fn may_succeed(&self, text: &str) -> bool {
+        let (exprs, root, _) = lower_expression(text);
+        let mut infer = Infer::new(&exprs, &self.declared);
+        infer.expr(root);
+        infer.problems.iter().all(|it| it.severity != db::Severity::Error)
+    }
+
+    /// What is known of an expression.
+    pub(crate) fn known(&self, text: &str) -> Abstract {
+        let (exprs, root, problems) = lower_expression(text);
+        assert!(problems.is_empty(), "{text}: {problems:?}");
+        Infer::new(&exprs, &self.declared).expr(root)
     }
 
     /// Whether the domains disagree on an expression for some of its values.

@@ -5,7 +5,7 @@ use std::{
     fmt::Write,
 };
 
-use db::{Diagnostic, Severity, Sources};
+use db::{Diagnostic, Severity, Sources, diagnostic::POSSIBLY_EPHEMERAL};
 
 use super::excerpt::Files;
 use crate::style::visible_line;
@@ -53,9 +53,9 @@ pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Di
 }
 
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
-    diagnostic.location.is_some()
-        && diagnostic.summary != NEVER_GROUPED
-        && !diagnostic.is_deprecation()
+    // Each condition, and each message of a module's author, is one of a kind.
+    let is_one_of_a_kind = diagnostic.id == POSSIBLY_EPHEMERAL || diagnostic.is_deprecation();
+    diagnostic.location.is_some() && diagnostic.summary != NEVER_GROUPED && !is_one_of_a_kind
 }
 
 /// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.

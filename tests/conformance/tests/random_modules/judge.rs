@@ -338,7 +338,11 @@ impl Run<'_> {
 /// What a plan refuses analysis saw, at least as something that can be: hints are for editors.
 fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
     let of_plan = planned.iter().filter(|it| is_misplaced(it));
-    let mut unforeseen = of_plan.filter(|it| !found.iter().any(|hint| hint.id == it.id));
+    let is_foreseen = |it: &&Diagnostic, found: &Diagnostic| {
+        let is_misplaced = MISPLACED.contains(&it.id);
+        found.id == it.id || is_misplaced && found.id == db::diagnostic::POSSIBLY_EPHEMERAL
+    };
+    let mut unforeseen = of_plan.filter(|it| !found.iter().any(|found| is_foreseen(it, found)));
     match unforeseen.next() {
         Some(it) => wrong("unforeseen", format!("{}: {}", it.summary, it.detail)),
         None => Ok(()),

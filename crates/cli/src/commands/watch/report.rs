@@ -254,7 +254,7 @@ fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) ->
 fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
     let is_shown = |it: &&Diagnostic| {
         // Whether a value is ephemeral is decided by values here.
-        it.severity != Severity::Hint && it.id != hir::analysis::POSSIBLY_EPHEMERAL
+        it.severity != Severity::Hint && it.id != db::diagnostic::POSSIBLY_EPHEMERAL
     };
     let shown: Vec<Diagnostic> = found.iter().filter(is_shown).cloned().collect();
     if shown.is_empty() {

@@ -94,10 +94,7 @@ impl Infer<'_> {
             "concat" | "reverse" | "values" | "chunklist" => Ephemerality::new(When::Never, all),
             "flatten" => Ephemerality::new(dissolved(&args[0]), all),
             "merge" => Ephemerality::new(When::Never, self.of_merged(at, args)),
-            "zipmap" => Ephemerality::new(When::Never, {
-                let values = args.get(1).map_or(When::Never, |it| it.ephemeral.inside().clone());
-                self.weakened_by(&values, at.iter().copied())
-            }),
+            "zipmap" => Ephemerality::new(When::Never, self.of_zipped(at, &args[1])),
             _ => Ephemerality::new(When::Never, self.weakened_by(&all, at.iter().copied())),
         }
     }
@@ -131,6 +128,22 @@ impl Infer<'_> {
             }
         }
         all
+    }
+
+    /// Of values with the same key, the last one stays. There are as many keys as there are values.
+    fn of_zipped(&self, at: &[ExprId], values: &Abstract) -> When {
+        match &values.inside {
+            Inside::Each(_) => values.ephemeral.inside().clone(),
+            Inside::Items(items) if values.presence > Presence::Open => {
+                let last = items.last().map_or(When::Never, |it| it.ephemeral.somewhere());
+                match values.ephemeral.inside() {
+                    When::Never => When::Never,
+                    _ if last == When::Always => last,
+                    when => self.weakened_by(when, at.iter().copied()),
+                }
+            }
+            _ => self.weakened_by(values.ephemeral.inside(), at.iter().copied()),
+        }
     }
 
     /// When an argument has no entry of a name.
