@@ -7,6 +7,10 @@
 //! While something is unknown, the concrete domain gives a value as a whole the marks of whatever may end up inside of
 //! it. So wherever a result may be unknown, or come from a failing evaluation that something else hides, the abstract
 //! value as a whole has those marks *perhaps* ([`Flow::perhaps`]).
+//!
+//! Where everything is known, there is no *perhaps*: beside its marks, each value carries [when](super::value::when) it is
+//! ephemeral, by the same rules ([`Infer::given`]). What a condition is, an index selects or a loop walks over is read from
+//! the expressions themselves (`condition`), as the source has them.
 
 mod access;
 mod attempt;
@@ -161,6 +165,7 @@ impl<'a> Infer<'a> {
     fn inner_expr(&mut self, id: ExprId) -> Abstract {
         let is_closed = self.closed.contains(id);
         let value = if is_closed { self.constant(id) } else { self.composed(id) };
+        let value = if value.ephemeral.is_vague() { self.named(id, value) } else { value };
         if let Some(recorder) = self.env.recorder() {
             if is_closed {
                 // A constant is evaluated at once; its parts have values all the same.

@@ -121,7 +121,9 @@ pub(crate) fn all_instances(
             Abstract::object(names.into_iter().map(instance).collect())
         }),
     };
-    known.unwrap_or_else(|| Abstract::each(Type::Dynamic, object))
+    let is_sequence = matches!(repetition, Repetition::Count(_));
+    let any = || Abstract { is_sequence, ..Abstract::each(Type::Dynamic, object) };
+    known.unwrap_or_else(any)
 }
 
 fn known_count(argument: &Abstract) -> Option<usize> {

@@ -48,6 +48,8 @@ pub struct Abstract {
     pub origin: Option<Arc<Origin>>,
     /// When it, or a part of it, is ephemeral.
     pub ephemeral: Ephemerality,
+    /// Whether it is surely a sequence, although its type is not known.
+    pub is_sequence: bool,
 }
 
 impl Abstract {
@@ -67,6 +69,7 @@ impl Abstract {
             failing: Failing::NEVER,
             origin: None,
             ephemeral: Ephemerality::NEVER,
+            is_sequence: false,
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
             actions.extend(mark_variable(fault));
             actions.extend(wrap(fault));
         }
-        "ephemeral-value-misuse" => {
+        "ephemeral-value-misuse" | db::diagnostic::POSSIBLY_EPHEMERAL => {
             actions.extend(write_only_twin(fault));
             actions.extend(wrap(fault));
         }

@@ -38,7 +38,7 @@ impl Infer<'_> {
         let either = args.get(2).map_or(found.clone(), |default| {
             Ephemerality::choose(&When::depends([]), &found, &default.ephemeral)
         });
-        either.map(|when| match is_vague(when) {
+        either.map(|when| match when.is_vague() {
             true => self.weakened_by(when, at.iter().copied()),
             false => when.clone(),
         })
@@ -66,6 +66,14 @@ impl Infer<'_> {
                 Some(part) => part.ephemeral.clone(),
                 None => otherwise.unwrap_or_default(),
             },
+            (Inside::Opaque(_), None) if has_few_constants(container) => {
+                let Some(otherwise) = otherwise else { return Ephemerality::NEVER };
+                let names = container.known_elements(MOST_NAMES).unwrap_or_default();
+                let is_none = names.iter().filter_map(|(name, _)| key_text(name));
+                let is_none = is_none.map(|name| self.tested(key, Test::Key(name)).not());
+                let is_none = is_none.fold(When::Always, |all, it| all.and(&it));
+                Ephemerality::choose(&is_none, &otherwise, &Ephemerality::NEVER)
+            }
             (_, name) => {
                 let found = some_element(container);
                 let Some(otherwise) = otherwise.filter(|it| *it != found) else { return found };
@@ -210,8 +218,12 @@ impl Infer<'_> {
     }
 }
 
-fn is_vague(when: &When) -> bool {
-    matches!(when, When::If(_)) && when.reads().is_empty()
+/// More names than this are not told apart one by one.
+const MOST_NAMES: usize = 8;
+
+fn has_few_constants(container: &Abstract) -> bool {
+    container.plain_constant().is_some()
+        && container.known_length().is_some_and(|it| it <= MOST_NAMES)
 }
 
 /// An element of a container, whichever it is.

@@ -85,6 +85,7 @@ impl Infer<'_> {
             text: text.into(),
             reads: self.reads_of(id),
             names: free_names(self.exprs, id),
+            is_statement: is_comparison(&self.exprs[id]),
         };
         When::atom(Arc::new(subject), test)
     }
@@ -92,6 +93,26 @@ impl Infer<'_> {
     /// Perhaps, as what an expression reads decides.
     pub(super) fn depends(&self, id: ExprId) -> When {
         When::depends(self.reads_of(id))
+    }
+
+    /// A value of which nothing is said of what decides whether it is ephemeral: what is read does, but for what is ephemeral
+    /// anyway.
+    pub(super) fn named(&mut self, id: ExprId, value: Abstract) -> Abstract {
+        let (mut decides, mut all) = (Vec::new(), Vec::new());
+        for at in traversals(self.exprs, id) {
+            let Some(text) = traversal_text(self.exprs, at) else { continue };
+            // One that is vague itself is what decides.
+            if at == id || self.again(at).ephemeral.here() != &When::Always {
+                decides.push(Str::from(text.as_str()));
+            }
+            all.push(Str::from(text));
+        }
+        let reads = if decides.is_empty() { all } else { decides };
+        let ephemeral = value.ephemeral.map(|when| match when.is_vague() {
+            true => when.weakened_by(reads.iter().cloned()),
+            false => when.clone(),
+        });
+        Abstract { ephemeral, ..value }
     }
 
     /// The same condition, where what some expressions read decides as well.
@@ -196,6 +217,10 @@ impl Infer<'_> {
                 let all = items.iter().map(|item| self.failure_within(*item, nearer));
                 all.fold(When::Never, |any, it| any.or(&it))
             }
+            Expr::Object(items) if items.iter().all(|it| is_name(&exprs[it.key])) => {
+                let all = items.iter().map(|item| self.failure_within(item.value, nearer));
+                all.fold(When::Never, |any, it| any.or(&it))
+            }
             Expr::GetAttr { base, name }
                 if !matches!(exprs[*base], Expr::Ref(crate::Ref::Module(_))) =>
             {
@@ -264,6 +289,15 @@ fn keeps_one_of_each(name: &str) -> bool {
         "sensitive",
     ];
     NAMES.contains(&name)
+}
+
+fn is_name(key: &Expr) -> bool {
+    matches!(key, Expr::Literal(Literal::String(_)))
+}
+
+fn is_comparison(expr: &Expr) -> bool {
+    let Expr::Binary { op, .. } = expr else { return false };
+    !matches!(op, BinaryOp::And | BinaryOp::Or) && op.result_type() == Type::Bool
 }
 
 fn starts_with_name(exprs: &Exprs, mut id: ExprId) -> bool {

@@ -67,7 +67,8 @@ impl Infer<'_> {
         if progress.is_decided {
             return progress.finish(Abstract::tuple(items));
         }
-        progress.finish(any_of(items))
+        let tuple = Abstract { is_sequence: true, ..any_of(items) };
+        progress.finish(tuple)
     }
 
     pub(super) fn for_object(&mut self, parts: &ForObject) -> Abstract {

@@ -23,6 +23,10 @@ impl Infer<'_> {
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
                 this.splat_of_many(at, &base, item, each)
             }
+            Type::Dynamic if base.is_sequence => {
+                flow.perhaps(&base);
+                this.splat_of_many(at, &base, item, each)
+            }
             Type::Dynamic => this.splat_of_any(&base, item, each, &mut flow),
             // What is no sequence counts as one element, and a null as none.
             _ if base.presence == Presence::Open => {
@@ -39,7 +43,7 @@ impl Infer<'_> {
         }
         let result = if is_known { result } else { result.undecided() };
         let failing = Failing::NEVER.reading(&base).reading(&result).of_any_type();
-        flow.onto(Abstract { failing, ..result })
+        flow.onto(Abstract { failing, is_sequence: true, ..result })
     }
 
     /// What it will be is not known: one element, or several.
@@ -100,7 +104,7 @@ impl Infer<'_> {
                     self.with_symbol(item, base.any_element(), |it| it.expr(each))
                 });
                 let ty = match ty {
-                    Type::Tuple(_) => Type::Dynamic,
+                    Type::Tuple(_) | Type::Dynamic => Type::Dynamic,
                     _ => Type::list(element.ty.clone()),
                 };
                 let mut result = match element.ephemeral.is_never() {

@@ -1,7 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::{ProviderSource, ResourceMode};
-use db::Severity;
+use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
 use provider::Schema;
 use values::{Path, Step, Str, Type};
 
@@ -50,7 +50,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     // The reference names the object where a value is at fault, and not where the text is. As `with …` shows it, without the
     // module's address, which diagnostics of a whole configuration add.
     let named = |problem: ItemProblem| match problem.id {
-        "ephemeral-value-misuse" => problem.about(address.to_string()),
+        "ephemeral-value-misuse" | POSSIBLY_EPHEMERAL => problem.about(address.to_string()),
         _ => problem,
     };
     let problems = problems.into_iter().map(named).collect();

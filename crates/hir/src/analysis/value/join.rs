@@ -34,6 +34,7 @@ impl Abstract {
             failing: self.failing.clone().with(&other.failing),
             origin: None,
             ephemeral: Ephemerality::choose(first, &self.ephemeral, &other.ephemeral),
+            is_sequence: self.is_sequence && other.is_sequence,
         };
         joined.with_origin(self.origin.clone().or_else(|| other.origin.clone()))
     }

@@ -76,6 +76,8 @@ pub struct Subject {
     pub reads: Vec<Str>,
     /// The names in it that are bound outside of it.
     pub names: Vec<SymbolId>,
+    /// Whether it reads as a statement: `var.n > 2`.
+    pub is_statement: bool,
 }
 
 /// What is asked of a subject.
@@ -131,6 +133,11 @@ impl When {
     pub fn atom(subject: Arc<Subject>, test: Test) -> When {
         let atom = Atom { subject, test, holds: true };
         When::If(Arc::new(Condition::Exactly(vec![vec![atom]])))
+    }
+
+    /// Whether nothing is known of what decides.
+    pub fn is_vague(&self) -> bool {
+        matches!(self, When::If(condition) if **condition == Condition::Depends(Vec::new()))
     }
 
     /// Whether there is no such run.
@@ -312,6 +319,7 @@ impl Atom {
         let (subject, holds) = (&self.subject.text, self.holds);
         let is = if holds { "is" } else { "is not" };
         match &self.test {
+            Test::True if self.subject.is_statement && holds => subject.to_string(),
             Test::True => format!("{subject} is {holds}"),
             Test::Null => format!("{subject} {is} null"),
             Test::Empty => format!("{subject} {is} empty"),
@@ -340,7 +348,7 @@ impl Atom {
 /// `unless var.list is empty`, `when var.flag is true and var.n is 0, or when var.n is 1`.
 fn of_clauses(clauses: &[Vec<Atom>]) -> String {
     if let [clause] = clauses
-        && clause.iter().all(|it| !it.holds && it.test != Test::True)
+        && clause.iter().all(|it| !it.holds && (it.test != Test::True || it.subject.is_statement))
     {
         let texts: Vec<String> = clause.iter().map(|it| it.negated().text()).collect();
         return format!("unless {}", texts.join(" or "));
@@ -411,7 +419,10 @@ fn simplified(clause: Vec<Atom>) -> Option<Vec<Atom>> {
             kept.push(atom);
         }
     }
-    Some(kept)
+    // What is one thing is not another.
+    let is_said = |atom: &Atom| kept.iter().any(|it| it.holds && it.excludes(&atom.negated()));
+    let needed = kept.iter().filter(|atom| atom.holds || !is_said(atom));
+    Some(needed.cloned().collect())
 }
 
 /// Two clauses that differ in whether one atom holds, and what they come to.
@@ -462,6 +473,11 @@ impl Ephemerality {
     /// When it is, or something inside of it is.
     pub fn somewhere(&self) -> When {
         self.0.as_ref().map_or(When::Never, |it| it.0.or(&it.1))
+    }
+
+    /// Whether nothing is known of what decides.
+    pub fn is_vague(&self) -> bool {
+        self.0.as_ref().is_some_and(|it| it.0.is_vague() || it.1.is_vague())
     }
 
     /// Whether neither is in any run.
