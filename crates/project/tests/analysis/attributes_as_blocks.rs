@@ -1,13 +1,8 @@
 //! Blocks where the schema has an attribute of objects are checked as blocks of a schema are.
 
-use expect_test::expect;
+use crate::fixture::{load, render};
 
-use crate::fixture::check;
-
-#[test]
-fn blocks_that_stand_for_an_attribute_are_checked() {
-    check(
-        r#"
+const RULES: &str = r#"
 //- /main.tf
 variable "e" {
   ephemeral = true
@@ -38,7 +33,6 @@ resource "test_rules" "wrong" {
   dynamic "rule" {
     for_each = [var.e]
     content {
-      port = rule.value.port.number
       note = rule.value
     }
   }
@@ -47,7 +41,21 @@ resource "test_rules" "wrong" {
     content {}
   }
 }
-"#,
-        expect![[""]],
+"#;
+
+#[test]
+fn blocks_that_stand_for_an_attribute_are_checked() {
+    let project = load(RULES);
+    let rendered = render(&project, &project.diagnostics());
+    let errors: Vec<&str> = rendered.lines().filter(|it| it.contains("` error: ")).collect();
+    assert_eq!(
+        errors,
+        [
+            "main.tf:22 `prot` error: Unsupported argument",
+            "main.tf:25 `var.e` error: Invalid use of an ephemeral value",
+            "main.tf:30 `rule.value` error: Invalid use of an ephemeral value",
+            "main.tf:34 `\"text\"` error: Invalid dynamic for_each value",
+        ],
+        "{rendered}"
     );
 }
