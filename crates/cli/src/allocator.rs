@@ -4,7 +4,10 @@
 //! no stable way to say anything before that: only an allocator itself sees the failure. This one forwards every call
 //! unchanged and looks at the result.
 
-use std::alloc::{GlobalAlloc, Layout};
+use std::{
+    alloc::{GlobalAlloc, Layout},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use zeroizing_alloc::ZeroAlloc;
 
@@ -49,6 +52,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Reporting<A> {
 #[cold]
 #[inline(never)]
 fn report(size: usize) {
+    // What the standard library does on the way to the abort allocates, and fails again.
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    if IS_REPORTED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let mut digits = [0; 20];
     let number = decimal(size, &mut digits);
     engine::with_place(|phase, node| {
