@@ -104,8 +104,10 @@ impl<'a> Evaluation<'a> {
 
     /// All parts of a secret are looked at, to hide them: more must not be kept than can be walked.
     fn checked_secret(&self, at: At, value: Value) -> Outcome {
+        /// Times that a secret is walked through, or copied without its marks.
+        const WALKS: u64 = 16;
         if value.has_deep_secret() {
-            self.reserve(at, value.walked_size())?;
+            self.reserve(at, value.walked_size().saturating_mul(WALKS))?;
         }
         Ok(value)
     }
@@ -136,7 +138,13 @@ impl<'a> Evaluation<'a> {
 
     /// The value of an expression.
     pub(super) fn value(&mut self, id: ExprId) -> Outcome {
+        self.step(id)?;
+        let before = self.budget.map_or(0, Budget::used);
         let value = self.value_to_look_into(id)?;
+        if let Some(budget) = self.budget {
+            // What the value was made from is dropped now.
+            budget.settle(before, Some(&value));
+        }
         if let Some(parts) = self.parts
             && value.has_deep_secret()
             && self.is_part(id, &value)
@@ -161,16 +169,6 @@ impl<'a> Evaluation<'a> {
 
     /// The value of an expression of which only a part will be used: only that part counts as come across.
     pub(super) fn value_to_look_into(&mut self, id: ExprId) -> Outcome {
-        self.step(id)?;
-        let Some(budget) = self.budget else { return self.form(id) };
-        let before = budget.used();
-        let value = self.form(id)?;
-        // What the value was made from is dropped now.
-        budget.settle(before, Some(&value));
-        Ok(value)
-    }
-
-    fn form(&mut self, id: ExprId) -> Outcome {
         let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing => Ok(Value::dynamic()),

@@ -114,11 +114,20 @@ pub fn decode_body(
 /// What a diagnostic says of a value for which the budget of the run is too small: id, summary and detail.
 pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, String) {
     let detail = match exceeded {
-        Exceeded::Memory { needed, .. } => format!(
-            "The value is too large: {exceeded}. Make a smaller value, or set the environment variable {} to a higher limit, such as {}GiB.",
-            Budget::VARIABLE,
-            needed.div_ceil(1 << 30).max(4)
-        ),
+        Exceeded::Memory { needed, .. } => {
+            let wanted = needed.div_ceil(1 << 30).max(4);
+            let way_out = match wanted {
+                ..=64 => format!(
+                    "Make a smaller value, or set the environment variable {} to a higher limit, such as {wanted}GiB.",
+                    Budget::VARIABLE
+                ),
+                _ => format!(
+                    "Make a smaller value. The environment variable {} sets the limit.",
+                    Budget::VARIABLE
+                ),
+            };
+            format!("The value is too large: {exceeded}. {way_out}")
+        }
         Exceeded::Steps | Exceeded::Interrupted => {
             format!("The evaluation ended early: {exceeded}.")
         }

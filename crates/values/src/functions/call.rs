@@ -329,6 +329,8 @@ impl Function {
             Needs::Nothing => return Ok(()),
             _ if args.iter().any(|arg| arg.shares_node(result)) => return Ok(()),
             _ if self.rule == RuleId::CarryingFunction => result.shallow_size(),
+            // Texts are those of the argument.
+            _ if self.rule == RuleId::Conversion => result.walked_size(),
             _ => result.unshared_size(),
         };
         budget.charge(size).map_err(FunctionError::exceeding)
