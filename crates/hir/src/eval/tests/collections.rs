@@ -145,6 +145,12 @@ fn problems_stand_at_the_smallest_expression() {
 
 #[test]
 fn the_deepest_nesting_that_can_be_read_can_be_evaluated() {
+    // An unoptimised build takes more than the two megabytes of a test's thread.
+    let thread = std::thread::Builder::new().stack_size(4 << 20);
+    thread.spawn(evaluate_deepest).expect("starts").join().expect("is evaluated");
+}
+
+fn evaluate_deepest() {
     for (open, close) in [
         ("[", "]"),
         ("{a = ", "}"),
