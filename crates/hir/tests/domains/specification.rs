@@ -108,7 +108,7 @@ fn arguments(function: &Function, position: usize) -> [Option<&'static str>; 3] 
         {
             sequence
         }
-        ("zipmap", 1, _) => sequence,
+        ("zipmap", 1, _) | ("setproduct", ..) => sequence,
         ("templatefile" | "templatestring", 1, _) => mapping,
         (_, _, Shape::Type) => [Some("string"), None, None],
         (_, _, Shape::Bool) => [Some("var.flag"), Some("var.armed"), None],
