@@ -27,6 +27,15 @@ pub(crate) fn folds_always() -> bool {
     return false;
 }
 
+/// Returns true if a test holds up the reading of files with named pipes in their place (`MAYFLY_FAILPOINT_PIPES`).
+#[inline]
+pub(crate) fn reads_pipes() -> bool {
+    #[cfg(debug_assertions)]
+    return armed::reads_pipes();
+    #[cfg(not(debug_assertions))]
+    return false;
+}
+
 #[cfg(debug_assertions)]
 mod armed {
     use std::sync::{
@@ -72,6 +81,11 @@ mod armed {
         loop {
             std::thread::park();
         }
+    }
+
+    pub(super) fn reads_pipes() -> bool {
+        static PIPES: OnceLock<bool> = OnceLock::new();
+        *PIPES.get_or_init(|| std::env::var_os("MAYFLY_FAILPOINT_PIPES").is_some())
     }
 
     pub(super) fn folds_always() -> bool {

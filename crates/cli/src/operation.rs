@@ -306,11 +306,13 @@ pub(crate) fn check(
     Ok(Checked { program: Arc::new(program), values, warnings })
 }
 
-/// The hints that explain an error of the run, should it come to one.
+/// The findings about values that may be ephemeral. They explain an error of the run, should it come to one.
 fn explanations(found: &[Diagnostic]) -> Explanations {
     let mut explanations = Explanations::new();
-    let hints = found.iter().filter(|it| it.severity == Severity::Hint && !it.related.is_empty());
-    for hint in hints {
+    let is_undecided = |it: &Diagnostic| {
+        it.severity == Severity::Hint || it.id == db::diagnostic::POSSIBLY_EPHEMERAL
+    };
+    for hint in found.iter().filter(|it| is_undecided(it) && !it.related.is_empty()) {
         if let Some(location) = &hint.location {
             explanations.entry(location.clone()).or_default().push(hint.clone());
         }

@@ -25,6 +25,7 @@ use values::{Budget, Str, budget};
 use crate::{
     args::ViewArgs,
     child_environment::ChildEnvironment,
+    failpoint,
     located::ProviderExecutables,
     log::Log,
     modules::Of,
@@ -85,6 +86,9 @@ impl CliSystem {
 
 impl System for CliSystem {
     fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        if failpoint::reads_pipes() {
+            return self.os.read_file_or_pipe(path);
+        }
         self.os.read_file(path)
     }
 

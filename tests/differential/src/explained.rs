@@ -97,6 +97,26 @@ const RULES: &[Rule] = &[
             )
         },
     },
+    // The reference reports the argument beside the error in its expression.
+    Rule {
+        name: "an argument whose expression fails",
+        applies: |seen| {
+            seen.both_fail()
+                && seen.only(
+                    &[
+                        "Invalid for_each argument",
+                        "Invalid enabled argument",
+                        "Invalid count argument",
+                    ],
+                    &[],
+                )
+        },
+    },
+    // docs/plan-file.md: values of ephemeral variables are in no plan.
+    Rule {
+        name: "a default of an ephemeral variable",
+        applies: |seen| seen.is("plan: plan: variables.* only reference"),
+    },
     // docs/limits.md: `validate` evaluates no conditions. The reference validates before it plans, and then says each once.
     Rule {
         name: "limit: a condition that validate could evaluate",
@@ -139,6 +159,16 @@ const RULES: &[Rule] = &[
             seen.both_fail()
                 && seen.difference.class.contains("events: ")
                 && seen.difference.detail.lines().all(is_planning)
+        },
+    },
+    Rule {
+        name: "known: words of an apply that destroys",
+        applies: |seen| {
+            let detail = &seen.difference.detail;
+            let is_summary = |it: &str| {
+                it.contains("\"type\":\"change_summary\"") || it.contains("\"outputs\":{}")
+            };
+            detail.contains("\"operation\":\"destroy\"") && detail.lines().all(is_summary)
         },
     },
     Rule {

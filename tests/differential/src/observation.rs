@@ -228,6 +228,12 @@ fn kept(json: &Json) -> Json {
 fn ordered(name: &str, value: Json) -> Json {
     match value {
         Json::String(_) if name == "deposed" => json!("<deposed>"),
+        // The reference keeps a resource whose instances were expanded and never made.
+        Json::Array(mut resources) if name == "resources" => {
+            let is_empty = |it: &Json| it["instances"].as_array().is_some_and(Vec::is_empty);
+            resources.retain(|it| !is_empty(it));
+            Json::Array(resources)
+        }
         Json::Array(mut results)
             if ["check_results", "objects", "checks", "instances"].contains(&name) =>
         {

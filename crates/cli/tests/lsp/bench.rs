@@ -98,7 +98,9 @@ fn command(root: &Path) -> Command {
         .current_dir(root.join("work"))
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", root.join("home"));
+        .env("HOME", root.join("home"))
+        // A named pipe in the place of a file holds up who reads it.
+        .env("MAYFLY_FAILPOINT_PIPES", "1");
     command
 }
 

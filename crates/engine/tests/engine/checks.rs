@@ -1,4 +1,4 @@
-//! What stays of a run in plan and state beside the objects: results of conditions, outputs, and why an object is destroyed.
+//! What stays of a run in plan and state beside the objects: results of conditions, and why an object is destroyed.
 
 use state::CheckStatus;
 
@@ -33,10 +33,6 @@ module "none" {
   count  = 0
   source = "./m"
 }
-output "known" {
-  value      = 1
-  depends_on = [test_thing.a]
-}
 //- /m/main.tf
 variable "v" {
   default = "x"
@@ -58,13 +54,6 @@ check.later Unknown: check.later=Unknown
 module.none.var.v Pass:
 ";
     assert_eq!(checks(&world), expected);
-}
-
-#[test]
-fn an_output_that_the_plan_knows_is_kept_by_an_apply_that_fails_before_it() {
-    let mut world = world(FAILING);
-    world.apply();
-    assert!(world.state.outputs.contains_key("known"), "the plan knew it");
 }
 
 #[test]

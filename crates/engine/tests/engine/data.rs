@@ -98,7 +98,20 @@ data "test_lookup" "in" { name = "n" }
 
 #[test]
 fn a_data_source_waits_for_pending_changes_of_what_it_refers_to() {
-    check(PENDING, expect![[""]]);
+    check(
+        PENDING,
+        expect![[r#"
+            data.test_lookup.after Read (read_because_dependency_pending)
+            data.test_lookup.after_module Read (read_because_dependency_pending)
+            data.test_lookup.of_argument Read (read_because_dependency_pending)
+            data.test_lookup.of_count[0] Read (read_because_dependency_pending)
+            data.test_lookup.of_deleted_instance Read (read_because_dependency_pending)
+            data.test_lookup.with_condition Read (read_because_dependency_pending)
+            test_thing.a Update
+            test_thing.counted[1] Delete (delete_because_count_index)
+            module.gated.data.test_lookup.in Read (read_because_dependency_pending)
+        "#]],
+    );
 }
 
 #[test]
@@ -115,7 +128,7 @@ fn a_deferred_data_source_reads_what_apply_made() {
     assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), "");
     let calls = world.calls();
     let place = |what: &str| calls.iter().position(|it| it.ends_with(what));
-    assert!(place("apply a").is_some() && place("apply a") < place("lookup a"), "{calls:?}");
+    assert!(place("update a").is_some() && place("update a") < place("lookup a"), "{calls:?}");
 }
 
 #[test]
@@ -169,7 +182,14 @@ resource "test_thing" "uses" {
     let log = world.log();
     let told: String =
         log.lines().filter(|it| it.starts_with("ephemeral")).map(|it| format!("{it}\n")).collect();
-    expect![[""]].assert_eq(&told);
+    expect![[r#"
+        ephemeral.test_secret.of_argument: Configuration unknown, deferring...
+        ephemeral.test_secret.after_unchanged: Opening...
+        ephemeral.test_secret.after_unchanged: Opening complete
+        ephemeral.test_secret.after_unchanged: Closing...
+        ephemeral.test_secret.after_unchanged: Closing complete
+    "#]]
+    .assert_eq(&told);
 }
 
 const CHECKS: &str = r#"
@@ -206,7 +226,13 @@ fn check_results(results: &[state::CheckResult]) -> String {
 fn a_data_source_of_a_check_is_read_in_plan_and_in_apply() {
     let mut world = world(CHECKS);
     let planned = world.plan();
-    expect![[""]].assert_eq(&actions(&planned.plan));
+    expect![[r#"
+        data.test_lookup.bad Read (read_because_check_nested)
+        data.test_lookup.good Read (read_because_check_nested)
+        data.test_lookup.unrelated Read (read_because_check_nested)
+        test_thing.a Create
+    "#]]
+    .assert_eq(&actions(&planned.plan));
     assert!(
         planned
             .plan
@@ -222,7 +248,7 @@ fn a_data_source_of_a_check_is_read_in_plan_and_in_apply() {
     );
     let calls = world.calls();
     let place = |what: &str| calls.iter().position(|it| it.ends_with(what));
-    assert!(place("apply a").is_some() && place("apply a") < place("lookup good"), "{calls:?}");
+    assert!(place("create a").is_some() && place("create a") < place("lookup good"), "{calls:?}");
     // Nothing else is to do, and the check is still to be verified.
     let again = world.plan();
     assert!(again.plan.is_applyable);
@@ -241,17 +267,27 @@ fn a_failing_data_source_of_a_check_is_a_warning() {
         "warning: lookup bad failed\nwarning: lookup bad failed\n"
     );
     assert!(planned.plan.is_applyable && !planned.has_errors());
-    expect![[""]].assert_eq(&format!(
-        "{}{}",
-        actions(&planned.plan),
-        check_results(&planned.plan.checks)
-    ));
+    expect![[r#"
+        data.test_lookup.bad Read (read_because_check_nested)
+        data.test_lookup.good Read (read_because_check_nested)
+        data.test_lookup.unrelated Read (read_because_check_nested)
+        test_thing.a Create
+        check.bad Fail ["lookup bad failed: as told"]
+        check.good Pass []
+        check.unrelated Fail ["lookup bad failed: as told"]
+    "#]]
+    .assert_eq(&format!("{}{}", actions(&planned.plan), check_results(&planned.plan.checks)));
     let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
     assert_eq!(summaries(&diagnostics), "warning: lookup bad failed\nwarning: lookup bad failed\n");
     let diagnostic = &diagnostics[0];
     assert_eq!(diagnostic.detail, "as told");
     assert_eq!(diagnostic.address.as_deref(), Some("data.test_lookup.bad"));
-    expect![[""]].assert_eq(&check_results(&world.state.checks));
+    expect![[r#"
+        check.bad Fail ["lookup bad failed: as told"]
+        check.good Pass []
+        check.unrelated Fail ["lookup bad failed: as told"]
+    "#]]
+    .assert_eq(&check_results(&world.state.checks));
     let stored: Vec<String> = world.state.instances().map(|(it, ..)| it.to_string()).collect();
     assert_eq!(stored, ["data.test_lookup.good", "test_thing.a"]);
     world.mend();
@@ -309,6 +345,6 @@ resource "test_thing" "in" { name = "n-${var.name}" }
     world.calls();
     assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), "");
     let calls = world.calls();
-    let end = calls.iter().filter(|it| it.contains(" apply ") || it.contains(" lookup "));
+    let end = calls.iter().filter(|it| it.contains(" create ") || it.contains(" lookup "));
     assert_eq!(end.last().map(String::as_str), Some("#2 lookup nested"), "{calls:?}");
 }

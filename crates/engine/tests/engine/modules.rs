@@ -89,10 +89,10 @@ output "name" { value = test_thing.a[0].name }
         module.m["one"].test_thing.a[1] Delete (delete_because_no_module)
         module.m["two"].test_thing.a[0] NoOp
         module.m["two"].test_thing.a[1] Delete (delete_because_count_index)
-        module.n[0].test_thing.a[0] Delete (delete_because_no_module)
-        module.n[0].test_thing.a[1] Delete (delete_because_no_module)
-        module.n[1].test_thing.a[0] Delete (delete_because_no_module)
-        module.n[1].test_thing.a[1] Delete (delete_because_no_module)
+        module.n[0].test_thing.a[0] Delete (delete_because_no_resource_config)
+        module.n[0].test_thing.a[1] Delete (delete_because_no_resource_config)
+        module.n[1].test_thing.a[0] Delete (delete_because_no_resource_config)
+        module.n[1].test_thing.a[1] Delete (delete_because_no_resource_config)
         output ids Delete
         output n Delete
         output one Delete
