@@ -144,10 +144,7 @@ impl Walk<'_> {
             "module" => "Too many instances".to_owned(),
             what => format!("Invalid {what} argument"),
         };
-        let location = self.program.locate(entry.origin, at);
-        let diagnostic =
-            Diagnostic { context: self.context(entry), ..Diagnostic::error(id, summary, detail) };
-        self.report(diagnostic.at(location));
+        self.report_at(entry, at, None, Diagnostic::error(id, summary, detail));
         Failed
     }
 
