@@ -313,8 +313,11 @@ fn every_text_of_json_in_bytes_counts_for_itself() {
     assert!(finder.is_in_bytes(format!(r#"{{"k":"{inner}"}}"#).as_bytes()));
 }
 
+/// The name of an encoding, and what writes it.
+type Encoder = (&'static str, fn(&str) -> String);
+
 /// Encodings as programs write them, each by itself.
-const ENCODINGS: [(&str, fn(&str) -> String); 17] = [
+const ENCODINGS: [Encoder; 17] = [
     ("raw", str::to_owned),
     ("json", json),
     ("json of Go", |text| go_json(&json(text))),
