@@ -196,7 +196,10 @@ fn dispatch(
         Command::ForceUnlock(it) => &it.view,
         Command::Explain(it) => &it.view,
     };
-    let system = CliSystem::new(OsSystem::at(directories.works_in), directories.called_in);
+    let system = CliSystem::new(
+        OsSystem::at(directories.works_in).waiting_for_pipes(failpoint::reads_pipes()),
+        directories.called_in,
+    );
     let json_lines = match &command {
         Command::Plan(it) => it.operation.json,
         Command::Watch(it) => it.operation.json,

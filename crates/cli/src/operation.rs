@@ -813,11 +813,14 @@ pub(crate) fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Di
 }
 
 fn show_outputs(session: &Session, args: &ApplyArgs, plan: &Plan, state: &State) {
+    if args.is_destroy {
+        return;
+    }
     if args.operation.json {
         if let Some(line) = render::output_changes_json(plan, Some(state), &session.now()) {
             session.ui.line(&line);
         }
-    } else if !args.is_destroy && !state.outputs.is_empty() {
+    } else if !state.outputs.is_empty() {
         session.ui.print("\nOutputs:\n\n");
         session.ui.print(&render::outputs(state, args.operation.show_sensitive));
     }

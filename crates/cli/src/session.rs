@@ -86,9 +86,6 @@ impl CliSystem {
 
 impl System for CliSystem {
     fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        if failpoint::reads_pipes() {
-            return self.os.read_file_or_pipe(path);
-        }
         self.os.read_file(path)
     }
 
@@ -212,7 +209,7 @@ impl Session {
 
     /// The same environment in another working directory, to look what is installed there. Nothing is run in it.
     pub(crate) fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
-        let os = OsSystem::at(directory.to_owned());
+        let os = OsSystem::at(directory.to_owned()).waiting_for_pipes(failpoint::reads_pipes());
         Ok(Session {
             ui: Arc::clone(&self.ui),
             system: Arc::new(CliSystem::new(os, directory.to_owned())),

@@ -50,6 +50,7 @@ pub struct DirectoryEntry {
 /// The operating system, with a working directory of its own (`-chdir`).
 pub struct OsSystem {
     current_directory: PathBuf,
+    waits_for_pipes: bool,
 }
 
 #[expect(
@@ -59,12 +60,17 @@ pub struct OsSystem {
 impl OsSystem {
     /// The process's own working directory.
     pub fn new() -> io::Result<OsSystem> {
-        Ok(OsSystem { current_directory: std::env::current_dir()? })
+        Ok(OsSystem::at(std::env::current_dir()?))
     }
 
     /// Another working directory; relative paths are resolved against it.
     pub fn at(current_directory: PathBuf) -> OsSystem {
-        OsSystem { current_directory }
+        OsSystem { current_directory, waits_for_pipes: false }
+    }
+
+    /// Reads a named pipe as any file, and waits for its other end. Tests hold up a reader this way.
+    pub fn waiting_for_pipes(self, waits_for_pipes: bool) -> OsSystem {
+        OsSystem { waits_for_pipes, ..self }
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {
@@ -78,6 +84,9 @@ impl OsSystem {
 )]
 impl System for OsSystem {
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if self.waits_for_pipes {
+            return self.read_file_or_pipe(path);
+        }
         read_bounded(open_regular(&self.absolute(path))?, LONGEST_FILE)
     }
 

@@ -8,7 +8,7 @@ use crate::{
     campaign::Campaign,
     compare, generate,
     model::Files,
-    observation::Observation,
+    observation::{Observation, REFUSED},
     program::{Bench, Program},
 };
 
@@ -82,7 +82,10 @@ pub fn replay(recording: &Recording, mayfly: &Program, folder: &Path) -> Result<
     let failed = |error: io::Error| format!("{}: {error}", recording.name);
     let mut bench = Bench::new(mayfly, folder.join("work")).map_err(failed)?;
     for (index, step) in recording.steps.iter().enumerate() {
-        let found = bench.step(&step.files, &step.command).map_err(failed)?;
+        let mut found = bench.step(&step.files, &step.command).map_err(failed)?;
+        if step.answer.aspects.contains_key(REFUSED) && !found.aspects.contains_key(REFUSED) {
+            found = bench.refused(&step.files).map_err(failed)?;
+        }
         if let Some(it) = compare::difference(index, &step.command, &step.answer, &found) {
             let command = step.command.join(" ");
             return Err(format!(

@@ -15,6 +15,7 @@ use values::Str;
 
 use crate::{
     exit::Exit,
+    failpoint,
     located::ProviderExecutables,
     session::{Failure, Session},
     variables,
@@ -22,7 +23,7 @@ use crate::{
 
 pub(crate) fn run(session: Session) -> Exit {
     let system = match OsSystem::new() {
-        Ok(system) => Arc::new(system),
+        Ok(system) => Arc::new(system.waiting_for_pipes(failpoint::reads_pipes())),
         Err(error) => {
             return super::environment_error("Failed to find the working directory", &error);
         }

@@ -222,7 +222,7 @@ fn a_run_shows_how_an_ephemeral_value_came_to_its_place() {
     bench.write("m/main.tf", "variable \"in\" {}\noutput \"out\" {\n  value = var.in\n}\n");
     let run = |arguments: &[&str]| bench.mayfly(".", arguments).env("TF_VAR_password", SECRET);
     run(&["init"]).succeeds();
-    run(&["validate"]).succeeds().lacks(&["ephemeral because"]);
+    run(&["validate"]).succeeds().shows(&["Warning: Possibly ephemeral value", "var.use is true"]);
     run(&["plan", "-var=use=false"]).succeeds();
     for command in [&["plan", "-var=use=true"][..], &["apply", "-auto-approve", "-var=use=true"]] {
         let ended = run(command).fails();

@@ -55,9 +55,15 @@ fn refuses(run: Run) -> bool {
 fn wait_for_provider(started: &Started) {
     let mut seen = BTreeSet::new();
     started.wait_until("a provider validates", || {
-        seen.extend(descendants(started.pid()));
+        seen.extend(descendants(started.pid()).into_iter().filter(|it| is_provider(*it)));
         seen.len() > 1
     });
+}
+
+/// The process that supervises the others is a descendant, too.
+fn is_provider(process: u32) -> bool {
+    let arguments = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&arguments).contains("serve-bundled-provider")
 }
 
 /// The names of the verdicts that are kept.
