@@ -56,7 +56,7 @@ enum Withheld {
 impl ChildEnvironment {
     /// Takes over which variables the root module of `project` declares as secrets.
     pub(crate) fn declare(&self, project: &Project) {
-        let names: Vec<OsString> = names().filter(|name| may_hold_values(name)).collect();
+        let names: Vec<OsString> = names().filter(may_hold_values).collect();
         // Most environments have none, and looking at every block takes time.
         let secrets = match names.is_empty() {
             true => Some(BTreeSet::new()),

@@ -116,7 +116,7 @@ fn what_a_provider_may_see_in_a_directory_is_not_remembered() {
     bench.write("c/policies/a.json", "{}");
     assert!(asks(&bench, "c"));
     assert!(asks(&bench, "c"));
-    assert_eq!(kept(&bench), [PathBuf::new(); 0]);
+    assert!(kept(&bench).is_empty(), "{:?}", kept(&bench));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_file_that_is_read_while_it_changes_is_asked_about_again() {
     wait_for_provider(&started);
     bench.write("c/policy.json", "two");
     started.end().exits(0);
-    assert_eq!(kept(&bench), [PathBuf::new(); 0]);
+    assert!(kept(&bench).is_empty(), "{:?}", kept(&bench));
 }
 
 #[test]

@@ -345,6 +345,6 @@ resource "test_thing" "in" { name = "n-${var.name}" }
     world.calls();
     assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), "");
     let calls = world.calls();
-    let end = calls.iter().filter(|it| it.contains(" create ") || it.contains(" lookup "));
-    assert_eq!(end.last().map(String::as_str), Some("#2 lookup nested"), "{calls:?}");
+    let mut end = calls.iter().filter(|it| it.contains(" create ") || it.contains(" lookup "));
+    assert_eq!(end.next_back().map(String::as_str), Some("#2 lookup nested"), "{calls:?}");
 }

@@ -158,7 +158,7 @@ impl Infer<'_> {
         match (value.known_length(), &value.ty) {
             (Some(0), _) => return When::Never,
             (Some(_), _) => return When::Always,
-            (None, Type::Tuple(types)) if types.len() > 0 => return When::Always,
+            (None, Type::Tuple(types)) if !types.is_empty() => return When::Always,
             (None, Type::Object(object)) if object.iter().next().is_some() => return When::Always,
             _ => {}
         }
