@@ -27,6 +27,8 @@ use spec::{
 
 /// Literals of the sources that have the form of an id and are none.
 const OTHER_WORDS: &[&str] = &[
+    "content-length",
+    "content-type",
     "data-sources",
     "ephemeral-resources",
     "i-1",
@@ -36,12 +38,14 @@ const OTHER_WORDS: &[&str] = &[
     "no-tests",
     "public-read",
     "public-read-write",
+    "refresh-only",
     "remote-exec",
     "replace-provider",
     "rev-parse",
     "serve-bundled-provider",
     "state-adopt",
     "tfstate-prev",
+    "utf-8",
     "var-file",
 ];
 

@@ -153,7 +153,7 @@ resource "playground_secret" "a" {{
         assert_eq!(summaries(&world.apply()), "", "{root}");
         world.mode = state::PlanMode::Destroy;
         assert_eq!(summaries(&world.apply()), "", "{root}");
-        assert!(world.state.is_empty());
+        assert!(world.state.resources().len() == 0 && world.state.outputs.is_empty());
     }
 }
 
