@@ -212,6 +212,10 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> Plan
     }
     let diagnostics = walk.diagnostics.take();
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
+    if plan.has_errors {
+        // Which outputs the run came to before its error is chance.
+        refreshed.outputs = walk.previous.outputs.clone();
+    }
     plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
     if let Some(observed) = &walk.observed {
         plan.files = observed.read_again(&plan, &walk.settings.temp.path());

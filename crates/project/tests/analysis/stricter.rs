@@ -42,8 +42,10 @@ output "tried" {
                 local.answer is ephemeral <- main.tf:8 `local.answer`
                 var.e is ephemeral <- main.tf:5 `var.e`
                 variable "e" is declared ephemeral <- main.tf:2 `ephemeral = true`
-            main.tf:11 `try(length(ephemeralasnull(var.e)), 0)` hint: Output not marked as ephemeral
-                Depending on values that are not known here: Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
+            main.tf:11 `try(length(ephemeralasnull(var.e)), 0)` warning: Possibly ephemeral value
+                The value may be ephemeral, depending on var.e.
+
+                Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
 
                 OpenTofu accepts this: there, a fallback of try() is not ephemeral, although taking it tells something about the secret that was tried before. Use try() over what is not ephemeral.
                 var.e is ephemeral <- main.tf:11 `var.e`
