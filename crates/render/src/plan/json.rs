@@ -40,7 +40,7 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
             schemas: inputs.view.schemas,
         });
         // Results of conditions stand beside the prior state, as the plan's own.
-        drop(document.as_object_mut().and_then(|it| it.remove("checks")));
+        drop(document.as_object_mut().and_then(|it| it.shift_remove("checks")));
         document
     });
     let array = |items: Vec<Json>| (!items.is_empty()).then_some(Json::Array(items));

@@ -34,7 +34,7 @@ fn without_opentofu_facts(module: &mut Json) {
     let variables = module.get_mut("variables").and_then(Json::as_object_mut);
     for variable in variables.into_iter().flat_map(|it| it.values_mut()) {
         for fact in ["type", "required"] {
-            drop(variable.as_object_mut().and_then(|it| it.remove(fact)));
+            drop(variable.as_object_mut().and_then(|it| it.shift_remove(fact)));
         }
     }
     for (name, part) in module.as_object_mut().into_iter().flatten() {
