@@ -4,7 +4,7 @@
 //!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
 //! ```
 
-use std::{path::Path, sync::Arc};
+use std::{fmt::Display, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
 use db::{Diagnostic, Severity, Sources, System};
@@ -146,6 +146,10 @@ fn finish_plan(
     show_plan(session, &args.operation, prepared, outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
+        // It can be looked at, and `apply` refuses it by what it is.
+        if let Some(out) = &args.out {
+            save_plan(session, out, prepared, outcome, &open.file, Vec::new())?;
+        }
         return Ok(Exit::Failure);
     }
     if let Some(out) = &args.out {
@@ -670,6 +674,7 @@ fn apply_saved(
     json: bool,
 ) -> Result<Decision, Failure> {
     check_fresh(&file, open, session)?;
+    engine::check_plan_is_complete(&file.plan).map_err(|it| *it)?;
     let loaded = planned::load(session, &mut file, &flags)?;
     let warnings = planned::differences(session, &file);
     let state = &file.prior_state.state;
@@ -703,14 +708,12 @@ fn uses_temp(program: &Program) -> bool {
 /// Reads a saved plan.
 pub(crate) fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
     session.refuse_encryption()?;
-    let failed =
-        |detail: String| Diagnostic::error("plan-read", "Failed to load plan file", detail);
-    let bytes = session
-        .system
-        .read_file(path)
-        .map_err(|error| failed(format!("{} cannot be read: {error}.", path.display())))?;
-    PlanFile::read(&bytes, PROGRAM)
-        .map_err(|error| failed(format!("{}: {error}.", path.display())).into())
+    let unreadable = |reason: &dyn Display| {
+        let summary = format!("Failed to load {:?} as a plan file", path.display().to_string());
+        Diagnostic::error("plan-read", summary, format!("{}: {reason}.", path.display()))
+    };
+    let bytes = session.system.read_file(path).map_err(|error| unreadable(&error))?;
+    PlanFile::read(&bytes, PROGRAM).map_err(|error| unreadable(&error).into())
 }
 
 /// A plan is for one version of one state, in one workspace.

@@ -143,7 +143,7 @@ pub(crate) fn locks(file: &PlanFile) -> Result<Locks, Failure> {
 }
 
 fn damaged(detail: String) -> Diagnostic {
-    Diagnostic::error("plan-read", "Failed to load plan file", detail)
+    Diagnostic::error("plan-read", "Invalid plan file", detail)
 }
 
 /// The type of the only backend that there is.

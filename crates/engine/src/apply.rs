@@ -39,11 +39,8 @@ pub async fn apply(
     options: ApplyOptions,
 ) -> ApplyOutcome {
     enter_phase(RunPhase::Applying);
-    if plan.has_errors {
-        let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one once they are mended.";
-        let diagnostics =
-            vec![Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)];
-        return ApplyOutcome { state: refreshed, diagnostics };
+    if let Err(problem) = check_plan_is_complete(plan) {
+        return ApplyOutcome { state: refreshed, diagnostics: vec![*problem] };
     }
     let destroys = plan.mode == PlanMode::Destroy;
     let settings = Settings {
@@ -78,15 +75,31 @@ pub async fn apply(
     finish(&walk, destroys)
 }
 
+/// Refuses a plan that ended with errors.
+///
+/// # Errors
+/// That it is incomplete.
+pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
+    if !plan.has_errors {
+        return Ok(());
+    }
+    let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one once they are mended.";
+    Err(Box::new(Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)))
+}
+
 fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     let diagnostics = walk.diagnostics.take();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let mut state = walk.state.take();
     state.checks = walk.checks.borrow().results(walk.program, CheckStatus::Unknown);
-    if destroys && !failed {
-        clear(&mut state);
-    } else if !destroys {
+    if destroys {
+        // Outputs of the root module go first, whatever else fails.
+        state.outputs.clear();
+    } else {
         state.outputs.retain(|name, _| walk.program.root().outputs.contains_key(name));
+    }
+    if destroys && !failed {
+        forget_data(&mut state);
     }
     let counts = *walk.counts.borrow();
     if !failed {
@@ -95,9 +108,8 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     ApplyOutcome { state, diagnostics }
 }
 
-/// What is left after everything was destroyed: data sources and outputs mean nothing any more.
-fn clear(state: &mut State) {
-    state.outputs.clear();
+/// Removes data sources, which mean nothing after everything was destroyed.
+fn forget_data(state: &mut State) {
     let data: Vec<ResourceInstance> = state
         .instances()
         .map(|(address, ..)| address)

@@ -57,7 +57,7 @@ mod variables;
 mod walk;
 
 pub use crate::{
-    apply::apply,
+    apply::{apply, check_plan_is_complete},
     builtin::builtin_provider,
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,

@@ -76,9 +76,9 @@ impl StateFile {
 }
 
 impl State {
-    /// Whether there is nothing at all.
+    /// Whether there is no resource and no output. Results of checks do not count.
     pub fn is_empty(&self) -> bool {
-        self.resources.is_empty() && self.outputs.is_empty() && self.checks.is_empty()
+        self.resources.is_empty() && self.outputs.is_empty()
     }
 
     /// Whether the resources are known to be the same, because they are shared.

@@ -13,10 +13,10 @@ use std::{
 
 use crate::{
     compare::{self, Difference},
-    explained,
+    explained::{self, Around, Checked},
     figures::Figures,
     generate::{self, Vocabulary},
-    model::Case,
+    model::{Case, Step},
     observation::{Observation, REFUSED},
     program::{Bench, Program},
     reproducer, shrink,
@@ -48,10 +48,10 @@ pub(crate) struct Outcome {
     pub(crate) steps: usize,
     /// What the reference did in each.
     pub(crate) reference: Vec<Observation>,
-    /// The first difference, and the rule that explains it.
-    pub(crate) difference: Option<(Difference, Option<&'static str>)>,
-    /// Warnings that only Mayfly has, each once.
-    pub(crate) advice: BTreeSet<&'static str>,
+    /// The first difference that no rule explains. Nothing is run after it.
+    pub(crate) difference: Option<Difference>,
+    /// Rules that explain a difference, and warnings that only Mayfly has, each once.
+    pub(crate) explained: BTreeSet<&'static str>,
 }
 
 struct Shared {
@@ -129,14 +129,10 @@ impl Campaign {
                 *figures.diagnostics.entry(line.to_owned()).or_default() += 1;
             }
         }
-        for advice in &outcome.advice {
-            *figures.explained.entry((*advice).to_owned()).or_default() += 1;
-        }
-        let (difference, rule) = outcome.difference.as_ref()?;
-        if let Some(rule) = rule {
+        for rule in &outcome.explained {
             *figures.explained.entry((*rule).to_owned()).or_default() += 1;
-            return None;
         }
+        let difference = outcome.difference.as_ref()?;
         *figures.differences.entry(difference.class.clone()).or_default() += 1;
         lock(&shared.classes).insert(difference.class.clone()).then(|| difference.clone())
     }
@@ -144,22 +140,26 @@ impl Campaign {
     fn reproduce(&self, job: usize, number: u64, case: Case, found: &Difference) -> io::Result<()> {
         let mut is_same = |case: &Case| {
             let outcome = self.outcome(job, case).ok().and_then(|it| it.difference);
-            outcome.is_some_and(|(it, rule)| rule.is_none() && it.class == found.class)
+            outcome.is_some_and(|it| it.class == found.class)
         };
         let case = shrink::shrunk(case, ATTEMPTS, &mut is_same);
         let outcome = self.outcome(job, &case)?;
-        let difference = outcome.difference.map_or_else(|| found.clone(), |it| it.0);
+        let difference = outcome.difference.unwrap_or_else(|| found.clone());
         reproducer::write(&self.folder.join(format!("case-{number}")), &case, &difference)
     }
 
-    /// Runs a case under both programs until they differ.
+    /// Runs a case under both programs until they differ in what no rule explains, or in what they leave for the next step.
     pub(crate) fn outcome(&self, job: usize, case: &Case) -> io::Result<Outcome> {
         // Both directories have the same name, which a configuration may read.
         let folder = |side: &str| self.folder.join(format!("job-{job}")).join(side).join("work");
         let mut reference = Bench::new(&self.reference, folder("reference"))?;
         let mut mayfly = Bench::new(&self.mayfly, folder("mayfly"))?;
-        let mut outcome =
-            Outcome { steps: 0, reference: Vec::new(), difference: None, advice: BTreeSet::new() };
+        let mut outcome = Outcome {
+            steps: 0,
+            reference: Vec::new(),
+            difference: None,
+            explained: BTreeSet::new(),
+        };
         for (index, step) in case.steps.iter().enumerate() {
             let files = step.files();
             outcome.steps = index + 1;
@@ -170,22 +170,38 @@ impl Campaign {
                 [false, true] => a = reference.refused(&files)?,
                 _ => {}
             }
-            let difference = compare::difference(index, &step.command, &a, &b);
-            outcome.reference.push(a);
             let lines = b.strings("diagnostics");
-            outcome.advice.extend(explained::ADVICE.iter().filter(|it| lines.contains(it)));
-            if let Some(difference) = difference {
-                let validate = ["validate".to_owned(), "-json".to_owned()];
-                let validations =
-                    [reference.step(&files, &validate)?, mayfly.step(&files, &validate)?];
-                let a = &outcome.reference[index];
-                let rule = explained::rule(&difference, a, &b, [&validations[0], &validations[1]]);
-                outcome.difference = Some((difference, rule));
-                break;
+            outcome.explained.extend(explained::ADVICE.iter().filter(|it| lines.contains(it)));
+            let differences = compare::differences(index, &step.command, &a, &b);
+            if !differences.is_empty() {
+                let checks = [checked(&mut reference, step)?, checked(&mut mayfly, step)?];
+                let around = Around { reference: &a, mayfly: &b, checks };
+                for difference in differences {
+                    match around.rule(&difference) {
+                        Some(rule) => drop(outcome.explained.insert(rule)),
+                        None => outcome.difference = outcome.difference.or(Some(difference)),
+                    }
+                }
+                let has_saved = step.command.iter().any(|it| it.starts_with("-out="));
+                let is_apart = a.aspects.get("state") != b.aspects.get("state") || has_saved;
+                if outcome.difference.is_some() || is_apart {
+                    outcome.reference.push(a);
+                    break;
+                }
             }
+            outcome.reference.push(a);
         }
         Ok(outcome)
     }
+}
+
+/// Checks the configuration of a step, and plans it if it is the command that only checks.
+fn checked(bench: &mut Bench<'_>, step: &Step) -> io::Result<Checked> {
+    let files = step.files();
+    let validation = bench.step(&files, &["validate".to_owned(), "-json".to_owned()])?;
+    let is_validate = step.command.first().is_some_and(|it| it == "validate");
+    let plan = is_validate.then(|| bench.step(&files, &generate::plan_with_values(step)));
+    Ok(Checked { validation, plan: plan.transpose()? })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -1,4 +1,4 @@
-//! Two observations of one step, and the first thing in which they differ.
+//! Two observations of one step, and in what they differ.
 
 use std::collections::BTreeMap;
 
@@ -20,32 +20,32 @@ pub struct Difference {
     pub detail: String,
 }
 
-/// The first difference of two observations.
-pub(crate) fn difference(
+/// The differences of two observations, at most one for each aspect.
+pub(crate) fn differences(
     step: usize,
     command: &[String],
     reference: &Observation,
     mayfly: &Observation,
-) -> Option<Difference> {
+) -> Vec<Difference> {
     let name = command.first().map_or("", String::as_str);
-    let found = |class: &str, detail: String| {
-        Some(Difference { step, class: format!("{name}: {class}"), detail })
+    let mut found = Vec::new();
+    let mut push = |class: &str, detail: String| {
+        found.push(Difference { step, class: format!("{name}: {class}"), detail });
     };
     let nothing = Json::Null;
     for aspect in ASPECTS {
         let [a, b] = [reference, mayfly].map(|it| it.aspects.get(*aspect).unwrap_or(&nothing));
-        if a == b {
-            continue;
-        }
-        if let Some((class, detail)) = of_aspect(aspect, a, b) {
-            return found(&format!("{aspect}: {class}"), detail);
+        if a != b
+            && let Some((class, detail)) = of_aspect(aspect, a, b)
+        {
+            push(&format!("{aspect}: {class}"), detail);
         }
     }
     if reference.exit != mayfly.exit {
         let class = format!("exit code {} instead of {}", mayfly.exit, reference.exit);
-        return found(&class, class.clone());
+        push(&class, class.clone());
     }
-    None
+    found
 }
 
 fn of_aspect(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, String)> {
@@ -64,6 +64,15 @@ fn lines(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, Strin
     for (side, lines) in [reference, mayfly].into_iter().enumerate() {
         for line in lines.as_array().into_iter().flatten().filter_map(Json::as_str) {
             counts.entry(line).or_default()[side] += 1;
+        }
+    }
+    for (theirs, ours) in explained::WORDS {
+        let count = |line: &str, side: usize| counts.get(line).map_or(0, |it| it[side]);
+        let same = count(theirs, 0).min(count(ours, 1));
+        for (line, side) in [(theirs, 0), (ours, 1)] {
+            if let Some(counts) = counts.get_mut(*line) {
+                counts[side] -= same;
+            }
         }
     }
     // A wrong order that the reference has too may come from any cause; only Mayfly's own is one.

@@ -53,6 +53,26 @@ pub fn case(seed: u64, number: u64, vocabulary: &Vocabulary) -> Case {
     generator.case()
 }
 
+/// A plan with a value for each variable that needs one.
+pub(crate) fn plan_with_values(step: &Step) -> Vec<String> {
+    let mut command = vec!["plan".to_owned()];
+    for block in step.modules[0].blocks.iter().filter(|it| it.kind() == "variable") {
+        if block.argument("default").is_some() {
+            continue;
+        }
+        let name = block.labels()[0];
+        let value = match name.chars().next() {
+            Some('n') => "1",
+            Some('b') => "true",
+            Some('l') => "[\"a\"]",
+            Some('m') => "{a=\"x\"}",
+            _ => "a",
+        };
+        command.push(format!("-var={name}={value}"));
+    }
+    command
+}
+
 /// What is drawn from, and what blocks are counted by.
 pub(crate) struct Generator<'a> {
     pub(crate) random: Rng,

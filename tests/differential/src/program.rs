@@ -132,9 +132,16 @@ impl<'a> Bench<'a> {
             process.env("TF_CLI_CONFIG_FILE", path);
         }
         let exit = wait(&mut process)?;
-        let read = |path: &Path| fs::read(path).map(|it| String::from_utf8_lossy(&it).into_owned());
+        let read = |path: &Path| fs::read(path).map(|it| plain(&String::from_utf8_lossy(&it)));
         Ok(Raw { exit, out: read(&out_path)?, err: read(&err_path)? })
     }
+}
+
+/// The text without colours, which the reference writes to files too.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |it| it.1))
 }
 
 /// The exit code; 124 if the process had to be killed, as the program `timeout` has it.

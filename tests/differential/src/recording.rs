@@ -86,7 +86,8 @@ pub fn replay(recording: &Recording, mayfly: &Program, folder: &Path) -> Result<
         if step.answer.aspects.contains_key(REFUSED) && !found.aspects.contains_key(REFUSED) {
             found = bench.refused(&step.files).map_err(failed)?;
         }
-        if let Some(it) = compare::difference(index, &step.command, &step.answer, &found) {
+        let differences = compare::differences(index, &step.command, &step.answer, &found);
+        if let Some(it) = differences.first() {
             let command = step.command.join(" ");
             return Err(format!(
                 "{}, step {index} ({command}): {}\n{}",
@@ -111,7 +112,7 @@ pub fn record(campaign: &Campaign, count: usize, folder: &Path) -> io::Result<us
     for number in campaign.from..campaign.from + campaign.cases {
         let case = generate::case(campaign.seed, number, &campaign.vocabulary);
         let outcome = campaign.outcome(0, &case)?;
-        if outcome.difference.is_some() {
+        if outcome.difference.is_some() || !outcome.explained.is_empty() {
             continue;
         }
         // A case is worth keeping if it shows an event, an outcome or a diagnostic that no other shows.

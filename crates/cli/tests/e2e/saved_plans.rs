@@ -244,7 +244,7 @@ fn a_damaged_file_is_an_error_and_changes_nothing() {
     let path = planned.bench.path("c/plan.bin");
     let damaged = |bytes: &[u8]| {
         fs::write(&path, bytes).expect("can be written");
-        planned.refused(&["-var=token=t"], &["Error: Failed to load plan file"]);
+        planned.refused(&["-var=token=t"], &["Error: Failed to load \"plan.bin\" as a plan file"]);
     };
     for length in [0, 1, 30, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
         damaged(&whole[..length]);

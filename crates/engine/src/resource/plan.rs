@@ -34,21 +34,26 @@ impl Walk<'_> {
         self.refuse_stored(&subject)?;
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
+        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         if let Some(mut planned) = self.planned_same(&subject, digest) {
             let dependencies = self.planned_dependencies(&subject.address, planned.action());
             planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&dependencies));
-            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
             self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
-        let planned = self.plan_object(&subject, entry, each, &config).await?;
+        let planned = self.plan_object(&subject, entry, &config).await?;
         self.set_instance(node, each, planned.value.clone());
         self.record_change(&subject, &planned);
+        if planned.action().is_replace() {
+            self.answered(|| self.check_prevent_destroy(&subject, Some(each))).await?;
+        } else {
+            self.answered(|| self.prevent_destroy(&subject, Some(each))).await?;
+        }
         let value = Some(planned.value.clone());
         self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
         self.remember_planned(&subject, each, digest, planned);
@@ -60,22 +65,15 @@ impl Walk<'_> {
         &self,
         subject: &Subject,
         entry: &Entry,
-        each: &Each,
         config: &Value,
     ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let replace = self.settings.replace.contains(&subject.address);
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
         if plan.action == Action::Create || plan.action.is_replace() {
             self.refuse_uncertain(subject, entry)?;
-        }
-        if plan.action.is_replace() {
-            self.answered(|| self.check_prevent_destroy(subject, Some(each))).await?;
-        } else {
-            self.answered(|| self.prevent_destroy(subject, Some(each))).await?;
         }
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
         let drift = self.drift.borrow().get(&subject.address).cloned();
@@ -187,7 +185,6 @@ impl Walk<'_> {
             self.remember_ended(&subject, planned);
             return Ok(());
         };
-        self.answered(|| self.check_prevent_destroy(&subject, None)).await?;
         // What destroys a whole configuration never looks at the block otherwise.
         if let Some(entry) = &subject.entry
             && self.refuse_provisioners(entry, |it| it.at_destroy)
@@ -215,6 +212,7 @@ impl Walk<'_> {
             value: plan.after,
         };
         self.record_change(&subject, &planned);
+        self.answered(|| self.check_prevent_destroy(&subject, None)).await?;
         self.remember_ended(&subject, planned);
         Ok(())
     }

@@ -117,14 +117,26 @@ impl Walk<'_> {
     }
 
     /// Demands what of a module runs without being asked for; where everything is destroyed or one object is imported, that is
-    /// nothing else. Variables of the root module always do, so that what was
-    /// given is checked even if nothing refers to it.
+    /// nothing else. Variables of the root module run, so that what was given is checked even if nothing refers to it, but not
+    /// for a destruction that refreshes nothing: there, only variables that something refers to run.
     fn demand_all(&self, module: &ModuleRun) {
         let is_quiet = self.phase().is_destroy() || self.phase() == super::Phase::Import;
+        let refreshes = self.settings.refresh && !self.previous.is_empty();
+        let checks_variables = module.caller.is_none() && (refreshes || !self.phase().is_destroy());
         let template = &module.template;
         for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
-            let given = module.caller.is_none() && matches!(declared, Declared::Variable(_));
-            if given || (!lazy && !is_quiet) {
+            let is_checked = checks_variables && matches!(declared, Declared::Variable(_));
+            // Plan has evaluated outputs of modules; apply does so again where something refers to them.
+            let is_idle = self.phase() == super::Phase::Apply
+                && match declared {
+                    Declared::Output(_) => module.caller.is_some(),
+                    Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => true,
+                    _ => false,
+                };
+            if is_idle {
+                continue;
+            }
+            if is_checked || (!lazy && !is_quiet) {
                 self.graph.borrow_mut().demand(module.node(local as u32));
             }
         }

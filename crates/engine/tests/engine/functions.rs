@@ -126,8 +126,8 @@ fn every_place_of_an_expression_has_the_answers() {
             #2 open secret
             #1 joined data
             #2 lookup data
-            #1 joined thing key
             #1 joined before
+            #1 joined thing key
             #2 plan thing+key
             #1 joined x
             #1 joined output

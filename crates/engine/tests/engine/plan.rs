@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use state::PlanMode;
 
-use crate::world::{actions, summaries, world};
+use crate::world::{World, actions, summaries, world};
 
 #[track_caller]
 fn check(fixture: &str, expected: Expect) {
@@ -70,28 +70,21 @@ variable "short" {
 "#,
     );
     world.set("number", "one");
-    for mode in [PlanMode::Normal, PlanMode::Destroy] {
-        world.mode = mode;
-        let mut found: Vec<String> =
-            summaries(&world.plan().diagnostics).lines().map(str::to_owned).collect();
-        found.sort();
-        assert_eq!(
-            found,
-            [
-                "error: Invalid value for input variable",
-                "error: No value for required variable",
-                "error: No value for required variable",
-            ],
-            "{mode:?}"
-        );
-    }
+    let mut found: Vec<String> =
+        summaries(&world.plan().diagnostics).lines().map(str::to_owned).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "error: Invalid value for input variable",
+            "error: No value for required variable",
+            "error: No value for required variable",
+        ]
+    );
     for (name, value) in [("missing", "m"), ("secret", "s"), ("number", "1")] {
         world.set(name, value);
     }
-    for mode in [PlanMode::Normal, PlanMode::Destroy] {
-        world.mode = mode;
-        assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid value for variable\n");
-    }
+    assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid value for variable\n");
     for (name, value) in [("missing", "m"), ("secret", "s"), ("number", "1"), ("short", "long")] {
         world.set(name, value);
     }
@@ -99,4 +92,109 @@ variable "short" {
         world.mode = mode;
         assert_eq!(summaries(&world.apply()), "", "{mode:?}");
     }
+}
+
+#[test]
+fn a_destruction_checks_variables_where_it_refreshes() {
+    let mut world = world(
+        r#"
+variable "short" {
+  default = "abc"
+  validation {
+    condition     = length(var.short) < 4
+    error_message = "Too long."
+  }
+}
+resource "test_thing" "a" { name = var.short }
+"#,
+    );
+    let destroy = |world: &mut World| {
+        world.set("short", "too long").mode = PlanMode::Destroy;
+        summaries(&world.apply())
+    };
+    assert_eq!(destroy(&mut world), "", "there is nothing to refresh");
+    world.set("short", "s").mode = PlanMode::Normal;
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(destroy(&mut world), "error: Invalid value for variable\n");
+    world.refresh = false;
+    assert_eq!(destroy(&mut world), "");
+    assert!(world.state.is_empty());
+}
+
+#[test]
+fn preconditions_come_before_the_arguments() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  name = tostring([])[0]
+  lifecycle {
+    precondition {
+      condition     = 1 > 2
+      error_message = "Never."
+    }
+  }
+}
+"#,
+        expect![[r#"
+            error: Resource precondition failed
+        "#]],
+    );
+}
+
+#[test]
+fn the_plan_shows_what_prevent_destroy_prevents() {
+    let config = |path: &str| {
+        let protected = "lifecycle {\n    prevent_destroy = true\n  }";
+        format!("resource \"test_thing\" \"a\" {{\n  name = \"{path}\"\n  {protected}\n}}\n")
+    };
+    let mut world = world(&config("a"));
+    assert_eq!(summaries(&world.apply()), "");
+    world.replace = vec![addr::parse_resource_instance("test_thing.a").expect("an address")];
+    let refused = "error: Resource instance cannot be destroyed\n";
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), refused);
+    assert_eq!(actions(&outcome.plan), "test_thing.a DeleteThenCreate (replace_by_request)\n");
+    (world.replace, world.mode) = (Vec::new(), PlanMode::Destroy);
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), refused);
+    assert_eq!(actions(&outcome.plan), "test_thing.a Delete\n");
+}
+
+#[test]
+fn apply_leaves_alone_outputs_of_modules_that_nothing_refers_to() {
+    let called = r#"
+resource "test_thing" "a" { name = "a" }
+output "o" {
+  value = 1
+  precondition {
+    condition     = test_thing.a.id == "other"
+    error_message = "Never."
+  }
+}
+"#;
+    let mut alone = world(&format!(
+        "//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n//- /m/main.tf\n{called}"
+    ));
+    assert_eq!(summaries(&alone.apply()), "", "nothing refers to it");
+    let read = "output \"o\" { value = module.m.o }\n";
+    let mut read = world(&format!(
+        "//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{read}//- /m/main.tf\n{called}"
+    ));
+    assert_eq!(summaries(&read.apply()), "error: Module output value precondition failed\n");
+}
+
+#[test]
+fn a_failed_destruction_removes_outputs() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+output "o" { value = test_thing.a.name }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.outputs.len(), 1);
+    world.mode = PlanMode::Destroy;
+    world.fault("destroy a");
+    assert_eq!(summaries(&world.apply()), "error: destroy a failed\n");
+    assert_eq!((world.state.outputs.len(), world.state.resources().len()), (0, 1));
 }
