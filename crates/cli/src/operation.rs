@@ -147,7 +147,7 @@ fn finish_plan(
     show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
         // It can be looked at, and `apply` refuses it by what it is.
-        if let Some(out) = &args.out {
+        if let Some(out) = args.out.as_ref().filter(|_| outcome.has_begun) {
             save_plan(session, out, prepared, outcome, &open.file, Vec::new())?;
         }
         return Ok(Exit::Failure);

@@ -131,12 +131,14 @@ pub(crate) async fn plan_with(
     };
     let walk = Walk { observed, ..Walk::new(program, environment, memo, input) };
     let mut part = None;
+    let mut has_begun = false;
     // What is known to be in vain asks no provider.
     if walk.has_all_values() & is_supported(&walk) {
+        has_begun = true;
         part = begin(&walk, leftovers.standing.take(), touched);
         walk::run(&walk).await;
     }
-    let outcome = finish(&walk, plan, options.mode, moved);
+    let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, options.mode, moved) };
     leftovers.turns = walk.turns.get();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
@@ -184,6 +186,7 @@ fn is_supported(walk: &Walk<'_>) -> bool {
 fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> PlanOutcome {
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
+        walk.checks.borrow_mut().expect_outputs(walk.program.root());
     } else {
         walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
     }
@@ -226,7 +229,7 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> Plan
             counts: ChangeCounts::of_plan(&plan),
         });
     }
-    PlanOutcome { plan, refreshed, diagnostics }
+    PlanOutcome { plan, refreshed, diagnostics, has_begun: true }
 }
 
 /// Says where the objects of a plan were before. A remembered change may say it of an earlier plan.
@@ -304,12 +307,9 @@ fn given_plain(
     variables: &VariableValues,
 ) -> std::collections::BTreeMap<values::Str, Value> {
     let declared = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
-    let given = declared.filter_map(|(name, entry)| {
-        let given = variables.get(name)?;
-        // Kept as it was understood, so that apply need not know what text it came from.
-        let variable = entry.variable();
-        let converted = hir::eval::apply_type(&variable.ty, given.value.clone());
-        Some((name.clone(), converted.unwrap_or_else(|_| given.value.clone()).without_all_marks()))
+    let given = declared.filter_map(|(name, _)| {
+        // As it was given: apply converts it to the variable's type as plan does.
+        Some((name.clone(), variables.get(name)?.value.without_all_marks()))
     });
     given.collect()
 }
@@ -357,5 +357,5 @@ fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
     let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
     let diagnostics = vec![Diagnostic::error("not-supported-yet", "Not supported yet", detail)];
     let plan = Plan { has_errors: true, ..empty_plan(&options) };
-    PlanOutcome { plan, refreshed: prior, diagnostics }
+    PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false }
 }

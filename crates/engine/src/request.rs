@@ -100,6 +100,8 @@ pub struct PlanOutcome {
     pub refreshed: State,
     /// All problems, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether anything was evaluated. Without the values of all variables, nothing is.
+    pub has_begun: bool,
 }
 
 /// What an apply came to.

@@ -118,9 +118,8 @@ fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnos
         let converted = eval::apply_type(&variable.ty, value.clone());
         converted.ok().unwrap_or_else(|| value.clone()).without_all_marks()
     };
-    let planned = plan.variables.get(&variable.name).cloned();
-    let planned = planned
-        .or_else(|| Some(typed(&eval::constant(&entry.item.exprs, variable.default?).value)));
+    let default = || Some(typed(&eval::constant(&entry.item.exprs, variable.default?).value));
+    let planned = plan.variables.get(&variable.name).map(typed).or_else(default);
     if planned.is_some_and(|planned| planned.raw_equals(&typed(&now.value))) {
         return None;
     }

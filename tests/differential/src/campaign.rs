@@ -175,7 +175,7 @@ impl Campaign {
             let differences = compare::differences(index, &step.command, &a, &b);
             if !differences.is_empty() {
                 let checks = [checked(&mut reference, step)?, checked(&mut mayfly, step)?];
-                let around = Around { reference: &a, mayfly: &b, checks };
+                let around = Around { command: &step.command, reference: &a, mayfly: &b, checks };
                 for difference in differences {
                     match around.rule(&difference) {
                         Some(rule) => drop(outcome.explained.insert(rule)),
@@ -195,13 +195,12 @@ impl Campaign {
     }
 }
 
-/// Checks the configuration of a step, and plans it if it is the command that only checks.
+/// Checks and plans the configuration of a step.
 fn checked(bench: &mut Bench<'_>, step: &Step) -> io::Result<Checked> {
     let files = step.files();
     let validation = bench.step(&files, &["validate".to_owned(), "-json".to_owned()])?;
-    let is_validate = step.command.first().is_some_and(|it| it == "validate");
-    let plan = is_validate.then(|| bench.step(&files, &generate::plan_with_values(step)));
-    Ok(Checked { validation, plan: plan.transpose()? })
+    let plan = bench.step(&files, &generate::plan_with_values(step))?;
+    Ok(Checked { validation, plan })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -16,12 +16,13 @@ struct Rule {
 pub(crate) struct Checked {
     /// The answer of `validate`.
     pub(crate) validation: Observation,
-    /// The answer of `plan`, where the step's command is `validate`.
-    pub(crate) plan: Option<Observation>,
+    /// The answer of `plan`, with a value for each variable.
+    pub(crate) plan: Observation,
 }
 
 /// A step with differences: what both programs did, and what they say of its configuration.
 pub(crate) struct Around<'a> {
+    pub(crate) command: &'a [String],
     pub(crate) reference: &'a Observation,
     pub(crate) mayfly: &'a Observation,
     /// Of the reference, and of Mayfly.
@@ -47,6 +48,14 @@ impl Seen<'_> {
         self.around.reference.exit == 1 && self.around.mayfly.exit == 1
     }
 
+    fn plan_fails(&self) -> bool {
+        self.around.checks[0].plan.exit == 1
+    }
+
+    fn destroys(&self) -> bool {
+        self.around.command.iter().any(|it| it == "destroy" || it == "-destroy")
+    }
+
     /// Whether `validate` fails, of the reference and of Mayfly.
     fn invalid(&self) -> [bool; 2] {
         [0, 1].map(|side| self.around.checks[side].validation.exit == 1)
@@ -69,9 +78,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "found earlier",
         applies: |seen| {
-            let plan = seen.around.checks[0].plan.as_ref();
-            let fails_later =
-                seen.around.reference.exit == 1 || plan.is_some_and(|it| it.exit == 1);
+            let fails_later = seen.around.reference.exit == 1 || seen.plan_fails();
             seen.invalid() == [false, true] && fails_later && seen.around.mayfly.exit == 1
         },
     },
@@ -82,6 +89,15 @@ const RULES: &[Rule] = &[
             seen.both_fail()
                 && seen.is_of("diagnostics")
                 && seen.difference.detail.lines().all(is_mayflys)
+        },
+    },
+    Rule {
+        name: "an error in a module that is called twice",
+        applies: |seen| {
+            let is_in_both = |it: &str| !it.contains("(0 and ") && !it.contains(" and 0 times)");
+            seen.both_fail()
+                && seen.is_of("diagnostics")
+                && seen.difference.detail.lines().all(is_in_both)
         },
     },
     Rule {
@@ -96,9 +112,9 @@ const RULES: &[Rule] = &[
             ];
             let is_planning =
                 |it: &str| kinds.iter().any(|kind| it.contains(&format!("\"type\":\"{kind}\"")));
-            seen.both_fail()
-                && seen.is_of("events")
-                && seen.difference.detail.lines().all(is_planning)
+            let is_planned = seen.is_of("text")
+                || seen.is_of("events") && seen.difference.detail.lines().all(is_planning);
+            seen.both_fail() && is_planned
         },
     },
     Rule {
@@ -124,8 +140,28 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "a destruction evaluates what it needs",
+        applies: |seen| {
+            let is_output = |it: &str| it.contains("\"type\":\"outputs\"");
+            let is_of_outputs = seen.is("output_changes.*.before")
+                || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
+            let is_error = seen.around.reference.exit == 1
+                && seen.around.mayfly.exit == 0
+                && seen.plan_fails();
+            seen.destroys() && (is_of_outputs || is_error)
+        },
+    },
+    Rule {
+        name: "`-replace` and a resource of the same name in another module",
+        applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
+    },
+    Rule {
         name: "the default of an ephemeral variable",
-        applies: |seen| seen.is("plan: plan: variables.* only reference"),
+        applies: |seen| {
+            let in_configuration = seen.is("variables.*.default only reference")
+                && seen.difference.detail.contains("\"ephemeral\":true");
+            in_configuration || seen.is("plan: plan: variables.* only reference")
+        },
     },
 ];
 

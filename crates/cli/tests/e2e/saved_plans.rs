@@ -83,6 +83,37 @@ impl Planned {
     }
 }
 
+/// What was planned before the error can be looked at, and nothing more.
+#[test]
+fn a_plan_with_errors_is_saved_and_refused() {
+    let bench = Bench::new();
+    bench.write(
+        "c/main.tf",
+        r#"
+variable "needed" {}
+resource "terraform_data" "a" {
+  input = var.needed
+  lifecycle {
+    postcondition {
+      condition     = self.input == "good"
+      error_message = "Not good."
+    }
+  }
+}
+"#,
+    );
+    bench.mayfly("c", ["plan", "-input=false", "-out=plan.bin"]).end().exits(1);
+    assert!(!bench.path("c/plan.bin").exists(), "nothing was planned");
+    let failed = bench.mayfly("c", ["plan", "-var=needed=bad", "-out=plan.bin"]).end();
+    failed.exits(1).shows(&["Resource postcondition failed"]);
+    bench.mayfly("c", ["show", "plan.bin"]).succeeds().shows(&["terraform_data.a will be created"]);
+    for json in [&[] as &[&str], &["-json"]] {
+        let refused = bench.mayfly("c", ["apply"].iter().chain(json).chain(&["plan.bin"])).end();
+        refused.exits(1).shows(&["Cannot apply incomplete plan"]);
+    }
+    assert!(!bench.path("c/terraform.tfstate").exists(), "nothing is written");
+}
+
 #[test]
 fn an_ephemeral_variable_that_was_set_must_be_given_again_and_may_differ() {
     let planned = Planned::with(&["-var=token=first"]);

@@ -220,6 +220,15 @@ impl Graph {
 
     /// Makes the edges of the given kinds count: their targets are demanded, and the user waits for them.
     pub(crate) fn activate(&mut self, user: NodeIx, kinds: impl Fn(EdgeKind) -> bool) {
+        self.activate_some(user, |_, kind| kinds(kind));
+    }
+
+    /// The same for edges that are chosen by what they lead to as well.
+    pub(crate) fn activate_some(
+        &mut self,
+        user: NodeIx,
+        counts: impl Fn(NodeIx, EdgeKind) -> bool,
+    ) {
         let mut demanded = Vec::new();
         let mut next = self.node(user).first_dependency;
         while next != NO_EDGE {
@@ -227,7 +236,7 @@ impl Graph {
             next = self.edges[index].next_dependency;
             if self.edges[index].active
                 || self.edges[index].kind == EdgeKind::Hold
-                || !kinds(self.edges[index].kind)
+                || !counts(self.edges[index].dependency, self.edges[index].kind)
             {
                 continue;
             }

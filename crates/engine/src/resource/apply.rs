@@ -73,14 +73,18 @@ impl Walk<'_> {
             graph.add_active_edge(destroy, node, EdgeKind::Order);
         }
         let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
-        if !keys.instances.is_empty() {
-            graph.activate(node, |kind| match kind {
-                EdgeKind::Condition => acts || has_conditions,
-                EdgeKind::Provisioner => provisions,
-                EdgeKind::Value | EdgeKind::DependsOn | EdgeKind::Provider => acts,
-                _ => false,
-            });
-        }
+        let acts = acts && !keys.instances.is_empty();
+        let has_conditions = has_conditions && !keys.instances.is_empty();
+        let keeps_order = self.phase() == crate::walk::Phase::Apply;
+        graph.activate_some(node, |dependency, kind| match kind {
+            EdgeKind::Condition => acts || has_conditions,
+            EdgeKind::Provisioner => provisions,
+            EdgeKind::Provider => acts,
+            EdgeKind::Value | EdgeKind::DependsOn => {
+                acts || (keeps_order && self.opens_nothing(module, dependency))
+            }
+            _ => false,
+        });
         drop(graph);
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
         Turn::Again

@@ -14,7 +14,7 @@ use values::MarkKind;
 
 use super::{InstanceValues, Subject, has_conditions};
 use crate::{
-    graph::{EdgeKind, NodeIx},
+    graph::{Declared, EdgeKind, NodeIx},
     memo::{self, Inputs, InstanceMemo, NodeKey, NodeName, Planned, Version},
     walk::{
         Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk,
@@ -121,12 +121,37 @@ impl Walk<'_> {
         let mut graph = self.graph.borrow_mut();
         if !keys.instances.is_empty() {
             graph.activate(node, |kind| kind != EdgeKind::Provisioner);
-        } else if any_gone {
-            graph.activate(node, |kind| kind == EdgeKind::Provider);
+        } else {
+            graph.activate_some(node, |dependency, kind| match kind {
+                EdgeKind::Provider => any_gone,
+                EdgeKind::Value | EdgeKind::DependsOn => self.opens_nothing(module, dependency),
+                _ => false,
+            });
         }
         drop(graph);
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
         Turn::Again
+    }
+
+    /// Whether nothing is opened for a node that something in its module waits for. What refers to a resource comes after all
+    /// that the resource refers to, even if nothing becomes of the resource itself.
+    pub(super) fn opens_nothing(&self, module: &ModuleRun, dependency: NodeIx) -> bool {
+        let template = &module.template;
+        let local = dependency.0.checked_sub(module.base).map(|it| it as usize);
+        let Some((local, declared)) =
+            local.and_then(|local| Some((local, template.nodes.get(local)?)))
+        else {
+            return true;
+        };
+        let is_ephemeral = match declared {
+            Declared::ModuleOutput { call, output } => {
+                let (_, callee) =
+                    &self.program.module(template.module).calls[&call.module_call().name];
+                self.program.module(*callee).outputs[output].output().ephemeral
+            }
+            _ => false,
+        };
+        !template.lazy[local] && !is_ephemeral
     }
 
     /// Instances that state has and the configuration does not, with the reason.
@@ -401,7 +426,7 @@ impl Walk<'_> {
             self.with_facts(node, |it| it.pending |= it.changes);
             return false;
         };
-        let crate::graph::Declared::Resource(entry) = &module.template.nodes[local as usize] else {
+        let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
             return false;
         };
         let is_ephemeral = entry.resource().resource.mode == ResourceMode::Ephemeral;

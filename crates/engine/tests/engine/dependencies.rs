@@ -257,6 +257,43 @@ fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
     assert_eq!(dependencies(&world), "");
 }
 
+/// `b` comes between `a` and `c`, and nothing becomes of it.
+#[test]
+fn order_goes_through_resources_that_stay_as_they_are() {
+    let config = |zone: &str, count: u32| {
+        format!(
+            r#"
+resource "test_thing" "a" {{
+  name = "a"
+  zone = "{zone}"
+}}
+resource "test_thing" "b" {{
+  count      = {count}
+  name       = "b"
+  depends_on = [test_thing.a]
+}}
+resource "test_thing" "c" {{
+  name = "c${{length(test_thing.b)}}"
+  zone = "{zone}"
+}}
+"#
+        )
+    };
+    for count in [0, 1] {
+        let mut world = world(&config("x", count));
+        world.with_shared(|it| it.slow = Some(("create a", std::time::Duration::from_secs(5))));
+        assert_eq!(summaries(&world.apply()), "");
+        let log = world.log();
+        let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
+        assert!(at("test_thing.a: Creating complete") < at("test_thing.c: Creating..."), "{log}");
+        world.edit("main.tf", &config("y", count));
+        assert_eq!(summaries(&world.apply()), "");
+        let log = world.log();
+        let at = |text: &str| log.rfind(text).unwrap_or_else(|| panic!("{text} in {log}"));
+        assert!(at("test_thing.a: Creating complete") < at("test_thing.c: Creating..."), "{log}");
+    }
+}
+
 #[test]
 fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
     let mut world = world(

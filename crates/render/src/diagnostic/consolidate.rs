@@ -10,8 +10,9 @@ use db::{Diagnostic, Severity, Sources, diagnostic::POSSIBLY_EPHEMERAL};
 use super::excerpt::Files;
 use crate::style::visible_line;
 
-/// Warnings whose every occurrence says something of its own: the message is the author's.
-const NEVER_GROUPED: &str = "Check block assertion failed";
+/// Warnings of `check` blocks, whose every occurrence says something of its own.
+const NEVER_GROUPED: &[&str] =
+    &["Check block assertion failed", "Check block assertion known after apply"];
 
 /// Groups those of one severity and one summary: the first stays and says how many more there are. Others, and those
 /// without a place, stay as they are.
@@ -55,7 +56,9 @@ pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Di
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
     // Each condition, and each message of a module's author, is one of a kind.
     let is_one_of_a_kind = diagnostic.id == POSSIBLY_EPHEMERAL || diagnostic.is_deprecation();
-    diagnostic.location.is_some() && diagnostic.summary != NEVER_GROUPED && !is_one_of_a_kind
+    diagnostic.location.is_some()
+        && !NEVER_GROUPED.contains(&&*diagnostic.summary)
+        && !is_one_of_a_kind
 }
 
 /// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.

@@ -230,12 +230,16 @@ fn those_of_one_severity_are_grouped() {
     let error = || Diagnostic::error("an-id", "Deprecated", "").at(Some(at("local", 0)));
     let check_block =
         Diagnostic::warning("an-id", "Check block assertion failed", "m").at(Some(at("list", 0)));
+    let check_unknown = Diagnostic::warning("an-id", "Check block assertion known after apply", "")
+        .at(Some(at("list", 0)));
     let given = vec![
         warning(0),
         error(),
         warning(1),
         check_block.clone(),
         check_block,
+        check_unknown.clone(),
+        check_unknown,
         warning(2),
         error(),
         Diagnostic::warning("an-id", "Nowhere", ""),
@@ -254,6 +258,8 @@ fn those_of_one_severity_are_grouped() {
             "Deprecated: ",
             "Check block assertion failed: m",
             "Check block assertion failed: m",
+            "Check block assertion known after apply: ",
+            "Check block assertion known after apply: ",
             "Deprecated: ",
             "Nowhere: ",
             "Nowhere: ",

@@ -69,6 +69,22 @@ fn defaults_of_ephemeral_variables_are_left_out() {
 }
 
 #[test]
+fn a_conditional_that_is_decided_has_a_value_beside_its_references() {
+    let json = plan_json(
+        r#"
+resource "terraform_data" "a" {}
+resource "terraform_data" "b" { input = true ? "x" : terraform_data.a.id }
+resource "terraform_data" "c" { input = true ? terraform_data.a.id : "x" }
+"#,
+    );
+    let resources = &json["configuration"]["root_module"]["resources"];
+    let references = r#""references": ["terraform_data.a.id", "terraform_data.a"]"#;
+    let input = |at: usize| &resources[at]["expressions"]["input"];
+    assert_eq!(*input(1), parse(&format!(r#"{{"constant_value": "x", {references}}}"#)));
+    assert_eq!(*input(2), parse(&format!("{{{references}}}")));
+}
+
+#[test]
 fn references_are_listed_from_the_longest_to_what_they_belong_to() {
     let json = plan_json(
         r#"

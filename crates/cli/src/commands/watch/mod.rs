@@ -419,7 +419,7 @@ impl<'s> Watch<'s> {
 
     fn take(&mut self, outcome: PlanOutcome, checked: Checked, reason: Reason, begun: Instant) {
         let Checked { program, values, warnings } = checked;
-        let PlanOutcome { plan, refreshed, diagnostics } = outcome;
+        let PlanOutcome { plan, refreshed, diagnostics, .. } = outcome;
         let is_read = reason != Reason::Edit && self.args.operation.refresh;
         let found = [&*warnings, &*diagnostics].concat();
         self.report.good(

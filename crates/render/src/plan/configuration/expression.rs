@@ -16,18 +16,27 @@ impl<'a> Expressions<'a> {
         Expressions { exprs: &entry.item.exprs }
     }
 
-    /// `{"references": […]}`, `{"constant_value": …}`, or nothing inside where it is neither.
+    /// `{"constant_value": …}`, `{"references": […]}`, or nothing inside where it is neither. It is both where references
+    /// stand in the part of a conditional that its constant condition does not choose.
     pub(super) fn json(&self, expr: ExprId) -> Json {
-        let mut found = Vec::new();
-        self.collect(expr, &mut found);
-        if !found.is_empty() {
-            return json!({"references": found});
+        let mut references = Vec::new();
+        self.collect(expr, &mut references);
+        let mut fields = Map::new();
+        if references.is_empty() || self.has_conditional(expr) {
+            let constant = hir::eval::constant(self.exprs, expr);
+            let value = json::known(&constant.value).filter(|_| !constant.has_errors());
+            fields.extend(value.map(|it| ("constant_value".to_owned(), it)));
         }
-        let constant = hir::eval::constant(self.exprs, expr);
-        match json::known(&constant.value).filter(|_| !constant.has_errors()) {
-            Some(value) => json!({"constant_value": value}),
-            None => json!({}),
+        if !references.is_empty() {
+            fields.insert("references".to_owned(), json!(references));
         }
+        Json::Object(fields)
+    }
+
+    fn has_conditional(&self, expr: ExprId) -> bool {
+        let mut found = matches!(self.exprs[expr], Expr::Conditional { .. });
+        self.exprs[expr].for_each_child(&mut |expr| found |= self.has_conditional(expr));
+        found
     }
 
     /// The attributes and blocks of a body. Without schema, every block type is a list.
