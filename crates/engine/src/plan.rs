@@ -21,7 +21,9 @@ use crate::{
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
-    walk::{self, Apart, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput},
+    walk::{
+        self, Apart, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput, checks::Checks,
+    },
 };
 
 /// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
@@ -186,7 +188,8 @@ fn is_supported(walk: &Walk<'_>) -> bool {
 fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> PlanOutcome {
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
-        walk.checks.borrow_mut().expect_outputs(walk.program.root());
+        // A destruction checks nothing; what its refresh checked decides nothing.
+        walk.checks.replace(Checks::of_destruction(walk.program.root()));
     } else {
         walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
     }

@@ -16,6 +16,7 @@ script; one for each class.
   --from N           the number of the first case (0): a campaign goes on where another one ended
   --cases N          how many cases (200)
   --jobs N           how many at a time (2)
+  --attempts N       how many smaller cases are tried for a difference (150)
   --reference PATH   the executable of OpenTofu (MAYFLY_TOFU)
   --mayfly PATH      the executable that is compared with it (target/debug/mayfly)
   --cli-config PATH  the CLI configuration of the reference, for its providers (TF_CLI_CONFIG_FILE)
@@ -39,7 +40,7 @@ impl Options {
         let mut mayfly = root.join("target/debug/mayfly");
         let mut folder = None;
         let mut record = None;
-        let [mut seed, mut from, mut cases, mut jobs] = [1, 0, 200, 2];
+        let [mut seed, mut from, mut cases, mut jobs, mut attempts] = [1, 0, 200, 2, 150];
         let mut vocabulary = generate::Vocabulary::default();
         let mut arguments = arguments.iter();
         while let Some(name) = arguments.next() {
@@ -49,6 +50,7 @@ impl Options {
                 "--from" => from = value.parse()?,
                 "--cases" => cases = value.parse()?,
                 "--jobs" => jobs = value.parse()?,
+                "--attempts" => attempts = value.parse()?,
                 "--reference" => reference = Some(value.into()),
                 "--mayfly" => mayfly = value.into(),
                 "--cli-config" => cli_config = Some(value.into()),
@@ -70,6 +72,7 @@ impl Options {
             from,
             cases,
             jobs: usize::try_from(jobs)?,
+            attempts: usize::try_from(attempts)?,
             vocabulary,
             reference: Program {
                 executable: absolute(&reference)?,

@@ -22,8 +22,6 @@ use crate::{
     reproducer, shrink,
 };
 
-/// So many smaller cases are tried for a difference.
-const ATTEMPTS: usize = 150;
 /// After so many cases it says how far it is.
 const PROGRESS: u64 = 100;
 
@@ -35,6 +33,8 @@ pub struct Campaign {
     pub from: u64,
     pub cases: u64,
     pub jobs: usize,
+    /// So many smaller cases are tried for a difference.
+    pub attempts: usize,
     pub vocabulary: Vocabulary,
     pub reference: Program,
     pub mayfly: Program,
@@ -142,10 +142,8 @@ impl Campaign {
             let outcome = self.outcome(job, case).ok().and_then(|it| it.difference);
             outcome.is_some_and(|it| it.class == found.class)
         };
-        let case = shrink::shrunk(case, ATTEMPTS, &mut is_same);
-        let outcome = self.outcome(job, &case)?;
-        let difference = outcome.difference.unwrap_or_else(|| found.clone());
-        reproducer::write(&self.folder.join(format!("case-{number}")), &case, &difference)
+        let case = shrink::shrunk(case, self.attempts, &mut is_same);
+        reproducer::write(&self.folder.join(format!("case-{number}")), &case, found)
     }
 
     /// Runs a case under both programs until they differ in what no rule explains, or in what they leave for the next step.
@@ -177,8 +175,8 @@ impl Campaign {
                 let checks = [checked(&mut reference, step)?, checked(&mut mayfly, step)?];
                 let around = Around { command: &step.command, reference: &a, mayfly: &b, checks };
                 for difference in differences {
-                    match around.rule(&difference) {
-                        Some(rule) => drop(outcome.explained.insert(rule)),
+                    match around.rules(&difference) {
+                        Some(rules) => outcome.explained.extend(rules),
                         None => outcome.difference = outcome.difference.or(Some(difference)),
                     }
                 }

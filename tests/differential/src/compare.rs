@@ -63,16 +63,8 @@ fn lines(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, Strin
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (side, lines) in [reference, mayfly].into_iter().enumerate() {
         for line in lines.as_array().into_iter().flatten().filter_map(Json::as_str) {
-            counts.entry(line).or_default()[side] += 1;
-        }
-    }
-    for (theirs, ours) in explained::WORDS {
-        let count = |line: &str, side: usize| counts.get(line).map_or(0, |it| it[side]);
-        let same = count(theirs, 0).min(count(ours, 1));
-        for (line, side) in [(theirs, 0), (ours, 1)] {
-            if let Some(counts) = counts.get_mut(*line) {
-                counts[side] -= same;
-            }
+            let words = explained::WORDS.iter().find(|(theirs, _)| *theirs == line);
+            counts.entry(words.map_or(line, |it| it.1)).or_default()[side] += 1;
         }
     }
     // A wrong order that the reference has too may come from any cause; only Mayfly's own is one.

@@ -160,7 +160,9 @@ const RULES: &[Rule] = &[
         applies: |seen| {
             let in_configuration = seen.is("variables.*.default only reference")
                 && seen.difference.detail.contains("\"ephemeral\":true");
-            in_configuration || seen.is("plan: plan: variables.* only reference")
+            let of_plan =
+                ["plan: plan: variables.* only reference", "plan: plan: variables only reference"];
+            in_configuration || of_plan.iter().any(|it| seen.is(it))
         },
     },
 ];
@@ -183,10 +185,18 @@ pub(crate) const ADVICE: &[&str] = &[
 ];
 
 impl Around<'_> {
-    /// The name of the rule that explains a difference.
-    pub(crate) fn rule(&self, difference: &Difference) -> Option<&'static str> {
-        let seen = Seen { difference, around: self };
-        RULES.iter().find(|it| (it.applies)(&seen)).map(|it| it.name)
+    /// The names of the rules that explain a difference, of which each line has to have one. `None` if one has none.
+    pub(crate) fn rules(&self, difference: &Difference) -> Option<Vec<&'static str>> {
+        let parts = match difference.class.contains(": diagnostics: ") {
+            true => difference.detail.lines().collect(),
+            false => vec![&*difference.detail],
+        };
+        let explained = parts.into_iter().map(|detail| {
+            let difference = &Difference { detail: detail.to_owned(), ..difference.clone() };
+            let seen = Seen { difference, around: self };
+            RULES.iter().find(|it| (it.applies)(&seen)).map(|it| it.name)
+        });
+        explained.collect()
     }
 }
 

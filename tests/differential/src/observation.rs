@@ -237,7 +237,7 @@ fn ordered(name: &str, value: Json) -> Json {
         Json::Array(mut results)
             if ["check_results", "objects", "checks", "instances"].contains(&name) =>
         {
-            let is_check = |it: &Json| it["status"].is_string();
+            let is_check = |it: &Json| it["status"].is_string() && it["attributes"].is_null();
             if results.iter().all(is_check) {
                 results.sort_by_key(|it| sorted(it).to_string());
             }

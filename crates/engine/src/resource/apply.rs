@@ -214,7 +214,15 @@ impl Walk<'_> {
         let result = self.keep_applied(subject, about, &applied, intent).await;
         let result = match result {
             Ok(value) if action == ApplyAction::Create => {
-                self.provision_created(subject, entry, each, &value).await.map(|()| value)
+                let provisioned = self.provision_created(subject, entry, each, &value).await;
+                if provisioned.is_err() && !self.is_stopping() {
+                    // The object is there, and what holds of it is a result of the run too.
+                    let (address, value) = (&subject.address, Some(value.clone()));
+                    let checked =
+                        self.instance_conditions(subject.module, entry, address, each, value);
+                    let _ = checked.await;
+                }
+                provisioned.map(|()| value)
             }
             result => result,
         };

@@ -69,13 +69,15 @@ impl Checks {
         checks
     }
 
-    /// Expects outputs of the root module, which exist however the run ends.
-    pub(crate) fn expect_outputs(&mut self, root: &Module) {
+    /// What a destruction knows of conditions: that outputs of the root module have some.
+    pub(crate) fn of_destruction(root: &Module) -> Checks {
+        let mut checks = Checks::default();
         let outputs = root.outputs.iter().filter(|(_, it)| !it.output().preconditions.is_empty());
         for (name, _) in outputs {
             let address = format!("output.{name}");
-            self.objects(CheckKind::Output, &address).entry(address.clone()).or_default();
+            checks.objects(CheckKind::Output, &address).entry(address.clone()).or_default();
         }
+        checks
     }
 
     /// Records the outcome of one more condition of an object: the worst of all counts.

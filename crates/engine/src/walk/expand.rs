@@ -409,12 +409,14 @@ fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
         Kind::Map(entries) | Kind::Object(entries) => {
             entries.iter().map(|(key, value)| each(key, value)).collect()
         }
+        Kind::Set(elements) if elements.iter().any(|it| !it.is_known()) => {
+            return refuse(unknown("for_each"));
+        }
         Kind::Set(elements) => {
             let mut instances = Vec::with_capacity(elements.len());
             for element in elements {
                 match element.kind() {
                     Kind::String(key) => instances.push(each(key, element)),
-                    Kind::Unknown(_) => return refuse(unknown("for_each")),
                     Kind::Null => {
                         return refuse_set(unsuitable_for_each(NULL_IN_SET));
                     }

@@ -118,18 +118,20 @@ impl Walk<'_> {
         let (plain, _) = value.unmark();
         let stored = value.without_deep(MarkKind::Deprecated);
         let deprecated = output.deprecated.as_deref().map(str::to_owned);
-        let kept = (value.is_wholly_known() && !value.is_null()).then(|| OutputValue {
+        let is_known = value.is_wholly_known();
+        let kept = (is_known && !value.is_null()).then(|| OutputValue {
             value: stored.clone(),
             sensitive: output.sensitive,
-            deprecated,
+            deprecated: deprecated.clone(),
         });
         if self.phase().is_plan() {
             let before = self.previous.outputs.get(&name);
-            let mut change = output_change(before, stored, plain, output.sensitive);
+            let after = OutputValue { value: stored, sensitive: output.sensitive, deprecated };
+            let mut change = output_change(before, after, plain);
             let temp = &self.settings.temp;
             if change.action == Action::Update && differs_in_plan_only(temp, before, &change) {
                 change.action = Action::NoOp;
-            } else {
+            } else if is_known {
                 self.keep_output(&name, kept);
             }
             self.outputs.borrow_mut().insert(name, change);
@@ -138,7 +140,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes a root output to the state that the run ends with. `None` removes it: it is null, or not known yet.
+    /// Writes a root output to the state that the run ends with. `None` removes it: it is null.
     fn keep_output(&self, name: &str, output: Option<OutputValue>) {
         let outputs = &mut self.state.borrow_mut().outputs;
         match output {
@@ -160,23 +162,22 @@ fn differs_in_plan_only(
         && temp.with_earlier_paths(&old, &new).0.raw_equals(&old)
 }
 
-fn output_change(
-    before: Option<&OutputValue>,
-    after: Value,
-    plain: Value,
-    sensitive: bool,
-) -> OutputChange {
-    let was_sensitive = before.is_some_and(|it| it.sensitive);
-    let old = before.map_or_else(|| Value::null(Type::Dynamic), |it| it.value.clone());
-    let same = plain.is_wholly_known()
-        && old.without_all_marks().raw_equals(&plain.without_all_marks())
-        && (before.is_none() || was_sensitive == sensitive);
-    let action = match (before.is_some(), plain.kind()) {
-        (false, Kind::Null) => Action::NoOp,
-        (false, _) => Action::Create,
-        (true, Kind::Null) => Action::Delete,
-        (true, _) if same => Action::NoOp,
-        (true, _) => Action::Update,
+/// The change of an output that the configuration has. `plain` is its value after the change without marks.
+fn output_change(before: Option<&OutputValue>, after: OutputValue, plain: Value) -> OutputChange {
+    let OutputValue { value, sensitive, .. } = &after;
+    let is_same = |it: &OutputValue| {
+        plain.is_wholly_known()
+            && it.value.without_all_marks().raw_equals(&plain.without_all_marks())
+            && it.sensitive == *sensitive
+            && it.deprecated == after.deprecated
     };
-    OutputChange { action, before: old, after, sensitive: sensitive || was_sensitive }
+    let action = match before {
+        None if matches!(plain.kind(), Kind::Null) && after.deprecated.is_none() => Action::NoOp,
+        None => Action::Create,
+        Some(before) if is_same(before) => Action::NoOp,
+        Some(_) => Action::Update,
+    };
+    let was_sensitive = before.is_some_and(|it| it.sensitive);
+    let before = before.map_or_else(|| Value::null(Type::Dynamic), |it| it.value.clone());
+    OutputChange { action, before, after: value.clone(), sensitive: *sensitive || was_sensitive }
 }

@@ -198,3 +198,79 @@ output "o" { value = test_thing.a.name }
     assert_eq!(summaries(&world.apply()), "error: destroy a failed\n");
     assert_eq!((world.state.outputs.len(), world.state.resources().len()), (0, 1));
 }
+
+#[test]
+fn an_unknown_value_is_in_no_list_for_certain() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+output "o" { value = contains([], test_thing.a.id) }
+output "p" { value = try(test_thing.a["missing"], "otherwise") }
+output "q" { value = toset([null, test_thing.a.id]) }
+"#,
+    );
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let known = outcome.plan.output_changes.iter().filter(|(_, it)| it.after.is_wholly_known());
+    assert_eq!(known.map(|(name, _)| &**name).collect::<Vec<_>>(), ["p"]);
+}
+
+#[test]
+fn an_output_that_becomes_null_or_unknown_is_updated() {
+    let mut world = world("output \"o\" { value = 1 }\noutput \"p\" { value = 1 }\n");
+    assert_eq!(summaries(&world.apply()), "");
+    let thing = "resource \"test_thing\" \"a\" { name = \"a\" }\n";
+    let outputs = "output \"o\" { value = null }\noutput \"p\" { value = test_thing.a.id }\n";
+    world.edit("main.tf", &format!("{thing}{outputs}"));
+    let outcome = world.plan();
+    assert_eq!(actions(&outcome.plan), "test_thing.a Create\noutput o Update\noutput p Update\n");
+    let kept: Vec<&str> = outcome.refreshed.outputs.keys().map(|it| &**it).collect();
+    assert_eq!(kept, ["p"], "what is not known yet keeps its value until apply");
+}
+
+#[test]
+fn a_destruction_checks_nothing() {
+    let mut world = world(
+        r#"
+variable "v" {
+  default = 1
+  validation {
+    condition     = var.v == 1
+    error_message = "Not one."
+  }
+}
+resource "test_thing" "a" { name = "a" }
+output "o" {
+  value = 1
+  precondition {
+    condition     = test_thing.a.id == "id1"
+    error_message = "Another."
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    world.mode = PlanMode::Destroy;
+    let outcome = world.plan();
+    let results = outcome.plan.checks.iter();
+    let results =
+        results.map(|it| format!("{} {:?} {}", it.config_addr, it.status, it.objects.len()));
+    assert_eq!(results.collect::<Vec<_>>(), ["output.o Unknown 1", "var.v Unknown 0"]);
+}
+
+#[test]
+fn an_unknown_element_comes_before_a_null_one_in_for_each() {
+    check(
+        r#"
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "b" {
+  for_each = toset([test_thing.a.id, null])
+  name     = each.key
+}
+"#,
+        expect![[r#"
+            test_thing.a Create
+            error: Invalid for_each argument
+        "#]],
+    );
+}

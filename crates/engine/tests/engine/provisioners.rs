@@ -444,3 +444,24 @@ resource "test_thing" "a" {
     assert_eq!(summaries(&world.apply_plan(planned.plan, planned.refreshed)), SUMMARY);
     assert_eq!(summaries(&world.plan().diagnostics), SUMMARY);
 }
+
+#[test]
+fn postconditions_are_checked_where_a_provisioner_fails() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" {
+  name = "a"
+  provisioner "local-exec" { command = "echo" }
+  lifecycle {
+    postcondition {
+      condition     = self.id != "id1"
+      error_message = "The first."
+    }
+  }
+}
+"#,
+    );
+    world.fails = true;
+    let found = summaries(&world.apply());
+    assert_eq!(found, "error: local-exec provisioner error\nerror: Resource postcondition failed\n");
+}

@@ -153,6 +153,10 @@ fn listed<'a>(call: &Call<'a>) -> Result<&'a [Value], FunctionError> {
 }
 
 fn contains(call: &Call<'_>) -> Result<Value, FunctionError> {
+    if !call.args[1].is_known() {
+        // Also where the list is empty: the reference looks at the arguments first.
+        return Ok(call.unknown());
+    }
     let mut undecided = false;
     for item in listed(call)? {
         match equality::compare(item, &call.args[1]) {

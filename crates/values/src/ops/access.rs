@@ -125,6 +125,10 @@ fn index_object(object: &Value, ty: &Type, name: &Value, key: &Value) -> Result<
     if let Some(attribute) = known_or_unknown_attribute(object, ty, name) {
         return Ok(attribute);
     }
+    if !object.is_known() {
+        // Its type says that there is none; the reference says so when the object is known.
+        return Ok(Value::dynamic());
+    }
     let hint = match key.ty() {
         Type::Number => {
             " An object only supports looking up attributes by name, not by numeric index."

@@ -61,10 +61,13 @@ impl<'a> Place<'a> {
         {
             return place.key(&it.parent.local_name, it.parent.alias.as_ref());
         }
-        // The caller may know the same provider under another name.
+        // The caller may know the same provider under another name, or not at all.
         let source = module.provider_sources.get(name);
         let known = place.module().provider_sources.iter().find(|(_, it)| Some(*it) == source);
-        place.key(known.map_or(name, |(name, _)| name), alias)
+        match known {
+            Some((name, _)) => place.key(name, alias),
+            None => self.own_key(name, alias),
+        }
     }
 
     fn own_key(&self, name: &str, alias: Option<&Str>) -> String {
@@ -107,15 +110,16 @@ fn collect(place: &Place<'_>, found: &mut Vec<(String, Json)>) {
             declared(place, name, alias.as_ref(), entry),
         ));
     }
-    if place.caller.is_none() {
-        for (name, source) in &module.provider_sources {
-            if !module.providers.contains_key(&(name.clone(), None)) {
-                let implied = json::object([
-                    ("name", Some((&**name).into())),
-                    ("full_name", Some(source.to_string().into())),
-                ]);
-                found.push((name.to_string(), implied));
-            }
+    for (name, source) in &module.provider_sources {
+        let key = place.own_key(name, None);
+        let is_declared = module.providers.contains_key(&(name.clone(), None));
+        if !is_declared && place.key(name, None) == key {
+            let implied = json::object([
+                ("name", Some((&**name).into())),
+                ("full_name", Some(source.to_string().into())),
+                ("module_address", place.address().map(Json::from)),
+            ]);
+            found.push((key, implied));
         }
     }
     for (entry, id) in module.calls.values() {
