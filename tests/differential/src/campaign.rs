@@ -172,7 +172,10 @@ impl Campaign {
             outcome.explained.extend(explained::ADVICE.iter().filter(|it| lines.contains(it)));
             let differences = compare::differences(index, &step.command, &a, &b);
             if !differences.is_empty() {
-                let checks = [checked(&mut reference, step)?, checked(&mut mayfly, step)?];
+                let checks = [
+                    checked(&mut reference, step, a.exit < b.exit)?,
+                    checked(&mut mayfly, step, false)?,
+                ];
                 let around = Around { command: &step.command, reference: &a, mayfly: &b, checks };
                 for difference in differences {
                     match around.rules(&difference) {
@@ -181,7 +184,9 @@ impl Campaign {
                     }
                 }
                 let has_saved = step.command.iter().any(|it| it.starts_with("-out="));
-                let is_apart = a.aspects.get("state") != b.aspects.get("state") || has_saved;
+                let is_apart = a.aspects.get("state") != b.aspects.get("state")
+                    || a.exit != b.exit
+                    || has_saved;
                 if outcome.difference.is_some() || is_apart {
                     outcome.reference.push(a);
                     break;
@@ -193,12 +198,15 @@ impl Campaign {
     }
 }
 
-/// Checks and plans the configuration of a step.
-fn checked(bench: &mut Bench<'_>, step: &Step) -> io::Result<Checked> {
+/// Checks and plans the configuration of a step. If it `may_apply`, a plan that can be made is applied too.
+fn checked(bench: &mut Bench<'_>, step: &Step, may_apply: bool) -> io::Result<Checked> {
     let files = step.files();
     let validation = bench.step(&files, &["validate".to_owned(), "-json".to_owned()])?;
-    let plan = bench.step(&files, &generate::plan_with_values(step))?;
-    Ok(Checked { validation, plan })
+    let mut run = bench.step(&files, &generate::with_values("plan", step))?;
+    if run.exit == 0 && may_apply {
+        run = bench.step(&files, &generate::with_values("apply", step))?;
+    }
+    Ok(Checked { validation, run })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -16,8 +16,8 @@ struct Rule {
 pub(crate) struct Checked {
     /// The answer of `validate`.
     pub(crate) validation: Observation,
-    /// The answer of `plan`, with a value for each variable.
-    pub(crate) plan: Observation,
+    /// The answer of `plan`, with a value for each variable. Where only Mayfly failed and the plan can be made, that of `apply`.
+    pub(crate) run: Observation,
 }
 
 /// A step with differences: what both programs did, and what they say of its configuration.
@@ -48,8 +48,9 @@ impl Seen<'_> {
         self.around.reference.exit == 1 && self.around.mayfly.exit == 1
     }
 
-    fn plan_fails(&self) -> bool {
-        self.around.checks[0].plan.exit == 1
+    /// Whether the reference fails later.
+    fn run_fails(&self) -> bool {
+        self.around.checks[0].run.exit == 1
     }
 
     fn destroys(&self) -> bool {
@@ -78,7 +79,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "found earlier",
         applies: |seen| {
-            let fails_later = seen.around.reference.exit == 1 || seen.plan_fails();
+            let fails_later = seen.around.reference.exit == 1 || seen.run_fails();
             seen.invalid() == [false, true] && fails_later && seen.around.mayfly.exit == 1
         },
     },
@@ -145,9 +146,8 @@ const RULES: &[Rule] = &[
             let is_output = |it: &str| it.contains("\"type\":\"outputs\"");
             let is_of_outputs = seen.is("output_changes.*.before")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
-            let is_error = seen.around.reference.exit == 1
-                && seen.around.mayfly.exit == 0
-                && seen.plan_fails();
+            let is_error =
+                seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && seen.run_fails();
             seen.destroys() && (is_of_outputs || is_error)
         },
     },

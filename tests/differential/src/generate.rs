@@ -1,6 +1,7 @@
 //! Random cases: a first configuration, and edits and commands that follow each other.
 //!
-//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`edits`] changes a configuration as a person would.
+//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`providers`] makes those of real providers; [`edits`] changes
+//! a configuration as a person would.
 //!
 //! The generator keeps no table of types. The first letter of a name tells the kind of value that stands behind it (`s` string,
 //! `n` number, `b` bool, `l` list, `m` map), so a name that an edit keeps stays meaningful, and whatever refers to it does too.
@@ -9,6 +10,7 @@
 mod blocks;
 mod edits;
 mod expressions;
+mod providers;
 
 use std::collections::BTreeSet;
 
@@ -28,7 +30,6 @@ pub const FEATURES: &[&str] = &[
     "refresh_only",
     "target",
     "go",
-    "playground",
 ];
 
 /// The features that are on.
@@ -53,9 +54,9 @@ pub fn case(seed: u64, number: u64, vocabulary: &Vocabulary) -> Case {
     generator.case()
 }
 
-/// A plan with a value for each variable that needs one.
-pub(crate) fn plan_with_values(step: &Step) -> Vec<String> {
-    let mut command = vec!["plan".to_owned()];
+/// `plan` or `apply`, with a value for each variable that needs one.
+pub(crate) fn with_values(command: &str, step: &Step) -> Vec<String> {
+    let mut command = vec![command.to_owned()];
     for block in step.modules[0].blocks.iter().filter(|it| it.kind() == "variable") {
         if block.argument("default").is_some() {
             continue;

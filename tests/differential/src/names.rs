@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 const MADE_UP: &[(&str, &[&str])] = &[
     ("terraform_data", &["id"]),
     ("null_resource", &["id"]),
+    ("null_data_source", &["random"]),
     ("random_id", &["id", "b64_std", "b64_url", "dec", "hex"]),
     ("random_pet", &["id"]),
     ("random_string", &["id", "result"]),

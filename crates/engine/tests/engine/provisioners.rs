@@ -463,5 +463,8 @@ resource "test_thing" "a" {
     );
     world.fails = true;
     let found = summaries(&world.apply());
-    assert_eq!(found, "error: local-exec provisioner error\nerror: Resource postcondition failed\n");
+    assert_eq!(
+        found,
+        "error: local-exec provisioner error\nerror: Resource postcondition failed\n"
+    );
 }

@@ -9,7 +9,7 @@ use crate::model::{Argument, Block, Module};
 /// Names of one kind that a module may have.
 const NUMBERS: usize = 4;
 
-fn argument(name: &str, value: impl Into<String>) -> Argument {
+pub(super) fn argument(name: &str, value: impl Into<String>) -> Argument {
     Argument { name: name.to_owned(), value: value.into() }
 }
 
@@ -57,6 +57,9 @@ impl Generator<'_> {
 
     /// A block that the module does not have yet; `None` if the name that was drawn is taken.
     pub(super) fn block(&mut self, modules: &[Module], index: usize) -> Option<Block> {
+        if index == 0 && self.vocabulary.has("go") && self.one_in(3, 1) {
+            return self.block_of_provider(modules);
+        }
         match self.random.usize(..20) {
             0..=2 => self.variable(modules, index),
             3 | 4 => self.local(modules, index),
@@ -72,7 +75,7 @@ impl Generator<'_> {
         }
     }
 
-    fn name(&mut self, module: &Module, kind: Kind, block: &str) -> Option<String> {
+    pub(super) fn name(&mut self, module: &Module, kind: Kind, block: &str) -> Option<String> {
         let name = format!("{}{}", kind.letter(), self.random.usize(..NUMBERS));
         let is_taken = module.blocks.iter().any(|it| {
             let is_local = block == "locals" && it.argument(&name).is_some();

@@ -158,6 +158,9 @@ impl Generator<'_> {
                 ("data", [_, name]) if Kind::of_name(name) == kind => {
                     found.extend(self.data(block, &labels));
                 }
+                ("ephemeral", [_, name]) if kind == Kind::String && self.one_in(3, 1) => {
+                    found.push(format!("ephemeral.{}.{name}.result", labels[0]));
+                }
                 _ => {}
             }
         }
@@ -251,7 +254,7 @@ impl Generator<'_> {
         let address = format!("data.{}", labels.join("."));
         let attribute = match labels[0] {
             "local_file" => "content",
-            "null_data_source" => "random",
+            "null_data_source" => "outputs",
             _ => "value",
         };
         let is_repeated = block.argument("count").is_some() || block.argument("for_each").is_some();

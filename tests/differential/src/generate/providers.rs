@@ -1,0 +1,126 @@
+//! Blocks of the providers `local`, `null` and `random`, in the root module: managed resources, data sources that read what these
+//! make, ephemeral resources, and provider configurations with an alias.
+//!
+//! Only attributes that are the same from run to run are referred to, so that nothing that is computed from them differs.
+
+use super::{
+    Generator,
+    blocks::argument,
+    expressions::{Kind, Scope},
+};
+use crate::model::{Block, Module};
+
+/// The only alias.
+const ALIAS: &str = "other";
+
+impl Generator<'_> {
+    /// A block that the root module does not have yet; `None` if the name that was drawn is taken.
+    pub(super) fn block_of_provider(&mut self, modules: &[Module]) -> Option<Block> {
+        match self.random.usize(..10) {
+            0 => self.alias(&modules[0]),
+            1..=3 => self.file(modules),
+            4 | 5 => self.null(modules),
+            6 | 7 => self.file_data(modules),
+            8 => self.null_data(modules),
+            _ => self.password(modules),
+        }
+    }
+
+    fn alias(&mut self, root: &Module) -> Option<Block> {
+        let header = "provider \"local\"".to_owned();
+        let is_there = root.blocks.iter().any(|it| it.header == header);
+        let arguments = vec![argument("alias", format!("\"{ALIAS}\""))];
+        let blocks = Vec::new();
+        (!is_there).then(|| Block { key: self.key(), header, arguments, blocks })
+    }
+
+    fn file(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "resource")?;
+        let mut block = self.empty(format!("resource \"local_file\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        if self.one_in(3, 1) {
+            self.repeat(&mut block, scope);
+        }
+        let inner = scope.repeated(&block);
+        let key = match inner.repetition {
+            Some("count") => "-${count.index}",
+            Some(_) => "-${each.key}",
+            None => "",
+        };
+        let content = self.expression(Kind::String, inner, 2);
+        block.arguments.push(argument("content", content));
+        block.arguments.push(argument("filename", format!("\"files/{name}{key}.txt\"")));
+        self.finish(block, modules)
+    }
+
+    fn null(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::Map, "resource")?;
+        let mut block = self.empty(format!("resource \"null_resource\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        if self.one_in(3, 1) {
+            self.repeat(&mut block, scope);
+        }
+        let inner = scope.repeated(&block);
+        if self.one_in(4, 3) {
+            let triggers = self.expression(Kind::Map, inner, 1);
+            block.arguments.push(argument("triggers", triggers));
+        }
+        self.provisioners(&mut block, inner, "", &name);
+        self.lifecycle(&mut block, inner);
+        self.finish(block, modules)
+    }
+
+    /// Reads a file that a resource writes, or one that may be missing.
+    fn file_data(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "data")?;
+        let files = modules[0].blocks.iter().filter(|it| it.header.contains("\"local_file\""));
+        let files: Vec<String> = files
+            .filter(|it| it.kind() == "resource" && !is_repeated(it))
+            .map(|it| it.labels().join("."))
+            .collect();
+        let mut block = self.empty(format!("data \"local_file\" \"{name}\""));
+        let filename = match files.get(self.random.usize(..files.len() + 1)) {
+            Some(file) if self.one_in(4, 3) => format!("{file}.filename"),
+            Some(file) => format!("\"${{{file}.filename}}\""),
+            None => self.pick(&["\"main.tf\"", "\"main.tf\"", "\"missing.txt\""]).to_owned(),
+        };
+        block.arguments.push(argument("filename", filename));
+        self.finish(block, modules)
+    }
+
+    fn null_data(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::Map, "data")?;
+        let mut block = self.empty(format!("data \"null_data_source\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        let inputs = self.expression(Kind::Map, scope, 1);
+        block.arguments.push(argument("inputs", inputs));
+        self.finish(block, modules)
+    }
+
+    fn password(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "ephemeral")?;
+        let mut block = self.empty(format!("ephemeral \"random_password\" \"{name}\""));
+        block.arguments.push(argument("length", "12"));
+        self.finish(block, modules)
+    }
+
+    /// Adds what any of them may have.
+    fn finish(&mut self, mut block: Block, modules: &[Module]) -> Option<Block> {
+        let has_alias = modules[0].blocks.iter().any(|it| it.kind() == "provider");
+        if block.labels()[0] == "local_file" && has_alias && self.one_in(2, 1) {
+            block.arguments.push(argument("provider", format!("local.{ALIAS}")));
+        }
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        block.arguments.extend(self.depends_on(scope));
+        Some(block)
+    }
+
+    fn empty(&mut self, header: String) -> Block {
+        Block { key: self.key(), header, arguments: Vec::new(), blocks: Vec::new() }
+    }
+}
+
+fn is_repeated(block: &Block) -> bool {
+    ["count", "for_each"].iter().any(|it| block.argument(it).is_some())
+        || block.nested("lifecycle").is_some_and(|it| it.argument("enabled").is_some())
+}
