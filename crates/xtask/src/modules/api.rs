@@ -13,6 +13,14 @@ use anyhow::{Context as _, Result, ensure};
 /// How the server says where it listens.
 const ADDRESS: &str = "http://127.0.0.1:";
 
+/// The request that creates the DNS zone of the modules' authors, in which many examples make records.
+const ZONE: &str = "<CreateHostedZoneRequest xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\">\
+    <Name>terraform-aws-modules.modules.tf</Name><CallerReference>examples</CallerReference></CreateHostedZoneRequest>";
+
+/// Names the service and the region of a request; the server checks no signature.
+const TO_ROUTE53: &str = "Content-Type: application/xml\r\nAuthorization: AWS4-HMAC-SHA256 \
+    Credential=nobody/20260101/us-east-1/route53/aws4_request, SignedHeaders=host, Signature=0\r\n";
+
 /// A running `moto_server`, which ends with this.
 pub(crate) struct Api {
     process: Child,
@@ -48,22 +56,28 @@ impl Api {
         format!("{ADDRESS}{}", self.port)
     }
 
-    /// Forgets all objects, and begins the row of random identifiers again.
+    /// Forgets all objects but one DNS zone, and begins the row of random identifiers again.
     ///
     /// # Errors
     /// The server does not answer.
     pub(crate) fn reset(&self) -> Result<()> {
-        self.post("/moto-api/reset")?;
-        self.post("/moto-api/seed?a=1")
+        self.post("/moto-api/reset", "", "")?;
+        self.post("/moto-api/seed?a=1", "", "")?;
+        self.post("/2013-04-01/hostedzone", TO_ROUTE53, ZONE)
     }
 
-    fn post(&self, path: &str) -> Result<()> {
+    fn post(&self, path: &str, headers: &str, body: &str) -> Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        write!(stream, "POST {path} HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?;
+        let length = body.len();
+        write!(
+            stream,
+            "POST {path} HTTP/1.0\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        )?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
-        ensure!(answer.contains(" 200 "), "{path}: {answer}");
+        let status = answer.split(' ').nth(1).unwrap_or_default();
+        ensure!(status.starts_with('2'), "{path}: {answer}");
         Ok(())
     }
 }

@@ -4,6 +4,11 @@ use std::{collections::BTreeMap, fmt};
 
 use serde_json::Value;
 
+use super::{
+    chance::{Renaming, without_chance, without_requests},
+    record::{Ran, Record, TIMED_OUT},
+};
+
 /// The differences of one example that are listed; the rest is counted.
 const MOST_LISTED: usize = 12;
 
@@ -23,39 +28,65 @@ const CHANGE_PARTS: &[&str] = &[
     "type",
 ];
 
-/// The answer of an executable to one command.
+/// What is compared of one command.
 #[derive(PartialEq, Default, Debug)]
-pub(crate) struct Answer {
-    pub(crate) exit: Option<i32>,
+struct Answer {
+    command: String,
+    exit: Option<i32>,
     /// Severity and summary of each diagnostic, sorted.
-    pub(crate) diagnostics: Vec<String>,
+    diagnostics: Vec<String>,
     /// What is compared of the data that the command gave, by name.
-    pub(crate) data: BTreeMap<String, Value>,
+    data: BTreeMap<String, Value>,
+    /// Returns true if identifiers in the data depend on the order of creation.
+    is_renamed: bool,
 }
 
-/// Answers to the commands of one example, in the order in which the commands ran.
-pub(crate) type Answers = Vec<(&'static str, Answer)>;
+impl Answer {
+    fn of(ran: &Ran) -> Answer {
+        let mut answer =
+            Answer { command: ran.command.clone(), exit: ran.exit, ..Answer::default() };
+        match ran.command.as_str() {
+            // What init says about a source that cannot be reached is the installer's own.
+            "init" => return answer,
+            // Where a command was cut off is chance.
+            _ if ran.exit == Some(TIMED_OUT) => return answer,
+            "plan" if !ran.plan.is_null() => answer.data = of_plan(&ran.plan),
+            "apply" | "destroy" => answer.data = of_state(&ran.state),
+            "second plan" if !ran.plan.is_null() => answer.data = of_second_plan(&ran.plan),
+            _ => {}
+        }
+        answer.is_renamed = !matches!(ran.command.as_str(), "validate" | "plan");
+        answer.diagnostics = diagnostics(&ran.text);
+        answer
+    }
+}
 
 /// The differences between the reference's answers and ours.
 #[derive(Default)]
 pub(crate) struct Differences {
     listed: Vec<String>,
     more: usize,
+    explained: Vec<String>,
+    renaming: Renaming,
 }
 
 impl Differences {
     /// Compares the answers command by command.
-    pub(crate) fn between(reference: &Answers, ours: &Answers) -> Differences {
+    pub(crate) fn between(reference: &Record, ours: &Record) -> Differences {
         let mut found = Differences::default();
-        for ((command, theirs), (_, ours)) in reference.iter().zip(ours) {
+        let answers = |record: &Record| record.commands.iter().map(Answer::of).collect::<Vec<_>>();
+        let (mut reference, mut ours) = (answers(reference), answers(ours));
+        found.explained = explain(&mut reference, &mut ours);
+        for (theirs, ours) in reference.iter().zip(&ours) {
+            let command = &theirs.command;
             if theirs.exit != ours.exit {
                 found.add(format!(
                     "{command}: exit {:?} in the reference, {:?} here",
                     theirs.exit, ours.exit
                 ));
             }
-            found.diagnostics(command, &theirs.diagnostics, &ours.diagnostics);
-            found.data(command, &theirs.data, &ours.data);
+            found.diagnostics(theirs, ours);
+            found.data(theirs, ours);
         }
         if reference.len() != ours.len() {
             found.add(format!(
@@ -71,6 +102,11 @@ impl Differences {
         self.listed.is_empty()
     }
 
+    /// The differences that are wanted, each with its reason.
+    pub(crate) fn explained(&self) -> &[String] {
+        &self.explained
+    }
+
     fn add(&mut self, difference: String) {
         if self.listed.len() < MOST_LISTED {
             self.listed.push(difference);
@@ -79,51 +115,55 @@ impl Differences {
         }
     }
 
-    fn diagnostics(&mut self, command: &str, theirs: &[String], ours: &[String]) {
-        for summary in theirs.iter().filter(|it| !ours.contains(it)) {
-            self.add(format!("{command}: only the reference says \"{summary}\""));
+    fn diagnostics(&mut self, theirs: &Answer, ours: &Answer) {
+        let command = &theirs.command;
+        let mut rest: Vec<&String> = ours.diagnostics.iter().collect();
+        for summary in &theirs.diagnostics {
+            let counterpart = rest.iter().position(|it| {
+                *it == summary || (ours.is_renamed && self.renaming.same(summary, it))
+            });
+            match counterpart {
+                Some(index) => drop(rest.remove(index)),
+                None => self.add(format!("{command}: only the reference says \"{summary}\"")),
+            }
         }
-        for summary in ours.iter().filter(|it| !theirs.contains(it)) {
+        for summary in rest {
             self.add(format!("{command}: the reference does not say \"{summary}\""));
         }
     }
 
-    fn data(
-        &mut self,
-        command: &str,
-        theirs: &BTreeMap<String, Value>,
-        ours: &BTreeMap<String, Value>,
-    ) {
-        for (name, value) in theirs {
-            match ours.get(name) {
-                Some(ours) => self.values(&format!("{command}: {name}"), value, ours),
+    fn data(&mut self, theirs: &Answer, ours: &Answer) {
+        let command = &theirs.command;
+        for (name, value) in &theirs.data {
+            match ours.data.get(name) {
+                Some(counterpart) => {
+                    self.values(&format!("{command}: {name}"), ours.is_renamed, value, counterpart)
+                }
                 None => self.add(format!("{command}: {name} is missing here")),
             }
         }
-        for name in ours.keys().filter(|it| !theirs.contains_key(*it)) {
+        for name in ours.data.keys().filter(|it| !theirs.data.contains_key(*it)) {
             self.add(format!("{command}: {name} is not in the reference"));
         }
     }
 
-    fn values(&mut self, place: &str, theirs: &Value, ours: &Value) {
+    fn values(&mut self, place: &str, is_renamed: bool, theirs: &Value, ours: &Value) {
         match (theirs, ours) {
             (Value::Object(a), Value::Object(b)) => {
                 for (key, value) in a {
-                    self.values(
-                        &format!("{place}.{key}"),
-                        value,
-                        b.get(key).unwrap_or(&Value::Null),
-                    );
+                    let counterpart = b.get(key).unwrap_or(&Value::Null);
+                    self.values(&format!("{place}.{key}"), is_renamed, value, counterpart);
                 }
                 for (key, value) in b.iter().filter(|(key, _)| !a.contains_key(*key)) {
-                    self.values(&format!("{place}.{key}"), &Value::Null, value);
+                    self.values(&format!("{place}.{key}"), is_renamed, &Value::Null, value);
                 }
             }
             (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
                 for (index, (theirs, ours)) in a.iter().zip(b).enumerate() {
-                    self.values(&format!("{place}[{index}]"), theirs, ours);
+                    self.values(&format!("{place}[{index}]"), is_renamed, theirs, ours);
                 }
             }
+            (Value::String(a), Value::String(b)) if is_renamed && self.renaming.same(a, b) => {}
             _ if theirs == ours => {}
             _ => self.add(format!(
                 "{place}: {} in the reference, {} here",
@@ -134,6 +174,31 @@ impl Differences {
     }
 }
 
+/// Takes differences out that are wanted, and returns the reason of each.
+fn explain(reference: &mut [Answer], ours: &mut [Answer]) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let place = |answers: &[Answer], command| answers.iter().position(|it| it.command == command);
+    if let (Some(plan), Some(theirs), Some(here)) =
+        (place(reference, "plan"), place(reference, "validate"), place(ours, "validate"))
+    {
+        let (found, planned) = (&reference[theirs].diagnostics, &reference[plan].diagnostics);
+        let early: Vec<String> = ours[here]
+            .diagnostics
+            .iter()
+            .filter(|it| it.starts_with("error: ") && !found.contains(it) && planned.contains(it))
+            .cloned()
+            .collect();
+        if !early.is_empty() {
+            reasons.extend(early.iter().map(|it| format!("found at validate, not at plan: {it}")));
+            ours[here].diagnostics.retain(|it| !early.contains(it));
+            if !ours[here].diagnostics.iter().any(|it| it.starts_with("error: ")) {
+                ours[here].exit = reference[theirs].exit;
+            }
+        }
+    }
+    reasons
+}
+
 impl fmt::Display for Differences {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for difference in &self.listed {
@@ -142,7 +207,7 @@ impl fmt::Display for Differences {
         if self.more > 0 {
             writeln!(f, "    … and {} more", self.more)?;
         }
-        Ok(())
+        self.explained.iter().try_for_each(|it| writeln!(f, "    explained: {it}"))
     }
 }
 
@@ -154,9 +219,35 @@ fn short(value: &Value) -> String {
     }
 }
 
+/// Severity and summary of each diagnostic of `validate -json` or of a `-json` stream, sorted.
+fn diagnostics(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut add = |diagnostic: &Value| {
+        if let (Some(severity), Some(summary)) =
+            (diagnostic["severity"].as_str(), diagnostic["summary"].as_str())
+        {
+            found.push(without_requests(&format!("{severity}: {summary}")));
+        }
+    };
+    match serde_json::from_str::<Value>(text) {
+        Ok(whole) if whole["diagnostics"].is_array() => {
+            whole["diagnostics"].as_array().into_iter().flatten().for_each(add);
+        }
+        _ => {
+            let lines = text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
+            lines.for_each(|it| add(&it["diagnostic"]));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// What is compared of `show -json PLAN`: each change by its address, and the other parts whole.
-pub(crate) fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
+fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
     let mut data = BTreeMap::new();
+    let mut plan = plan.clone();
+    without_chance(&mut plan);
     for change in plan["resource_changes"].as_array().into_iter().flatten() {
         let parts = CHANGE_PARTS.iter().map(|it| ((*it).to_owned(), change[*it].clone()));
         data.insert(address(change), Value::Object(parts.collect()));
@@ -168,20 +259,37 @@ pub(crate) fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
 }
 
 /// What is compared of a second plan, whose identifiers depend on the order of creation: the actions.
-pub(crate) fn of_second_plan(plan: &Value) -> BTreeMap<String, Value> {
+fn of_second_plan(plan: &Value) -> BTreeMap<String, Value> {
     let changes = plan["resource_changes"].as_array().into_iter().flatten();
     changes.map(|it| (address(it), it["change"]["actions"].clone())).collect()
 }
 
-/// What is compared of a state after apply: which objects it has, and what they wait for.
-pub(crate) fn of_state(state: &Value) -> BTreeMap<String, Value> {
+/// What is compared of a state file: every instance, and what is beside the resources.
+fn of_state(state: &Value) -> BTreeMap<String, Value> {
     let mut data = BTreeMap::new();
-    let mut modules = vec![&state["values"]["root_module"]];
-    while let Some(module) = modules.pop() {
-        modules.extend(module["child_modules"].as_array().into_iter().flatten());
-        for resource in module["resources"].as_array().into_iter().flatten() {
-            data.insert(address(resource), sorted(&resource["depends_on"]));
+    for resource in state["resources"].as_array().into_iter().flatten() {
+        let text = |name: &str| resource[name].as_str().unwrap_or_default();
+        let module =
+            if text("module").is_empty() { String::new() } else { format!("{}.", text("module")) };
+        let mode = if text("mode") == "data" { "data." } else { "" };
+        let address = format!("{module}{mode}{}.{}", text("type"), text("name"));
+        for instance in resource["instances"].as_array().into_iter().flatten() {
+            let mut instance = instance.clone();
+            instance["type"] = resource["type"].clone();
+            instance["provider"] = resource["provider"].clone();
+            without_chance(&mut instance);
+            let mut name = address.clone();
+            if !instance["index_key"].is_null() {
+                name = format!("{name}[{}]", instance["index_key"]);
+            }
+            if let Some(deposed) = instance["deposed"].as_str() {
+                name = format!("{name} ({deposed})");
+            }
+            data.insert(name, instance);
         }
+    }
+    for part in ["check_results", "outputs", "version", "terraform_version"] {
+        data.insert(part.to_owned(), state[part].clone());
     }
     data
 }
@@ -189,12 +297,6 @@ pub(crate) fn of_state(state: &Value) -> BTreeMap<String, Value> {
 fn address(object: &Value) -> String {
     let deposed = object["deposed"].as_str().map(|it| format!(" ({it})")).unwrap_or_default();
     format!("{}{deposed}", object["address"].as_str().unwrap_or("?"))
-}
-
-fn sorted(list: &Value) -> Value {
-    let mut list = list.as_array().cloned().unwrap_or_default();
-    list.sort_by_key(ToString::to_string);
-    Value::Array(list)
 }
 
 /// Turns lists of objects that have addresses into maps, so that one that is missing does not shift the others.
@@ -213,13 +315,28 @@ fn by_address(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{Answer, Differences, of_plan};
+    use super::{Differences, diagnostics};
+    use crate::modules::record::{Ran, Record};
 
-    fn differences(reference: serde_json::Value, ours: serde_json::Value) -> String {
-        let answer = |plan| vec![("plan", Answer { data: of_plan(&plan), ..Answer::default() })];
-        Differences::between(&answer(reference), &answer(ours)).to_string()
+    fn ran(command: &str, exit: i32, text: &str, plan: Value, state: Value) -> Ran {
+        Ran { command: command.to_owned(), exit: Some(exit), text: text.to_owned(), plan, state }
+    }
+
+    fn differences(reference: Vec<Ran>, ours: Vec<Ran>) -> String {
+        Differences::between(&Record { commands: reference }, &Record { commands: ours })
+            .to_string()
+    }
+
+    fn of_plans(reference: Value, ours: Value) -> String {
+        let record = |plan| vec![ran("plan", 0, "", plan, Value::Null)];
+        differences(record(reference), record(ours))
+    }
+
+    fn of_states(reference: Value, ours: Value) -> String {
+        let record = |state| vec![ran("apply", 0, "", Value::Null, state)];
+        differences(record(reference), record(ours))
     }
 
     #[test]
@@ -228,9 +345,9 @@ mod tests {
             |address: &str, after| json!({ "address": address, "change": { "after": after } });
         let reference = json!({ "resource_changes": [change("a.a", 1), change("b.b", 2)] });
         let ours = json!({ "resource_changes": [change("b.b", 3), change("a.a", 1)] });
-        assert_eq!(differences(reference.clone(), reference.clone()), "");
+        assert_eq!(of_plans(reference.clone(), reference.clone()), "");
         assert_eq!(
-            differences(reference, ours),
+            of_plans(reference, ours),
             "    plan: b.b.change.after: 2 in the reference, 3 here\n"
         );
     }
@@ -240,8 +357,56 @@ mod tests {
         let reference = json!({ "planned_values": { "outputs": { "x": true } } });
         let ours = json!({ "planned_values": { "outputs": {} } });
         assert_eq!(
-            differences(reference, ours),
+            of_plans(reference, ours),
             "    plan: planned_values.outputs.x: true in the reference, null here\n"
         );
+    }
+
+    #[test]
+    fn states_are_compared_but_for_identifiers() {
+        let state = |id: &str, name: &str| {
+            json!({ "resources": [{
+                "mode": "managed", "type": "aws_vpc", "name": "a", "module": "module.m",
+                "instances": [{ "index_key": 0, "attributes": { "id": id, "name": name } }],
+            }] })
+        };
+        assert_eq!(of_states(state("vpc-0a1b", "x"), state("vpc-7c8d", "x")), "");
+        assert_eq!(
+            of_states(state("vpc-0a1b", "x"), state("vpc-7c8d", "y")),
+            "    apply: module.m.aws_vpc.a[0].attributes.name: \"x\" in the reference, \"y\" here\n"
+        );
+    }
+
+    fn stream(summaries: &[&str]) -> String {
+        summaries.iter().fold(String::new(), |text, summary| {
+            let line = json!({ "diagnostic": { "severity": "error", "summary": summary } });
+            text + &line.to_string() + "\n"
+        })
+    }
+
+    #[test]
+    fn an_error_that_the_reference_finds_at_plan_may_be_found_at_validate() {
+        let record = |validate: &[&str], plan: &[&str]| {
+            let exit = |errors: &[&str]| i32::from(!errors.is_empty());
+            vec![
+                ran("validate", exit(validate), &stream(validate), Value::Null, Value::Null),
+                ran("plan", exit(plan), &stream(plan), Value::Null, Value::Null),
+            ]
+        };
+        assert_eq!(
+            differences(record(&[], &["A"]), record(&["A"], &["A"])),
+            "    explained: found at validate, not at plan: error: A\n"
+        );
+        let found = differences(record(&[], &["A"]), record(&["B"], &["A"]));
+        assert!(found.contains("validate: the reference does not say \"error: B\""), "{found}");
+        let found = differences(record(&[], &["A"]), record(&["A", "B"], &["A"]));
+        assert!(found.contains("validate: exit Some(0) in the reference, Some(1) here"), "{found}");
+    }
+
+    #[test]
+    fn diagnostics_are_read_from_both_kinds_of_output() {
+        let whole = r#"{"valid":false,"diagnostics":[{"severity":"error","summary":"B"},{"severity":"warning","summary":"A"}]}"#;
+        assert_eq!(diagnostics(whole), ["error: B", "warning: A"]);
+        assert_eq!(diagnostics(&stream(&["B"])), ["error: B"]);
     }
 }

@@ -14,8 +14,11 @@
 //! **Absent on purpose:** fetching them.
 
 mod api;
+mod chance;
+mod figures;
 mod judge;
 mod library;
+mod record;
 
 use std::{
     collections::BTreeMap,
@@ -30,8 +33,10 @@ use serde_json::Value;
 
 use self::{
     api::Api,
-    judge::{Answer, Answers, Differences},
+    figures::Figures,
+    judge::Differences,
     library::Library,
+    record::{Ran, Record, TIMED_OUT},
 };
 
 const USAGE: &str = "\
@@ -46,10 +51,27 @@ with us, against a local AWS API (`moto_server` on the PATH), and says what diff
   --folder PATH      where to work (target/modules)
   --only TEXT        only examples whose name contains TEXT; may be given again
   --plan-only        no apply
+  --again NAME       use kept answers again: `reference`, or `all` to judge without running anything
   --seconds N        the most that one command may take (240)";
 
-/// The exit code of `timeout` for a command that it ended.
-const TIMED_OUT: i32 = 124;
+/// Which answers of an earlier run are used again.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Again {
+    None,
+    Reference,
+    All,
+}
+
+impl Again {
+    fn parse(name: Option<&str>) -> Result<Again> {
+        match name {
+            None => Ok(Again::None),
+            Some("reference") => Ok(Again::Reference),
+            Some("all") => Ok(Again::All),
+            Some(_) => bail!("{USAGE}"),
+        }
+    }
+}
 
 struct Options {
     checkouts: PathBuf,
@@ -60,6 +82,7 @@ struct Options {
     aws: Version,
     only: Vec<String>,
     plan_only: bool,
+    again: Again,
     seconds: u32,
 }
 
@@ -88,6 +111,7 @@ impl Options {
             aws: Version::parse(one("--aws").as_deref().unwrap_or("5.100.0"))?,
             seconds: one("--seconds").map_or(Ok(240), |it| it.parse())?,
             plan_only: one("--plan-only").is_some(),
+            again: Again::parse(one("--again").as_deref())?,
             only: take("--only").into_iter().map(str::to_owned).collect(),
         };
         ensure!(given.is_empty(), "{USAGE}");
@@ -120,12 +144,16 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let mut figures = Figures::default();
     for (name, folder) in &examples {
         let bench = Bench { options: &options, api: &api, tree: &tree, folder };
-        let reference = bench.answers(&options.reference)?;
-        let ours = bench.answers(&options.program)?;
+        let kept = options.folder.join("answers").join(name.replace(": ", "/"));
+        let again = options.again;
+        let path = kept.join("reference.json");
+        let reference = bench.record(&options.reference, again >= Again::Reference, &path)?;
+        let path = kept.join("ours.json");
+        let ours = bench.record(&options.program, again == Again::All, &path)?;
         figures.add(name, &reference, &Differences::between(&reference, &ours));
     }
     println!("{figures}");
-    ensure!(figures.different == 0, "{} examples differ", figures.different);
+    ensure!(figures.different() == 0, "{} examples differ", figures.different());
     Ok(())
 }
 
@@ -174,72 +202,72 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The record of one executable: one of an earlier run where that may be used again, otherwise a new one.
+    fn record(&self, program: &Path, again: bool, path: &Path) -> Result<Record> {
+        if again
+            && let Some(record) = Record::load(path)?
+            && record.reaches(self.options.plan_only)
+        {
+            return Ok(record);
+        }
+        let record = self.run_all(program)?;
+        record.save(path)?;
+        Ok(record)
+    }
+
     /// Runs all commands with one executable, until one fails that the next ones need.
-    fn answers(&self, program: &Path) -> Result<Answers> {
+    fn run_all(&self, program: &Path) -> Result<Record> {
         git(self.tree, &["checkout", "-q", "."])?;
         git(self.tree, &["clean", "-ffdxq"])?;
         self.api.reset()?;
-        let mut answers = Answers::new();
-        let init = self.run(program, &["init", "-input=false", "-no-color"])?.0;
-        let failed = init.exit != Some(0);
-        // What init says about a source that cannot be reached is the installer's own.
-        answers.push(("init", Answer { exit: init.exit, ..Answer::default() }));
-        if failed {
-            return Ok(answers);
+        let mut record = Record::default();
+        let mut run = |command: &str, arguments: &[&str], plan_file: Option<&str>| {
+            let mut ran = self.run(program, command, arguments)?;
+            let planned = matches!(ran.exit, Some(0 | 2));
+            if let Some(file) = plan_file.filter(|_| planned) {
+                ran.plan = self.shown(program, file)?;
+            }
+            ran.state = self.state()?;
+            let exit = ran.exit;
+            record.commands.push(ran);
+            anyhow::Ok(exit)
+        };
+        if run("init", &["init", "-input=false", "-no-color"], None)? != Some(0) {
+            return Ok(record);
         }
-        answers.push(("validate", self.run(program, &["validate", "-json"])?.0));
-        if !self.plan(program, &mut answers)? || self.options.plan_only {
-            return Ok(answers);
+        run("validate", &["validate", "-json"], None)?;
+        let plan = ["plan", "-json", "-input=false", "-lock=false", "-out=tf.plan"];
+        if run("plan", &plan, Some("tf.plan"))? != Some(0) || self.options.plan_only {
+            return Ok(record);
         }
-        self.apply(program, &mut answers)?;
-        Ok(answers)
-    }
-
-    /// Returns true if there is a plan.
-    fn plan(&self, program: &Path, answers: &mut Answers) -> Result<bool> {
-        let arguments = ["plan", "-json", "-input=false", "-lock=false", "-out=tf.plan"];
-        let mut plan = self.run(program, &arguments)?.0;
-        let planned = plan.exit == Some(0);
-        if planned {
-            plan.data = judge::of_plan(&self.shown(program, &["tf.plan"])?);
-        }
-        answers.push(("plan", plan));
-        Ok(planned)
-    }
-
-    fn apply(&self, program: &Path, answers: &mut Answers) -> Result<()> {
-        let mut apply = self.run(program, &["apply", "-json", "-input=false", "tf.plan"])?.0;
-        if apply.exit == Some(TIMED_OUT) {
+        let apply = ["apply", "-json", "-input=false", "tf.plan"];
+        if run("apply", &apply, None)? == Some(TIMED_OUT) {
             // The provider waits for something that the local API never does; where it was cut off is chance.
-            answers.push(("apply", Answer { exit: apply.exit, ..Answer::default() }));
-            return Ok(());
+            return Ok(record);
         }
-        apply.data = judge::of_state(&self.shown(program, &[])?);
-        answers.push(("apply", apply));
-        let arguments = ["plan", "-json", "-input=false", "-detailed-exitcode", "-out=second.plan"];
-        let mut second = self.run(program, &arguments)?.0;
-        if matches!(second.exit, Some(0 | 2)) {
-            second.data = judge::of_second_plan(&self.shown(program, &["second.plan"])?);
-        }
-        answers.push(("second plan", second));
-        let mut destroy =
-            self.run(program, &["destroy", "-json", "-input=false", "-auto-approve"])?.0;
-        destroy.data = judge::of_state(&self.shown(program, &[])?);
-        answers.push(("destroy", destroy));
-        Ok(())
+        let second = ["plan", "-json", "-input=false", "-detailed-exitcode", "-out=second.plan"];
+        run("second plan", &second, Some("second.plan"))?;
+        run("destroy", &["destroy", "-json", "-input=false", "-auto-approve"], None)?;
+        Ok(record)
     }
 
-    fn shown(&self, program: &Path, file: &[&str]) -> Result<Value> {
-        let arguments = [&["show", "-json"], file].concat();
-        let (answer, text) = self.run(program, &arguments)?;
-        if answer.exit != Some(0) {
-            bail!("{} show -json failed in {}: {text}", program.display(), self.folder.display());
+    fn shown(&self, program: &Path, file: &str) -> Result<Value> {
+        let ran = self.run(program, "show", &["show", "-json", file])?;
+        if ran.exit != Some(0) {
+            bail!("{} show -json failed in {}", program.display(), self.folder.display());
         }
-        Ok(serde_json::from_str(&text)?)
+        Ok(serde_json::from_str(&ran.text)?)
+    }
+
+    fn state(&self) -> Result<Value> {
+        match fs::read(self.folder.join("terraform.tfstate")) {
+            Ok(text) => Ok(serde_json::from_slice(&text)?),
+            Err(_) => Ok(Value::Null),
+        }
     }
 
     /// Runs a command, with nothing of the caller's environment.
-    fn run(&self, program: &Path, arguments: &[&str]) -> Result<(Answer, String)> {
+    fn run(&self, program: &Path, name: &str, arguments: &[&str]) -> Result<Ran> {
         let limit = self.options.seconds.to_string();
         let mut command = Command::new("timeout");
         command.args(["--kill-after=10", &limit]).arg(program).args(arguments);
@@ -253,95 +281,12 @@ impl Bench<'_> {
         // What the local API lacks it answers as a fault of its own, which clients otherwise ask again for minutes.
         command.env("AWS_MAX_ATTEMPTS", "2");
         let output = command.output().context("`timeout` does not start")?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let answer = Answer {
+        Ok(Ran {
+            command: name.to_owned(),
             exit: output.status.code(),
-            diagnostics: diagnostics(&text),
-            data: BTreeMap::new(),
-        };
-        Ok((answer, text))
-    }
-}
-
-/// Severity and summary of each diagnostic of `validate -json` or of a `-json` stream, sorted.
-fn diagnostics(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut add = |diagnostic: &Value| {
-        if let (Some(severity), Some(summary)) =
-            (diagnostic["severity"].as_str(), diagnostic["summary"].as_str())
-        {
-            found.push(format!("{severity}: {summary}"));
-        }
-    };
-    match serde_json::from_str::<Value>(text) {
-        Ok(whole) if whole["diagnostics"].is_array() => {
-            whole["diagnostics"].as_array().into_iter().flatten().for_each(add);
-        }
-        _ => {
-            let lines = text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
-            lines.for_each(|it| add(&it["diagnostic"]));
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// What became of the examples.
-#[derive(Default)]
-struct Figures {
-    equal: usize,
-    different: usize,
-    planned: usize,
-    applied: usize,
-    destroyed: usize,
-}
-
-impl Figures {
-    fn add(&mut self, name: &str, reference: &Answers, differences: &Differences) {
-        let succeeded = |command| {
-            let answer = reference.iter().find(|(name, _)| *name == command);
-            usize::from(answer.is_some_and(|(_, it)| it.exit == Some(0)))
-        };
-        self.planned += succeeded("plan");
-        self.applied += succeeded("apply");
-        self.destroyed += succeeded("destroy");
-        let reached: Vec<String> = reference
-            .iter()
-            .map(|(command, it)| format!("{command} {}", it.exit.unwrap_or(-1)))
-            .collect();
-        let reached = reached.join(", ");
-        if differences.is_empty() {
-            self.equal += 1;
-            println!("  equal: {name} ({reached})");
-        } else {
-            self.different += 1;
-            print!("  DIFFERENT: {name} ({reached})\n{differences}");
-        }
-    }
-}
-
-impl std::fmt::Display for Figures {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Figures { equal, different, planned, applied, destroyed } = self;
-        write!(
-            f,
-            "{} examples: {equal} equal, {different} different; by the reference {planned} planned, {applied} applied, \
-             {destroyed} destroyed",
-            equal + different
-        )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::diagnostics;
-
-    #[test]
-    fn diagnostics_are_read_from_both_kinds_of_output() {
-        let whole = r#"{"valid":false,"diagnostics":[{"severity":"error","summary":"B"},{"severity":"warning","summary":"A"}]}"#;
-        assert_eq!(diagnostics(whole), ["error: B", "warning: A"]);
-        let stream = "{\"type\":\"version\"}\n{\"type\":\"diagnostic\",\"diagnostic\":{\"severity\":\"error\",\"summary\":\"B\"}}\n";
-        assert_eq!(diagnostics(stream), ["error: B"]);
+            text: String::from_utf8_lossy(&output.stdout).into_owned(),
+            plan: Value::Null,
+            state: Value::Null,
+        })
     }
 }
